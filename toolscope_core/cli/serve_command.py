@@ -22,13 +22,14 @@ from toolscope_core.cli.terminal import (
 )
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.environment import Settings, read_environment
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
     from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
     from toolscope_core.mcp.gateway.call_log import CallLog
     from toolscope_core.mcp.gateway.http_transport import HttpPlace
-    from toolscope_core.mcp.gateway.running import Finder, GatewayConfig
+    from toolscope_core.mcp.gateway.running import Finder, Served
     from toolscope_core.mcp.gateway.serve_check import ServerState
 
 
@@ -56,6 +57,13 @@ def serve(
     allow_host: Annotated[
         list[str] | None,
         typer.Option(help="A name by which others call this address; needed beyond loopback."),
+    ] = None,
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Serve the tools of this profile alone. Over HTTP it is at /profiles/NAME/mcp; "
+            "again for more. Where none is given, all are, beside the whole toolset at /mcp."
+        ),
     ] = None,
     old_names: Annotated[
         bool,
@@ -103,33 +111,45 @@ def serve(
     call_timeout: Annotated[float, typer.Option(help="Seconds for each call.")] = 300.0,
 ) -> None:
     """Serve a merged toolset as one MCP server; calls go to the original servers."""
-    from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
+    from toolscope_core.mcp.gateway.bundle_routes import profiles_of_bundle, read_served_bundle
     from toolscope_core.mcp.gateway.call_log import CallLog
     from toolscope_core.mcp.gateway.configured_servers import keys_given, launches_of
-    from toolscope_core.mcp.gateway.http_transport import http_place
+    from toolscope_core.mcp.gateway.http_transport import (
+        http_place,
+        profile_path,
+        tokens_of_profiles,
+    )
     from toolscope_core.mcp.gateway.running import GatewayConfig
     from toolscope_core.mcp.gateway.serve_check import check_servers
     from toolscope_core.mcp.servers.server_definitions import read_configurations
 
+    if len(profile or ()) > 1 and (check or not http):
+        raise ConfigError("several profiles have an address each; give --http, or one --profile")
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
-    settings, merged = read_environment(), read_served_bundle(bundle)
+    settings, every = read_environment(), read_served_bundle(bundle)
     configuration, given = read_configurations(config), keys_given(server or ())
-    keys, launches = launches_of(merged, configuration, given, os.environ, mask_secrets)
-    for sentence in _beginning(merged, keys):
-        say_error(sentence)
-    gateway = GatewayConfig(
-        launches=launches,
-        limits=limits,
-        on_change=on_change,
-        old_names=old_names,
-        finder=_finder(merged, settings) if search else None,
-        notice=say_error,
-    )
+    also = profiles_of_bundle(bundle) if http and not check else ()
+    served = {}
+    for name in profile or ("", *also):
+        merged = read_served_bundle(bundle, name) if name else every
+        reached = {
+            one: key
+            for one, key in given.items()
+            if one in merged.table.servers or one not in every.table.servers
+        }
+        keys, launches = launches_of(merged, configuration, reached, os.environ, mask_secrets)
+        for sentence in _beginning(merged, keys):
+            say_error(f"profile {name}: {sentence}" if name else sentence)
+        finder = _finder(merged, settings) if search else None
+        gateway = GatewayConfig(launches, limits, on_change, old_names, finder, say_error)
+        served[profile_path(name)] = merged, gateway
     if not check:
-        for sentence in _oddities(merged):
+        odd = [sentence for merged, _ in served.values() for sentence in _oddities(merged)]
+        for sentence in dict.fromkeys(odd):
             say_error(sentence)
-        place = http_place(http, settings.gateway_token, allow_host or ()) if http else None
-        _serve(merged, gateway, CallLog(log, log_arguments, say_error), place)
+        tokens = tokens_of_profiles(settings.profile_tokens)
+        place = http_place(http, settings.gateway_token, allow_host or (), tokens) if http else None
+        _serve(served, CallLog(log, log_arguments, say_error), place)
         return
     states = check_servers(merged, gateway)
     if as_json:
@@ -144,23 +164,23 @@ def serve(
         fail_for(f"{servers} failed, changed since the export, or have a tool that is held back")
 
 
-def _serve(
-    bundle: ServedBundle, gateway: GatewayConfig, log: CallLog, place: HttpPlace | None
-) -> None:
+def _serve(served: Served, log: CallLog, place: HttpPlace | None) -> None:
     """Serve until the client leaves or the program is told to end."""
     from toolscope_core.mcp.gateway.http_transport import TOKEN_VARIABLE
     from toolscope_core.mcp.gateway.running import serve_over_http, serve_stdio
 
+    bundles = list(served.values())
     try:
         if place is None:
-            serve_stdio(bundle, gateway, log, __version__)
+            serve_stdio(*bundles[0], log, __version__)
         else:
             if place.is_new_token:
                 say_error(f"bearer token, for this run ({TOKEN_VARIABLE} sets one): {place.token}")
-            serve_over_http(bundle, gateway, log, __version__, place)
+            serve_over_http(served, log, __version__, place, say_error)
     finally:
         log.close()
-        for sentence in _ending(log, bundle.table.old_names if gateway.old_names else ()):
+        old = {name for one, how in bundles if how.old_names for name in one.table.old_names}
+        for sentence in _ending(log, old):
             say_error(sentence)
 
 

@@ -26,6 +26,7 @@ from toolscope_core.catalog.tokens import Costs, plan_size, tokenizer
 from toolscope_core.decisions.constraints import (
     constraints,
     namespace_descriptions,
+    profiles,
     variants,
 )
 from toolscope_core.decisions.imported_decisions import decision_lines
@@ -44,8 +45,11 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Serves, Verdict
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import JsonObject
+from toolscope_core.profiles.profile_plan import profile_plan
+from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 
 VARIANTS = "variants.jsonl"
+PROFILES, PROFILE_FOLDER = "profiles.json", "profiles/"
 CLUSTER_PARTS = (
     *("canonical", "members", "relation", "kind", "selector", "state", "weakest_edge"),
     *("reasons", "newcomers"),
@@ -65,7 +69,8 @@ def bundle_files(
     fix: bool = False,
 ) -> dict[str, bytes]:
     """File name → content, always in the same order: before the manifest ``VARIANTS`` where
-    document variants were accepted, and the ``CLIENT_FILES`` where tools of servers were pruned.
+    document variants were accepted, the ``CLIENT_FILES`` where tools of servers were pruned, and
+    ``PROFILES`` with a folder for each profile where there are some.
 
     ``shape`` defaults to the input's; ``fix`` applies the fixes that are offered for it, and writes
     too many tools as ``toolset-1.json`` and so on in place of ``toolset.json``. Raises
@@ -99,6 +104,7 @@ def bundle_files(
         "README.md": readme_text(plan, analysis.model_verdicts).encode("utf-8", "backslashreplace"),
         **_variant_file(plan, log),
         **client_files(plan),
+        **_profile_files(plan, log, shape if asked else None, fix, config.leave_out_refused),
     }
     chosen = {"shape": shape, "fix": fix}
     about = {
@@ -230,6 +236,45 @@ def _variant_file(plan: MergePlan, log: Sequence[Decision]) -> dict[str, bytes]:
     tools = with_variants((item.tool for item in plan.tools), written, plan.phi)
     rows = variant_rows({tool.id: tool.augmentation for tool in tools if tool.augmentation})
     return {VARIANTS: lines_of(rows)} if rows else {}
+
+
+def _profile_files(
+    plan: MergePlan, log: Sequence[Decision], shape: str | None, fix: bool, leave_out: bool
+) -> dict[str, bytes]:
+    """What ``serve`` reads of the profiles, and of each the toolset and the files of clients, as
+    the bundle has them of all tools. Raises ``ExportError`` as ``bundle_files`` does.
+    """
+    rows, files, form = [], dict[str, bytes](), shape or plan.catalog.format
+    for name, profile in profiles(plan.catalog, log).items():
+        chosen = profile_tools(plan, profile)
+        own = checked_plan(profile_plan(plan, chosen), shape, fix, leave_out)
+        tools = _profile_rows(plan, own, chosen)
+        rows.append({"name": name, "tools": tools, "notes": chosen.notes})
+        parts = named_toolsets(own, form, fix).items()
+        written = {
+            file: _json(write_toolset(part, plan.catalog.servers, form, shape is not None), 3)
+            for file, part in parts
+        }
+        own_files = {**written, **client_files(own)}
+        files |= {f"{PROFILE_FOLDER}{name}/{file}": own_files[file] for file in own_files}
+    return {PROFILES: _json({"version": BUNDLE, "profiles": rows}, 4), **files} if rows else {}
+
+
+def _profile_rows(plan: MergePlan, own: MergePlan, chosen: ProfileTools) -> list[JsonObject]:
+    """The tools of a profile: the name of each, its description where it has one of its own, and
+    what is fixed.
+    """
+    texts = {item.tool.id: item.tool.description for item in plan.tools}
+    return [
+        {
+            "id": item.tool.id,
+            "name": item.tool.name,
+            "description": "" if same else item.tool.description,
+            "fixed": chosen.fixed.get(item.tool.id, {}),
+        }
+        for item in own.tools
+        for same in [item.tool.description == texts.get(item.tool.id)]
+    ]
 
 
 def _cluster_row(cluster: Cluster) -> JsonObject:

@@ -50,7 +50,7 @@ def write_folder(files: Mapping[str, bytes], folder: Path, program: str = PROGRA
         new.mkdir(parents=True)
         try:
             for name, content in files.items():
-                (new / name).parent.mkdir(exist_ok=True)
+                (new / name).parent.mkdir(parents=True, exist_ok=True)
                 (new / name).write_bytes(content)
             if not folder.exists():
                 new.rename(folder)

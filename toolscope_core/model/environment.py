@@ -27,6 +27,7 @@ VARIABLES = (
     "TOOLSCOPE_EMBEDDINGS_MODEL",
     "TOOLSCOPE_VISITORS_START_SERVERS",
     "TOOLSCOPE_GATEWAY_TOKEN",
+    "TOOLSCOPE_PROFILE_TOKENS",
     "TOOLSCOPE_API_KEY",
     "TOOLSCOPE_API_ORIGIN",
 )
@@ -59,13 +60,14 @@ class Settings:
     visitors_start_servers: bool = False
     keys: tuple[ApiKey, ...] = ()
     gateway_token: str = field(default="", repr=False)
+    profile_tokens: str = field(default="", repr=False)
 
 
 def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
     """Settings from ``TOOLSCOPE_STORE_URL``, ``TOOLSCOPE_CACHE_DIR``, ``TOOLSCOPE_DATA``,
     ``TOOLSCOPE_BASE_URL``, ``TOOLSCOPE_MODEL``, ``TOOLSCOPE_EMBEDDINGS_MODEL``,
-    ``TOOLSCOPE_VISITORS_START_SERVERS`` (``1``), ``TOOLSCOPE_GATEWAY_TOKEN`` and the keys
-    (``read_keys``), and from tiktoken's
+    ``TOOLSCOPE_VISITORS_START_SERVERS`` (``1``), ``TOOLSCOPE_GATEWAY_TOKEN``,
+    ``TOOLSCOPE_PROFILE_TOKENS`` and the keys (``read_keys``), and from tiktoken's
     ``TIKTOKEN_CACHE_DIR``.
 
     Defaults: ``sqlite:///store.db``, the user's cache directory, ``../shared/data``, none, no.
@@ -82,6 +84,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
         visitors_start_servers=env.get("TOOLSCOPE_VISITORS_START_SERVERS", "") == "1",
         keys=read_keys(env),
         gateway_token=env.get("TOOLSCOPE_GATEWAY_TOKEN", "").strip(),
+        profile_tokens=env.get("TOOLSCOPE_PROFILE_TOKENS", ""),
     )
 
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from toolscope_core.catalog.schema.fixed_arguments import COMBINED, without_arguments
 from toolscope_core.embedding.tool_text import split_text
 from toolscope_core.merging.call_validity import refusals
 from toolscope_core.model.cluster import Cluster
@@ -13,8 +14,6 @@ from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.profile import Profile, ProfileTool, ToolRule, Way
 from toolscope_core.model.tool import JsonObject, Tool
-
-COMBINED = ("allOf", "anyOf", "oneOf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,24 +76,6 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
             fixed[tool_id] = values
         tools.append(replace(item, tool=_as_seen(item.tool, own, values)))
     return ProfileTools(profile, tuple(tools), ways, fixed, conflicts, tuple(notes))
-
-
-def without_arguments(schema: JsonObject | None, names: Mapping[str, object]) -> JsonObject | None:
-    """The schema of an object without these properties, which nothing at its top requires."""
-    if schema is None or not names:
-        return schema
-    kept = dict(schema)
-    if isinstance(schema.get("properties"), dict):
-        kept["properties"] = {k: sub for k, sub in schema["properties"].items() if k not in names}
-    if isinstance(schema.get("required"), list):
-        kept["required"] = [name for name in schema["required"] if name not in names]
-    for key in COMBINED:
-        if isinstance(schema.get(key), list):
-            kept[key] = [
-                without_arguments(sub, names) if isinstance(sub, dict) else sub
-                for sub in schema[key]
-            ]
-    return kept
 
 
 def _comes_in(profile: Profile, tool: Tool, servers: frozenset[str]) -> bool:

@@ -69,8 +69,8 @@ def accepted(catalog, *members, family=False):
     )
 
 
-def write_stub_toolset(folder, routers=True):
-    """The bundle of the toolset in ``folder``/bundle; its path."""
+def write_stub_toolset(folder, routers=True, log=()):
+    """The bundle of the toolset in ``folder``/bundle, with the profiles of the log; its path."""
     catalog = stub_catalog()
     clusters = (
         accepted(catalog, "north/get", "north/read_file"),
@@ -78,7 +78,7 @@ def write_stub_toolset(folder, routers=True):
     )
     plan = replace(apply_clusters(catalog, clusters, routers), clusters=clusters)
     config = PlanConfig(accept="all", routers=routers)
-    files = bundle_files(analysed(catalog, folder / "cache"), plan, (), config)
+    files = bundle_files(analysed(catalog, folder / "cache"), plan, log, config)
     write_folder(files, folder / "bundle")
     return folder / "bundle"
 

@@ -12,7 +12,12 @@ from toolscope_core.mcp.gateway import http_transport
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.gateway_server import gateway_server
-from toolscope_core.mcp.gateway.http_transport import http_place, http_server, listening_socket
+from toolscope_core.mcp.gateway.http_transport import (
+    PATH,
+    http_place,
+    http_server,
+    listening_socket,
+)
 from toolscope_core.mcp.gateway.running import open_gateway
 
 HALF = 300
@@ -52,7 +57,7 @@ def test_connections_that_ask_for_nothing_are_closed_and_said_and_others_are_ser
     async def run():
         config = gateway_config(servers)
         async with open_gateway(read_served_bundle(toolset), config, CallLog()) as gateway:
-            server = http_server(gateway_server(gateway, "1"), place, said.append)
+            server = http_server({PATH: gateway_server(gateway, "1")}, place, said.append)
             async with asyncio.TaskGroup() as group:
                 group.create_task(server.serve(sockets=[place_socket]))
                 return await use(server)

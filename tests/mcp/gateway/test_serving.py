@@ -105,12 +105,12 @@ def served_over_http(toolset, path, *options, program=PROGRAM):
 
 
 @asynccontextmanager
-async def client_at(url, mode="auto"):
+async def client_at(url, mode="auto", token=TOKEN):
     """An SDK client that has the token."""
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
-    headers = {"Authorization": f"Bearer {TOKEN}"}
+    headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=20) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode) as client,

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,12 +15,14 @@ from toolscope_core.files.whole_files import read_file
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, RoutingTable, routing_table
 from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.errors import ExportError
+from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.tool import JsonObject
 
 T = TypeVar("T")
 
 AGAIN = "export the bundle again"
+PROFILES = "profiles.json"
+"""The file of a bundle that says which tools each profile has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +38,25 @@ class ServedBundle:
     withheld: tuple[tuple[str, ...], ...] = ()
 
 
-def read_served_bundle(path: Path) -> ServedBundle:
-    """The bundle that ``merge`` or the Export page made: its folder, or its zip.
+def read_served_bundle(path: Path, profile: str = "") -> ServedBundle:
+    """The bundle that ``merge`` or the Export page made: its folder, or its zip; of a ``profile``
+    the tools of that alone.
 
-    Raises ``ExportError`` where a file is missing or damaged, ``ConfigError`` for a damaged zip,
-    ``CatalogError`` where its toolset cannot be read.
+    Raises ``ExportError`` where a file is missing or damaged, ``ConfigError`` for a damaged zip and
+    a profile that it does not have, ``CatalogError`` where its toolset cannot be read.
     """
     with bundle_folder(path) as folder:
-        return _merged(folder)
+        profiles = _profiles(folder)
+        if profile and profile not in profiles:
+            names = ", ".join(profiles) or "none"
+            raise ConfigError(f"the bundle has no profile {profile!r}; it has {names}")
+        return _merged(folder, profiles.get(profile))
+
+
+def profiles_of_bundle(path: Path) -> tuple[str, ...]:
+    """The names of the profiles in a bundle, sorted. Raises as ``read_served_bundle``."""
+    with bundle_folder(path) as folder:
+        return tuple(_profiles(folder))
 
 
 def read_unmerged_bundle(path: Path) -> ServedBundle:
@@ -58,7 +71,7 @@ def read_unmerged_bundle(path: Path) -> ServedBundle:
     return ServedBundle(routing_table(tools, originals, {}, {}), catalog, tuple(originals.values()))
 
 
-def _merged(folder: Path) -> ServedBundle:
+def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBundle:
     relabelling = read_relabelling(folder)
     clusters = objects_in(_value(folder / "clusters.json", list, "list"))
     neutral = _object(folder / "neutral.json")
@@ -82,18 +95,40 @@ def _merged(folder: Path) -> ServedBundle:
         )
         for tool in catalog.tools
     ]
+    applied = {frozenset(item.members) for item in tools}
+    if profile is not None:
+        tools = [_in_profile(one, profile[one.tool.id]) for one in tools if one.tool.id in profile]
+        catalog = replace(catalog, tools=tuple(one.tool for one in tools))
     originals = _originals(folder)
     table = routing_table(tools, originals, relabelling.phi, relabelling.arguments)
     manifest = hashlib.sha256(_bytes(folder / "manifest.json")).hexdigest()
     chosen = (_object(folder / "manifest.json").get("configuration") or {}).get("eager")
     eager = chosen if isinstance(chosen, list) else ()
-    applied = {frozenset(item.members) for item in tools}
     return ServedBundle(
         replace(table, bundle=manifest, eager=frozenset(map(str, eager))),
         catalog,
         tuple(originals.values()),
         tuple(sorted(tuple(sorted(one)) for one in routers - applied)),
     )
+
+
+def _profiles(folder: Path) -> dict[str, dict[str, JsonObject]]:
+    """By the name of each profile what it says of its tools, by id."""
+    if not (folder / PROFILES).exists():
+        return {}
+    rows = objects_in(_object(folder / PROFILES).get("profiles"))
+    return {
+        str(row.get("name")): {str(one.get("id")): one for one in objects_in(row.get("tools"))}
+        for row in rows
+    }
+
+
+def _in_profile(item: BundleTool, row: JsonObject) -> BundleTool:
+    """The tool under the words that it has in a profile, with what is fixed there as presets."""
+    name, description = (str(row.get(key) or "") for key in ("name", "description"))
+    fixed, tool = row.get("fixed"), item.tool
+    tool = replace(tool, name=name or tool.name, description=description or tool.description)
+    return replace(item, tool=tool, presets=fixed if isinstance(fixed, dict) else {})
 
 
 def _originals(folder: Path) -> dict[str, Original]:

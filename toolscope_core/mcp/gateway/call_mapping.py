@@ -54,7 +54,7 @@ def misplaced_arguments(
     those that this original needs, each in a sentence with the names of the merged tool.
     """
     alpha = route.alphas.get(original.tool_id)
-    if alpha is None or len(route.originals) == 1:
+    if alpha is None or (len(route.originals) == 1 and not alpha.constants):
         return ()
     mine = {move.target: move.source for move in alpha.moves}
     choice = _choice(alpha)

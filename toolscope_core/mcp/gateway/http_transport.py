@@ -8,8 +8,8 @@ import ipaddress
 import os
 import secrets
 import socket
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 SHORTEST_TOKEN = 16
 TOKEN_VARIABLE = "TOOLSCOPE_GATEWAY_TOKEN"
+PROFILE_TOKENS = "TOOLSCOPE_PROFILE_TOKENS"
+NO_TOKENS: Mapping[str, str] = {}
 ASKING_SECONDS = 10.0
 """A connection whose first request does not come in this time is closed."""
 MOST_CONNECTIONS = 500
@@ -35,7 +37,8 @@ LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 @dataclass(frozen=True, slots=True)
 class HttpPlace:
     """Where the gateway listens. ``names`` are the hosts under which it may be called (the Host
-    header), without ports; ``token`` is what a client has to send.
+    header), without ports; ``token`` is what a client has to send, but at the paths of profiles
+    that have one of their own in ``profile_tokens``.
     """
 
     host: str
@@ -43,9 +46,34 @@ class HttpPlace:
     names: tuple[str, ...]
     token: str = field(repr=False)
     is_new_token: bool = False
+    profile_tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def token_at(self, path: str) -> str:
+        """The token that is asked for at a path."""
+        tokens = {profile_path(name): token for name, token in self.profile_tokens.items()}
+        return tokens.get(path, self.token)
 
 
-def http_place(text: str, token: str, names: Sequence[str] = ()) -> HttpPlace:
+def profile_path(name: str) -> str:
+    """The path at which a profile is served; that of the whole toolset for no name."""
+    return f"/profiles/{name}{PATH}" if name else PATH
+
+
+def tokens_of_profiles(text: str) -> dict[str, str]:
+    """The tokens of profiles in ``NAME=TOKEN`` with blanks between them. Raises ``ConfigError`` for
+    a text of another form, or a token that could be guessed.
+    """
+    pairs = [one.partition("=")[::2] for one in text.split()]
+    for name, token in pairs:
+        if not name or not token:
+            raise ConfigError(f"{PROFILE_TOKENS} has another form; give NAME=TOKEN NAME=TOKEN")
+        _check_token(f"the token of {name} in {PROFILE_TOKENS}", token)
+    return dict(pairs)
+
+
+def http_place(
+    text: str, token: str, names: Sequence[str] = (), profile_tokens: Mapping[str, str] = NO_TOKENS
+) -> HttpPlace:
     """The place that ``HOST:PORT`` says, a port alone being one of this machine. Without a token
     one is drawn.
 
@@ -56,18 +84,23 @@ def http_place(text: str, token: str, names: Sequence[str] = ()) -> HttpPlace:
     host = host.strip("[]") or "127.0.0.1"
     if not port.isdecimal() or not 0 <= int(port) <= 65_535:
         raise ConfigError(f"--http was given {text!r}; give HOST:PORT, such as 127.0.0.1:8765")
-    if token and len(token) < SHORTEST_TOKEN:
-        raise ConfigError(
-            f"{TOKEN_VARIABLE} has {len(token)} characters; give at least {SHORTEST_TOKEN}, drawn "
-            "at random"
-        )
+    if token:
+        _check_token(TOKEN_VARIABLE, token)
     if not _is_loopback(host) and not names:
         raise ConfigError(
             f"{host} can be reached by others; say under which names they call it with "
             "--allow-host, or listen on 127.0.0.1"
         )
     called = tuple(names) if names else LOOPBACK_NAMES
-    return HttpPlace(host, int(port), called, token or secrets.token_urlsafe(32), not token)
+    drawn = token or secrets.token_urlsafe(32)
+    return HttpPlace(host, int(port), called, drawn, not token, profile_tokens)
+
+
+def _check_token(what: str, token: str) -> None:
+    if len(token) < SHORTEST_TOKEN:
+        raise ConfigError(
+            f"{what} has {len(token)} characters; give at least {SHORTEST_TOKEN}, drawn at random"
+        )
 
 
 def listening_socket(place: HttpPlace) -> socket.socket:
@@ -88,13 +121,15 @@ def listening_socket(place: HttpPlace) -> socket.socket:
 
 
 def http_server(
-    server: Server[Any], place: HttpPlace, notice: Callable[[str], None]
+    servers: Mapping[str, Server[Any]], place: HttpPlace, notice: Callable[[str], None]
 ) -> uvicorn.Server:
-    """What serves HTTP; whoever runs it takes care of signals, and ends it by ``should_exit``."""
+    """What serves HTTP, each server at its path; whoever runs it takes care of signals, and ends it
+    by ``should_exit``.
+    """
     import uvicorn
 
     config = uvicorn.Config(
-        http_app(server, place),
+        http_app(servers, place),
         http=_impatient(notice),
         limit_concurrency=MOST_CONNECTIONS,
         log_level="critical",
@@ -107,17 +142,36 @@ def http_server(
     return uvicorn_server
 
 
-def http_app(server: Server[Any], place: HttpPlace) -> ASGIApp:
-    """What answers HTTP requests: the Host and Origin headers are checked, then the token."""
+def http_app(servers: Mapping[str, Server[Any]], place: HttpPlace) -> ASGIApp:
+    """What answers HTTP requests: the token of the path is checked, then the Host and Origin
+    headers. At paths without a server nothing is found, with the token of the whole toolset.
+    """
+    from starlette.applications import Starlette
+
     hosts = [form for name in place.names for form in (name, f"{name}:*")]
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
-    inner = server.streamable_http_app(
-        streamable_http_path=PATH,
-        transport_security=TransportSecuritySettings(
-            enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins
-        ),
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins
     )
-    return _with_token(inner, place.token)
+    apps = {
+        path: server.streamable_http_app(streamable_http_path=path, transport_security=security)
+        for path, server in servers.items()
+    }
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for one in apps.values():
+                await stack.enter_async_context(one.router.lifespan_context(one))
+            yield
+
+    guarded = {path: _with_token(one, place.token_at(path)) for path, one in apps.items()}
+    elsewhere = _with_token(Starlette(lifespan=lifespan), place.token)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await guarded.get(scope.get("path", ""), elsewhere)(scope, receive, send)
+
+    return app
 
 
 def _impatient(notice: Callable[[str], None]) -> type[asyncio.Protocol]:

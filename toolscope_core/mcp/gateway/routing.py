@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from toolscope_core.catalog.formats.mcp_records import readable_record
 from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
 from toolscope_core.catalog.formats.writers import write_record
+from toolscope_core.catalog.schema.fixed_arguments import without_arguments
+from toolscope_core.catalog.schema.walking import properties_of
 from toolscope_core.model.argument_map import ArgumentMap
-from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 Search = Callable[[str, int], Sequence[str]]
 """A request in words and a number → so many ids of tools, the best first."""
@@ -35,14 +37,16 @@ class Original:
 class Route:
     """A tool as agents see it. There are several ``originals`` only where all of them stay
     reachable (a router), and the arguments say which is called. ``alphas`` by the id of the
-    original, of those that have one. ``mended`` says, in sentences, what of the record clients
-    would not have read; ``obstacle`` why no client is given it, empty where all are.
+    original, of those that have one; ``presets`` are arguments that every call gets and none may
+    name. ``mended`` says, in sentences, what of the record clients would not have read;
+    ``obstacle`` why no client is given it, empty where all are.
     """
 
     tool_id: str
     record: JsonObject
     originals: tuple[Original, ...]
     alphas: Mapping[str, ArgumentMap] = field(default_factory=dict)
+    presets: JsonObject = field(default_factory=dict)
     mended: tuple[str, ...] = ()
     obstacle: str = ""
 
@@ -54,6 +58,21 @@ class Route:
     def server(self) -> str:
         """The server of its first original; empty for none."""
         return self.originals[0].server if self.originals else ""
+
+    @property
+    def listed(self) -> JsonObject:
+        """The record that clients get: without the presets, and without what is for originals that
+        these leave out.
+        """
+        if not self.presets:
+            return self.record
+        alphas = self.alphas.values()
+        taken = {move.target for one in alphas for move in one.moves}
+        taken |= {name for one in alphas for name in one.constants}
+        every = len(self.alphas) < len(self.originals)
+        others = set() if every else set(properties_of(self.schema)) - taken
+        schema = without_arguments(self.schema, others | self.presets.keys())
+        return {**self.record, "inputSchema": schema}
 
     @property
     def schema(self) -> JsonObject:
@@ -72,13 +91,15 @@ class OldName:
 @dataclass(frozen=True, slots=True)
 class BundleTool:
     """A tool of a bundle: ``raw`` its record as MCP writes it, empty where the bundle is in
-    another shape; ``is_router`` where every member stays reachable.
+    another shape; ``is_router`` where every member stays reachable; ``presets`` as a route has
+    them.
     """
 
     tool: Tool
     members: tuple[str, ...]
     raw: JsonObject = field(default_factory=dict)
     is_router: bool = False
+    presets: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +208,7 @@ def _route(
 ) -> Route:
     tool = replace(item.tool, name=name, raw=item.raw or item.tool.raw)
     others = tuple(one for one in item.members if one != tool.id) if item.is_router else ()
-    called = (tool.id, *others)
+    called = [one for one in (tool.id, *others) if _agrees(alphas.get(one), item.presets)]
     written, sent = write_record(tool, "mcp"), write_record(tool, "mcp", sendable=True)
     readable = readable_record(sent)
     faults = readable.faults if item.raw else readable_record(written).faults
@@ -199,9 +220,17 @@ def _route(
         readable.record,
         tuple(originals[one] for one in called if one in originals),
         {one: alphas[one] for one in called if one in alphas},
+        item.presets,
         tuple(f"{name}: {sentence}" for sentence in mended),
         readable.obstacle,
     )
+
+
+def _agrees(alpha: ArgumentMap | None, presets: JsonObject) -> bool:
+    """Whether calls with the presets may be of the original with this α."""
+    constants = alpha.constants if alpha else {}
+    both = constants.keys() & presets.keys()
+    return all(canonical_json(constants[one]) == canonical_json(presets[one]) for one in both)
 
 
 def _old_names(

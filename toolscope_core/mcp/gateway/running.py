@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import anyio
@@ -13,7 +13,7 @@ from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.callers import Callers
 from toolscope_core.mcp.gateway.gateway_server import Gateway, ToolFinder, gateway_server
 from toolscope_core.mcp.gateway.held_tools import DeclaredTools, HeldTools, OnChange
-from toolscope_core.mcp.gateway.http_transport import PATH, HttpPlace, http_server, listening_socket
+from toolscope_core.mcp.gateway.http_transport import HttpPlace, http_server, listening_socket
 from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.standard_streams import standard_streams
@@ -40,6 +40,10 @@ class GatewayConfig:
     old_names: bool = False
     finder: Finder | None = None
     notice: Callable[[str], None] = lambda text: None
+
+
+Served = Mapping[str, tuple[ServedBundle, GatewayConfig]]
+"""By path what is served there, and how."""
 
 
 @asynccontextmanager
@@ -99,18 +103,24 @@ def serve_stdio(bundle: ServedBundle, config: GatewayConfig, log: CallLog, versi
 
 
 def serve_over_http(
-    bundle: ServedBundle, config: GatewayConfig, log: CallLog, version: str, place: HttpPlace
+    served: Served, log: CallLog, version: str, place: HttpPlace, notice: Callable[[str], None]
 ) -> None:
-    """Answer at an address until the program is told to end. Raises ``ConfigError`` where nobody
-    can listen there.
+    """Answer at an address until the program is told to end. No path shares a connection with
+    another: what a server says to the clients of one is for them alone. Raises ``ConfigError``
+    where nobody can listen there.
     """
     listener = listening_socket(place)
     host, port = listener.getsockname()[:2]
-    config.notice(f"listening at http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
+    for path in served:
+        notice(f"listening at http://{f'[{host}]' if ':' in host else host}:{port}{path}")
 
     async def run() -> None:
-        async with open_gateway(bundle, config, log) as gateway:
-            server = http_server(gateway_server(gateway, version), place, config.notice)
+        async with AsyncExitStack() as stack:
+            servers = {}
+            for path, (bundle, config) in served.items():
+                gateway = await stack.enter_async_context(open_gateway(bundle, config, log))
+                servers[path] = gateway_server(gateway, version)
+            server = http_server(servers, place, notice)
 
             def end() -> None:
                 server.should_exit = True

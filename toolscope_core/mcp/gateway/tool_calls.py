@@ -66,7 +66,7 @@ class ToolCalls:
 
     def _listed(self, routes: Iterable[Route]) -> list[JsonObject]:
         callable_routes = self.held_tools.callable_routes(routes)
-        return [{**route.record, "_meta": self._meta(route)} for route in callable_routes]
+        return [{**route.listed, "_meta": self._meta(route)} for route in callable_routes]
 
     def _meta(self, route: Route) -> JsonObject:
         """What the ``_meta`` of a tool says: what its original has there, its originals, and to
@@ -114,6 +114,9 @@ class ToolCalls:
         self, call: AgentCall, context: Context, params: types.CallToolRequestParams
     ) -> Result:
         route = self._route(call)
+        named = [name for name in route.presets if name in call.arguments]
+        _refuse_arguments(route, [f"{name!r} is fixed here; leave it out" for name in named])
+        call.arguments = {**call.arguments, **route.presets}
         original = chosen_original(route, call.arguments)
         if original is None:
             which = " or ".join(choices(route))

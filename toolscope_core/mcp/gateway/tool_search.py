@@ -113,7 +113,7 @@ class ToolSearch:
             return tool_error(f"`limit` is {limit!r}; give a number from 1 to {MOST}")
         ids = await anyio.to_thread.run_sync(self.search, query, limit)
         by_id = {route.tool_id: route for route in self._routes}
-        return _answer(by_id[one].record for one in ids if one in by_id)
+        return _answer(by_id[one].listed for one in ids if one in by_id)
 
     def _listed(self, server: object) -> Result:
         by_server = grouped(self._routes, lambda one: one.server)
@@ -133,7 +133,7 @@ class ToolSearch:
     def _shown(self, name: object) -> Result:
         by_name = {route.name: route for route in self._routes}
         if isinstance(name, str) and name in by_name:
-            return _answer([by_name[name].record])
+            return _answer([by_name[name].listed])
         near = get_close_matches(str(name), by_name, n=3)
         meant = f"did you mean {', '.join(near)}?" if near else f"{LIST} says which there are"
         return tool_error(f"there is no tool {name!r} that can be called; {meant}")

@@ -1,0 +1,132 @@
+"""Profiles through the gateway: what is not in one cannot be called, and each has its address."""
+
+import asyncio
+import json
+
+import httpx2
+import pytest
+
+from tests.mcp.gateway.stub_toolset import (
+    error_text,
+    gateway_config,
+    stub_catalog,
+    stub_reply,
+    write_stub_toolset,
+)
+from tests.mcp.gateway.test_serving import TOKEN, client_at, served_over_http
+from tests.profiles.shelf import saved
+from toolscope_core.mcp.gateway.bundle_routes import profiles_of_bundle, read_served_bundle
+from toolscope_core.mcp.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.http_transport import tokens_of_profiles
+from toolscope_core.mcp.gateway.own_client import own_client
+from toolscope_core.mcp.gateway.running import open_gateway
+from toolscope_core.model.errors import ConfigError
+
+OWN = "a-token-of-the-reader-alone"
+NORTHERN = {
+    "north/get": {"name": "open", "description": "Open it."},
+    "north/work": {"fixed": {"server": "north", "size": 3}},
+}
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory):
+    """The bundle of the stub toolset with a profile of the north and one of the south."""
+    catalog = stub_catalog()
+    log = saved(catalog, name="reader", ids=tuple(NORTHERN), own=NORTHERN)
+    log = saved(catalog, log, "southern", include={"servers": ["south"]})
+    return write_stub_toolset(tmp_path_factory.mktemp("profiled"), log=log)
+
+
+def through_profile(bundle, servers, name, use, **options):
+    async def run():
+        served, config = read_served_bundle(bundle, name), gateway_config(servers, **options)
+        async with (
+            open_gateway(served, config, CallLog()) as gateway,
+            own_client(gateway, "1") as client,
+        ):
+            return await use(client, gateway)
+
+    return asyncio.run(asyncio.wait_for(run(), 60))
+
+
+def test_the_bundle_has_each_profile_for_every_client(profiled):
+    assert profiles_of_bundle(profiled) == ("reader", "southern")
+    toolset = json.loads((profiled / "profiles/reader/toolset.json").read_text())
+    assert "open" in json.dumps(toolset)
+    assert "south_same" not in json.dumps(toolset)
+    claude = json.loads((profiled / "profiles/southern/clients/claude-code.json").read_text())
+    assert "mcp__north" in json.dumps(claude)
+
+
+def test_what_is_not_in_a_profile_cannot_be_called_through_it(profiled, servers):
+    async def use(client, gateway):
+        listed = (await client.list_tools()).tools
+        others = ("same", "north_same", "south_same", "get", "read_file", "call_tool")
+        refused = [await error_text(client.call_tool(name, {"x": 1})) for name in others]
+        return listed, refused, gateway.calls.table.servers
+
+    listed, refused, reached = through_profile(profiled, servers, "reader", use, old_names=True)
+    assert {tool.name: tool.description for tool in listed}["open"] == "Open it."
+    assert sorted(tool.name for tool in listed) == ["open", "work"]
+    assert all("there is no tool" in text for text in refused if "same" in text)
+    assert reached == ("north",), "a fixed selector leaves the other server out"
+
+
+def test_fixed_arguments_are_in_no_schema_and_in_every_call(profiled, servers):
+    async def use(client, gateway):
+        (work,) = [one for one in (await client.list_tools()).tools if one.name == "work"]
+        done = stub_reply(await client.call_tool("work", {"act": "tell"}))
+        calls = ({"size": 9}, {"depth": 1}, {"server": "south"})
+        refused = [
+            await error_text(client.call_tool("work", {"act": "tell", **one})) for one in calls
+        ]
+        return work.input_schema, done, refused
+
+    schema, done, refused = through_profile(profiled, servers, "reader", use)
+    assert set(schema["properties"]) == {"act", "seconds", "params"}
+    assert (done["server"], done["arguments"]) == ("north", {"act": "tell", "size": 3})
+    assert "'size' is fixed here" in refused[0]
+    assert "'depth' is not taken" in refused[1], "it is an argument of the server that is left out"
+    assert "'server' is fixed here" in refused[2]
+
+
+def test_a_profile_that_the_bundle_has_not_is_named(profiled, toolset):
+    with pytest.raises(ConfigError, match="it has reader, southern"):
+        read_served_bundle(profiled, "writer")
+    with pytest.raises(ConfigError, match="it has none"):
+        read_served_bundle(toolset, "writer")
+
+
+def test_each_profile_has_an_address_and_perhaps_a_token_of_its_own(
+    profiled, servers, tmp_path, monkeypatch
+):
+    path = tmp_path / "mcp.json"
+    path.write_text(servers)
+
+    async def names(address, token):
+        async with client_at(address, token=token) as client:
+            return sorted(tool.name for tool in (await client.list_tools()).tools)
+
+    def status(address, token):
+        headers = {"Authorization": f"Bearer {token}"}
+        return httpx2.post(address, headers=headers, json={}).status_code
+
+    monkeypatch.setenv("TOOLSCOPE_PROFILE_TOKENS", f"reader={OWN}")
+    with served_over_http(profiled, path) as (address, _):
+        reader, southern, none = (
+            address.replace("/mcp", f"/profiles/{name}/mcp")
+            for name in ("reader", "southern", "no")
+        )
+        assert asyncio.run(names(address, TOKEN)) == ["get", "north_same", "south_same", "work"]
+        assert asyncio.run(names(reader, OWN)) == ["open", "work"]
+        assert asyncio.run(names(southern, TOKEN)) == ["same"]
+        for wrong in ((reader, TOKEN), (address, OWN), (southern, OWN)):
+            assert status(*wrong) == 401
+        assert status(none, TOKEN) == 404
+
+
+@pytest.mark.parametrize("text", ["reader", "reader=", "=x", "reader=short"])
+def test_tokens_that_could_be_guessed_are_refused(text):
+    with pytest.raises(ConfigError, match="TOOLSCOPE_PROFILE_TOKENS"):
+        tokens_of_profiles(text)
