@@ -3,7 +3,7 @@
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, get_args
@@ -19,6 +19,7 @@ from toolscope_core.files.folders import restore
 from toolscope_core.files.json_lines import read_rows
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.pair import Outcome, Pair
@@ -28,6 +29,7 @@ _CATALOG = "original.json"
 _DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, ConfigError)
 """What reading the files of a bundle raises where they hold something else."""
 _OUTCOMES: Mapping[str, Outcome] = {one: one for one in get_args(Outcome)}
+_ACCEPTS: Mapping[str, AcceptPolicy] = {one: one for one in get_args(AcceptPolicy)}
 _STATUSES: Mapping[str, RelabelStatus] = {one: one for one in get_args(RelabelStatus)}
 
 
@@ -38,8 +40,8 @@ class Baseline:
     ``outcomes`` are the verdicts on its pairs, ``None`` where nobody judged it yet; ``settled`` are
     pairs that people keep apart or put together; ``dangling`` the tools with the names of gone
     tools that they cited. ``relabels`` is φ, empty for a catalog. ``least_similarity`` and
-    ``least_probability`` are those of the threshold that people applied, ``threshold`` and
-    ``model`` those that a bundle was made with.
+    ``least_probability`` are those of the threshold that people applied, ``threshold``,
+    ``model`` and ``plan`` those that a bundle was made with.
     """
 
     catalog: Catalog
@@ -52,6 +54,7 @@ class Baseline:
     model: str = ""
     least_similarity: float = 0.0
     least_probability: float | None = None
+    plan: PlanConfig = field(default_factory=PlanConfig)
 
 
 def read_baseline(path: Path) -> Baseline:
@@ -96,6 +99,11 @@ def _with_files(baseline: Baseline, folder: Path) -> Baseline:
         dangling=frozenset((item["tool_id"], item["cites"]) for item in dangling),
         relabels=tuple(_relabel(row) for row in relabel["entries"]),
         threshold=float(manifest["configuration"]["threshold"]),
+        plan=PlanConfig(
+            accept=_ACCEPTS[manifest["configuration"]["accept"]],
+            routers=bool(manifest["configuration"]["routers"]),
+            correct=bool(manifest["configuration"]["correct"]),
+        ),
         model=str(manifest["versions"]["model"]),
         least_similarity=float(last.get("similarity", 0.0)),
         least_probability=float(last["probability"]) if last else None,

@@ -21,6 +21,7 @@ from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Dangling
+from toolscope_core.profiles.profile_report import ProfileReport
 
 Check = Literal[
     "problem",
@@ -34,6 +35,7 @@ Check = Literal[
     "block",
     "warn",
     "confusion",
+    "profile",
     "tokens",
     "findability",
 ]
@@ -80,6 +82,7 @@ class GateReport:
     findings: tuple[Finding, ...]
     mentions: tuple[TextMention, ...] = ()
     replayed: ReplayedCases = field(default_factory=ReplayedCases)
+    profile: ProfileReport | None = None
 
     @property
     def counts(self) -> dict[Check, int]:
@@ -97,6 +100,7 @@ class GateReport:
             "block": severities["block"],
             "warn": severities["warn"],
             "confusion": len(self.replayed.new),
+            "profile": len(self.profile.chosen.notes) if self.profile else 0,
             "tokens": max(0, self.tokens.total.added),
         }
 
@@ -160,12 +164,14 @@ _IN_WORDS: dict[Check, str] = {
     "block": "new block finding",
     "warn": "new warn finding",
     "confusion": "new confusion",
+    "profile": "change of the profile",
 }
 _PLURALS: dict[Check, str] = {
     "problem": "records that cannot be read",
     "family": "new pairs of the same operation",
     "text": "lines of texts that name a tool that is gone",
     "stale": "decisions gone stale",
+    "profile": "changes of the profile",
 }
 
 

@@ -52,6 +52,7 @@ TITLES: Mapping[Section, str] = {
     "block": "New block findings",
     "warn": "New warn findings",
     "confusion": "Cases that find another tool now",
+    "profile": "The profile",
     "tokens": "Tokens",
 }
 """Each kind of case with its title, in the order of every report."""
@@ -91,6 +92,7 @@ def gate_items(
         *_findings(report, "block"),
         *_findings(report, "warn"),
         *(_confusion(one) for one in report.replayed.new),
+        *_profile(report, app),
         *(GateItem("tokens", (), one.reason) for one in failures if one.check == "tokens"),
     )
 
@@ -193,6 +195,20 @@ def _confusion(one: CaseConfusion) -> GateItem:
         says = "the second is found for a request that asks for the first"
     needs = " and ".join(" or ".join(sorted(need)) for need in one.case.gold)
     return _item("confusion", ids, says, filter(None, (one.case.text, needs and f"needs {needs}")))
+
+
+def _profile(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
+    """What has changed in a profile, what it does not serve, and which of its tools are alike."""
+    if report.profile is None:
+        return
+    name = report.profile.chosen.profile.name
+    for note in report.profile.chosen.notes:
+        yield _item("profile", (name,), "has changed", (note,))
+    for intent in report.profile.unserved:
+        yield _item("profile", (name,), "does not serve a request", (intent.text,))
+    for one in report.profile.confusions:
+        says, ids = f"are alike, and both in the profile {name}", (one.pair.left, one.pair.right)
+        yield _item("profile", ids, says, one.evidence, app.address(one.pair))
 
 
 def _line(text: str) -> str:

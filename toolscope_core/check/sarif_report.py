@@ -37,6 +37,7 @@ _HELP: Mapping[Section, str] = {
     "block": "Hidden text, or text that redefines another tool.",
     "warn": "Text that addresses the model, or other things to look at.",
     "confusion": "A request that found its tool finds another one.",
+    "profile": "A profile has changed, leaves a request unserved, or has tools that are alike.",
     "tokens": "The catalog costs more tokens than allowed.",
 }
 

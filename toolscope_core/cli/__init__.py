@@ -18,6 +18,7 @@ from toolscope_core.cli import (  # noqa: F401 - each adds its commands to the a
     learn_commands,
     merge_command,
     plan_command,
+    profile_command,
     relabel_command,
     search_command,
     serve_command,

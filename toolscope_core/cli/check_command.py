@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,8 +29,10 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.search_configuration import RetrievalConfig
 
 if TYPE_CHECKING:
+    from toolscope_core.check.baseline import Baseline
     from toolscope_core.check.comparison_report import Failure, GateReport
     from toolscope_core.check.gate_items import GateItem
+    from toolscope_core.check.new_pairs import PairJudge
     from toolscope_core.model.catalog import Catalog
 
 _MOST_SHOWN = 10
@@ -50,6 +53,37 @@ class FailFor(StrEnum):
     block = "block"
     warn = "warn"
     confusion = "confusion"
+    profile = "profile"
+
+
+@dataclass(frozen=True)
+class CheckedProfile:
+    """Which profile is checked, and its limits, each field as an option."""
+
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            help="Check this profile of the baseline too: what it does not serve of --cases, else "
+            "of its own requests, and what has changed in it."
+        ),
+    ] = None
+    max_profile_tokens: Annotated[
+        int | None, typer.Option(help="Exit with 1 where the profile has more tokens than this.")
+    ] = None
+    max_profile_tools: Annotated[
+        int | None, typer.Option(help="Exit with 1 where the profile has more tools than this.")
+    ] = None
+    max_unserved: Annotated[
+        int | None,
+        typer.Option(help="Exit with 1 where the profile does not serve more requests than this."),
+    ] = None
+    max_profile_confusions: Annotated[
+        int | None,
+        typer.Option(help="Exit with 1 where more pairs of the profile's tools are alike."),
+    ] = None
+
+
+WHOLE_CATALOG = CheckedProfile()
 
 
 @command()
@@ -105,6 +139,7 @@ def check(
             "did not before."
         ),
     ] = None,
+    of_profile: CheckedProfile = WHOLE_CATALOG,
     summary: Annotated[
         Path | None, typer.Option(help="Write the report as Markdown, for a pull request.")
     ] = None,
@@ -177,7 +212,8 @@ def check(
 
         ranker = ToolsetRanker(SearchSetup(encoder, judge.cache, RetrievalConfig()))
         report = with_cases(report, accepted, read_queries(cases), ranker)
-    failed = failures(report, limits)
+    report, broken = _with_profile(report, accepted, judge, of_profile, cases)
+    failed = (*failures(report, limits), *broken)
     least = least_findability(min_findability or ())
     if least and (reason := findability_below(catalog, least, queries, embedder)):
         failed = (*failed, Failure("findability", reason))
@@ -189,10 +225,48 @@ def check(
     if sarif:
         write_whole(sarif, _sarif(catalog, failed, items, files), "--sarif")
     _tell(report, items)
-    if not limits.are_set and not least:
+    if not limits.are_set and not least and of_profile == WHOLE_CATALOG:
         say("nothing was asked for that fails the check; see --fail-on and --max-new-overlaps")
     reason = "; ".join(one.reason for one in failed)
     fail_for(reason and f"the check fails: {reason}")
+
+
+def _with_profile(
+    report: GateReport,
+    baseline: Baseline,
+    judge: PairJudge,
+    of_profile: CheckedProfile,
+    cases: Path | None,
+) -> tuple[GateReport, tuple[Failure, ...]]:
+    """The report with what a profile comes to, and which of its limits it does not keep."""
+    if of_profile == WHOLE_CATALOG:
+        return report, ()
+    if of_profile.profile is None:
+        raise ConfigError("limits of a profile were given without one; give --profile")
+    from toolscope_core.check.comparison_report import Failure
+    from toolscope_core.check.profile_check import ProfileLimits, checked_profile
+    from toolscope_core.evaluation.query_sets import read_queries
+    from toolscope_core.merging.pipeline import analyse
+    from toolscope_core.retrieval.retriever import Retriever
+
+    limits = ProfileLimits(
+        of_profile.max_profile_tokens,
+        of_profile.max_profile_tools,
+        of_profile.max_unserved,
+        of_profile.max_profile_confusions,
+    )
+    encoder, cache = judge.embedder, judge.cache
+    analysis = analyse(report.catalog, judge.config, encoder, cache, judge.progress)
+    profile = checked_profile(
+        of_profile.profile,
+        baseline,
+        report.tools,
+        analysis,
+        read_queries(cases) if cases else (),
+        lambda tools: Retriever(tools, encoder, cache),
+    )
+    broken = tuple(Failure("profile", one) for one in limits.broken(profile))
+    return replace(report, profile=profile), broken
 
 
 def _sarif(
@@ -236,6 +310,10 @@ def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
         f"about {total.in_words} ({report.tokens.counted}){where}"
         f"{more(len(report.stale), 'decisions to look at again')}"
     )
+    if report.profile:
+        from toolscope_core.profiles.profile_report import in_words
+
+        say(f"profile {report.profile.chosen.profile.name}: {in_words(report.profile)}")
     if report.replayed.cases:
         new = quantity(len(report.replayed.new), "new confusion")
         replayed = quantity(report.replayed.cases, "case")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolscope_core.catalog.bundle_versions import PROFILES
 from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_SHAPES
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.scan.hidden import for_terminal
@@ -204,6 +206,7 @@ def merge(
     tell_findings(hidden_in(outgoing))
     for sentence in held_back(plan):
         say_error(sentence)
+    _tell_profiles(files)
     say(f"bundle: {out}{more(len(plan.dangling), 'dangling references', 'dangling reference')}")
     fail_for(why_failing(scan_catalog(outgoing), fail_on) if fail_on else "")
 
@@ -268,6 +271,12 @@ def _tell_larger(plan: MergePlan, costs: Costs) -> None:
         if is_larger_router(one, size := merge_size(one, tools, shape, costs)):
             why = f"{one.document.name}, {size.in_words}: {growth_in_words(one, tools, size)}"
             say(f"left to a person: {for_terminal(why)}")
+
+
+def _tell_profiles(files: Mapping[str, bytes]) -> None:
+    for row in json.loads(files.get(PROFILES, b'{"profiles": []}'))["profiles"]:
+        changes = more(len(row["notes"]), "changes since it was saved", "change since it was saved")
+        say(f"profile {row['name']}: {quantity(len(row['tools']), 'tool')}{changes}")
 
 
 def _tell_toolset(manifest: JsonObject) -> None:

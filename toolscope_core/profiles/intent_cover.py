@@ -6,14 +6,13 @@ tools that later ones made superfluous.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.search_results import doubt
 from toolscope_core.evaluation.selection import jobs_of
 from toolscope_core.model.plan import MergePlan
-from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever
@@ -107,6 +106,19 @@ def not_asked_for(intents: Iterable[Intent], ids: Iterable[str]) -> tuple[str, .
     return tuple(sorted(set(ids) - wanted))
 
 
+def intents_to_serve(
+    queries: Sequence[Query], plan: MergePlan, retriever_of: Callable[[], Retriever]
+) -> tuple[Intent, ...]:
+    """Queries as what a profile that is there has to serve: by their gold answers where they have
+    some, else by a search. The retriever is of the tools of the plan, and made where it is needed.
+    """
+    answered = answered_intents([one for one in queries if one.gold], plan)
+    texts = [one.text for one in queries if not one.gold]
+    if not texts:
+        return answered
+    return (*answered, *searched_intents(texts, plan, retriever_of(), one_is_enough=True))
+
+
 def answered_intents(queries: Iterable[Query], plan: MergePlan) -> tuple[Intent, ...]:
     """Queries with the needs that their gold answers name, in the toolset of the plan."""
     ids = {item.tool.id for item in plan.tools}
@@ -121,19 +133,21 @@ def searched_intents(
     plan: MergePlan,
     retriever: Retriever,
     per_job: int = PER_JOB,
-    progress: Progress = silent,
+    one_is_enough: bool = False,
 ) -> tuple[Intent, ...]:
     """Requests with the needs that a search finds: for each job of a request, split by rule, the
-    ``per_job`` best tools, each or another of the same job.
+    ``per_job`` best tools, each or another of the same job. Where ``one_is_enough``, any of these
+    serves the job: so a profile that is there is looked through.
     """
     jobs = [jobs_of(ToolRequest(text, decompose(text))) for text in texts]
     wanted = list(dict.fromkeys(job for own in jobs for job in own))
-    rankings = retriever.search_each([ToolRequest(job) for job in wanted], per_job, progress)
+    rankings = retriever.search_each([ToolRequest(job) for job in wanted], per_job)
     found, equal = dict(zip(wanted, rankings, strict=True)), _same_job(plan)
 
     def needs(own: Sequence[str]) -> Iterator[frozenset[str]]:
-        for one in (place.tool_id for job in own for place in found[job]):
-            yield equal.get(one, frozenset({one}))
+        for job in own:
+            sets = [equal.get(one.tool_id, frozenset({one.tool_id})) for one in found[job]]
+            yield from [frozenset().union(*sets)] if one_is_enough else sets
 
     return tuple(
         Intent(

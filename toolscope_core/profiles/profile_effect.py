@@ -13,10 +13,10 @@ from toolscope_core.evaluation.comparison import (
     of_rankings,
     request_of,
 )
-from toolscope_core.evaluation.confusions import PairConfusion, pair_confusions
 from toolscope_core.evaluation.measured_toolsets import of_plan
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.ranking import Ranker
+from toolscope_core.model.numbers import interval_text, quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.profiles.profile_plan import profile_plan
@@ -50,6 +50,16 @@ def beside_whole(
     return compared(trial, before, after)
 
 
-def remaining_confusions(comparison: Comparison) -> tuple[PairConfusion, ...]:
-    """The tools of the profile that the queries confuse, the costliest pair first."""
-    return pair_confusions(comparison.after.golds, comparison.after.rankings)
+def effect_lines(comparison: Comparison) -> list[str]:
+    """Recall on the whole toolset and on the profile, and the paired difference, each with its
+    interval; a line for each cut-off.
+    """
+    before = {row.name: row.interval for row in comparison.before.rows}
+    lines = []
+    for row in comparison.after.rows:
+        if row.metric == "recall":
+            three = before[row.name], row.interval, comparison.changes[row.name]
+            whole, own, change = (interval_text(one.mean, one.low, one.high) for one in three)
+            sides = f"whole toolset {whole}, profile {own}"
+            lines.append(f"{row.name}: {sides}, difference {change}")
+    return [*lines, f"measured on {quantity(len(comparison.queries), 'request')} with answers"]

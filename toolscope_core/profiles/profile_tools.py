@@ -65,7 +65,7 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
     conflicts = tuple(_conflicts(plan, profile, ways))
     lost = {one for c in conflicts if c.kept for s in c.tools if s != c.kept for one in c.tools[s]}
     ways = {tool_id: way for tool_id, way in ways.items() if tool_id not in lost}
-    words = _words(plan, profile)
+    words = own_words(plan, profile)
     fixed, notes = {}, [*_changes(plan, profile, ways, lost)]
     tools = []
     for tool_id in ways:
@@ -76,6 +76,17 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
             fixed[tool_id] = values
         tools.append(replace(item, tool=_as_seen(item.tool, own, values)))
     return ProfileTools(profile, tuple(tools), ways, fixed, conflicts, tuple(notes))
+
+
+def own_words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
+    """What the profile says of each outgoing tool: of its own id, else of one merged into it."""
+    phi = plan.phi
+    said: dict[str, ProfileTool] = {}
+    for old, tool in sorted(profile.tools.items(), key=lambda one: phi.get(one[0]) != one[0]):
+        new = phi.get(old)
+        if new is not None and (tool.name or tool.description or tool.fixed):
+            said.setdefault(new, tool)
+    return said
 
 
 def _comes_in(profile: Profile, tool: Tool, servers: frozenset[str]) -> bool:
@@ -128,17 +139,6 @@ def _conflicts(
 
 def _is_family(cluster: Cluster) -> bool:
     return cluster.relation == "parametric"
-
-
-def _words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
-    """What the profile says of each outgoing tool: of its own id, else of one merged into it."""
-    phi = plan.phi
-    said: dict[str, ProfileTool] = {}
-    for old, tool in sorted(profile.tools.items(), key=lambda one: phi.get(one[0]) != one[0]):
-        new = phi.get(old)
-        if new is not None and (tool.name or tool.description or tool.fixed):
-            said.setdefault(new, tool)
-    return said
 
 
 def _changes(

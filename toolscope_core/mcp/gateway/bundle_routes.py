@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from toolscope_core.catalog.bundle_versions import PROFILES
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
 from toolscope_core.files.archives import bundle_folder
@@ -21,8 +22,6 @@ from toolscope_core.model.tool import JsonObject
 T = TypeVar("T")
 
 AGAIN = "export the bundle again"
-PROFILES = "profiles.json"
-"""The file of a bundle that says which tools each profile has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,69 @@
+"""Profiles by command: made from requests, shown, exported and checked."""
+
+import json
+
+import pytest
+
+from tests.cli.test_cli import run
+from tests.profiles.shelf import ATTIC, CELLAR, DELETE, GET, MAIL, READ
+from tests.support.json_files import write_json, write_lines
+
+ASKED = [
+    {"query": "Send a mail to Ann", "gold": [MAIL]},
+    {"query": "Show me the file a.txt", "gold": [[READ, GET]]},
+    {"query": "Water the plants", "gold": ["garden/water"]},
+]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_json(tmp_path / "tools.json", servers(ATTIC))
+    write_lines(tmp_path / "asked.jsonl", *ASKED)
+    make = ("--name", "reader", "--queries", "asked.jsonl", "--out", "d.jsonl", "--accept", "none")
+    return run("profile", "tools.json", *make).stdout
+
+
+def servers(attic):
+    return {"servers": [{"name": "attic", "tools": attic}, {"name": "cellar", "tools": CELLAR}]}
+
+
+def test_a_profile_is_made_from_requests_and_shown(here):
+    assert f"  2  {MAIL}: 2 served, 84 tokens" in here
+    assert "requests served: 0.667" in here
+    assert "not served: Water the plants" in here
+    assert "recall@1: whole toolset" in here
+    listed = run("profile", "tools.json", "--decisions", "d.jsonl").stdout
+    assert listed.startswith("reader: 2 tools, ")
+    shown = run("profile", "tools.json", "--decisions", "d.jsonl", "--name", "reader").stdout
+    assert f"  {MAIL} as send_mail" in shown
+    missing = run("profile", "tools.json", "--decisions", "d.jsonl", "--name", "writer", code=2)
+    assert "there is no profile 'writer'; the decisions have reader" in missing.stderr
+    assert "--name" in run("profile", "tools.json", "--queries", "asked.jsonl", code=2).stderr
+
+
+def test_a_search_says_which_tools_serve_a_request_and_a_budget_is_kept(here):
+    make = ("--name", "small", "--queries", "asked.jsonl", "--by", "search", "--per-job", 1)
+    said = run("profile", "tools.json", *make, "--budget", 40).stdout
+    assert "not within the budget: " in said
+    assert "small: 0 tools" in said or "small: 1 tool" in said
+
+
+def test_a_bundle_has_the_profile_and_a_check_holds_it_to_its_limits(here, tmp_path):
+    run("merge", "tools.json", "--decisions", "d.jsonl", "--accept", "none", "--out", "bundle")
+    (profile,) = json.loads((tmp_path / "bundle/profiles.json").read_text())["profiles"]
+    assert MAIL in [one["id"] for one in profile["tools"]]
+    compare = ("check", "tools.json", "--baseline", "bundle", "--profile", "reader")
+    cases = ("--cases", "asked.jsonl", "--max-unserved")
+    assert "profile reader: 2 tools" in run(*compare, *cases, 1).stdout
+    broken = run(*compare, *cases, 0, "--max-profile-tools", 1, "--junit", "j.xml", code=1)
+    assert "profile reader: 1 unserved request, at most 0" in broken.stderr
+    assert "profile reader: 2 tools, at most 1 allowed" in broken.stderr
+    assert "does not serve a request" in broken.stdout
+    assert "Water the plants" in (tmp_path / "j.xml").read_text()
+    write_json(tmp_path / "tools.json", {"servers": [{"name": "attic", "tools": ATTIC}]})
+    gone = run(*compare, "--fail-on", "profile", code=1)
+    assert f"{MAIL} is gone" in gone.stdout
+    assert "has no profile 'x'; it has reader" in run(*compare[:-1], "x", code=2).stderr
+    assert "give --profile" in run(*compare[:4], "--max-unserved", 1, code=2).stderr
+    assert DELETE not in (tmp_path / "bundle/profiles/reader/toolset.json").read_text()

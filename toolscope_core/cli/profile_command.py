@@ -1,0 +1,286 @@
+"""The command that shows profiles, and makes one from what an agent has to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from getpass import getuser
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from toolscope_core.cli.model_options import SAVED, AskRequest
+from toolscope_core.cli.terminal import (
+    MOST_TOLD,
+    Catalogs,
+    EmbedderName,
+    command,
+    progress,
+    say,
+)
+from toolscope_core.model.configuration import AcceptPolicy, AnalysisConfig, PlanConfig
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
+
+if TYPE_CHECKING:
+    from toolscope_core.embedding.vector_cache import VectorCache
+    from toolscope_core.evaluation.query_sets import Query
+    from toolscope_core.merging.pipeline import Analysis
+    from toolscope_core.model.decision import Decision
+    from toolscope_core.model.plan import MergePlan
+    from toolscope_core.model.profile import Profile
+    from toolscope_core.model.protocols import Embedder
+    from toolscope_core.profiles.intent_cover import Cover, Intent
+    from toolscope_core.profiles.profile_report import ProfileReport
+    from toolscope_core.retrieval.retriever import Retriever
+
+By = Literal["answers", "search", "model"]
+
+
+@dataclass(frozen=True)
+class DecidedCatalog:
+    """A catalog with its decisions, the toolset that they make of it, and a search of that."""
+
+    analysis: Analysis
+    log: tuple[Decision, ...]
+    plan: MergePlan
+    embedder: Embedder
+    cache: VectorCache
+
+    @cached_property
+    def retriever(self) -> Retriever:
+        """The search of the toolset's tools."""
+        from toolscope_core.retrieval.retriever import Retriever
+
+        tools = [item.tool for item in self.plan.tools]
+        return Retriever(tools, self.embedder, self.cache, progress=progress())
+
+    def report(self, profile: Profile, queries: Sequence[Query] = ()) -> ProfileReport:
+        """The figures of a profile under the queries, by default its own intents."""
+        from toolscope_core.evaluation.query_sets import Query
+        from toolscope_core.profiles.intent_cover import intents_to_serve
+        from toolscope_core.profiles.profile_report import profile_report
+        from toolscope_core.profiles.profile_tools import profile_tools
+
+        queries = queries or [Query("", text) for text in profile.intents]
+        intents = intents_to_serve(queries, self.plan, lambda: self.retriever)
+        chosen, costs = profile_tools(self.plan, profile), self.analysis.syntheses.costs
+        return profile_report(self.analysis, self.plan, chosen, intents, costs)
+
+
+@command()
+def profile(
+    catalogs: Catalogs,
+    decisions: Annotated[
+        Path | None, typer.Option(help="The decisions.jsonl that has the profiles, and the merges.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="The profile to show with its tools, or to make.")
+    ] = None,
+    queries: Annotated[
+        Path | None,
+        typer.Option(help="Make it from these requests of its agent: JSONL or CSV with `query`."),
+    ] = None,
+    by: Annotated[
+        By,
+        typer.Option(
+            help="What says which tools serve a request: its `gold` answers, and a search where it "
+            "has none; the search alone; or the plan of a model."
+        ),
+    ] = "answers",
+    per_job: Annotated[
+        int, typer.Option(help="How many tools a search takes for each job of a request.")
+    ] = 3,
+    budget: Annotated[
+        int | None, typer.Option(help="The most tokens that its tools may take together.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the decisions with the one that saves the profile.")
+    ] = None,
+    accept: Annotated[
+        AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
+    ] = "auto",
+    routers: Annotated[
+        bool, typer.Option("--routers", help="Also merge clusters that need a gateway.")
+    ] = False,
+    embedder: EmbedderName = None,
+    ask: AskRequest = SAVED,
+) -> None:
+    """Show the profiles of agents, or make the smallest one that serves a list of requests."""
+    from toolscope_core.evaluation.query_sets import read_queries
+
+    if queries is not None and name is None:
+        raise ConfigError("--queries make a profile; give it a --name, such as travel-desk")
+    catalog = decided_catalog(catalogs, decisions, PlanConfig(accept, routers), embedder)
+    if queries is None or name is None:
+        _tell_profiles(catalog, name)
+        return
+    asked = read_queries(queries)
+    intents = _intents(catalog, asked, by, per_job, ask)
+    made = _made(catalog, name, intents, budget)
+    report = catalog.report(made, asked)
+    _tell_report(report)
+    _tell_comparison(catalog, report, asked)
+    if out is not None:
+        _write(catalog, made, out)
+
+
+def decided_catalog(
+    catalogs: Sequence[Path], decisions: Path | None, config: PlanConfig, embedder: str | None
+) -> DecidedCatalog:
+    """The catalog of these files under the decisions of a file."""
+    from toolscope_core.catalog.isolation import read_files
+    from toolscope_core.decisions.constraints import owners
+    from toolscope_core.decisions.imported_decisions import read_decisions
+    from toolscope_core.embedding.vector_cache import VectorCache
+    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
+
+    settings, catalog = read_environment(), read_files(catalogs)
+    log = read_decisions(catalog, decisions) if decisions else ()
+    encoder, cache = embedder_of(settings, embedder), VectorCache(settings.cache_dir)
+    analysis = analyse(catalog, AnalysisConfig(), encoder, cache, progress())
+    analysis = with_owners(analysis, owners(catalog, log))
+    return DecidedCatalog(analysis, log, plan_merge(analysis, log, config), encoder, cache)
+
+
+def _intents(
+    catalog: DecidedCatalog, queries: Sequence[Query], by: By, per_job: int, ask: AskRequest
+) -> tuple[Intent, ...]:
+    """What serves each of the requests. Ends as ``asking`` does where a model is asked."""
+    from toolscope_core.profiles.intent_cover import (
+        answered_intents,
+        planned_intents,
+        searched_intents,
+    )
+
+    plan, retriever = catalog.plan, catalog.retriever
+    if by == "model":
+        from toolscope_core.cli.asking import asking
+        from toolscope_core.model.catalog import Catalog
+        from toolscope_core.retrieval.assembly import ToolRequest
+        from toolscope_core.retrieval.decomposition import decompose
+        from toolscope_core.rps.planner import WORKER_K, PlanOptions, model_planner
+
+        toolset = Catalog(tuple(item.tool for item in plan.tools))
+        requests = [ToolRequest(one.text, decompose(one.text)) for one in queries]
+        options = PlanOptions("model", is_filtered=True)
+        with asking(ask) as (_, asker):
+            planner = model_planner(toolset, retriever, WORKER_K, options, asker)
+            return planned_intents(planner.plans(requests, progress()), plan)
+    search = partial(searched_intents, plan=plan, retriever=retriever, per_job=per_job)
+    if by == "search":
+        return search([one.text for one in queries])
+    answered = [one for one in queries if one.gold]
+    texts = [one.text for one in queries if not one.gold]
+    return (*answered_intents(answered, plan), *(search(texts) if texts else ()))
+
+
+def _made(
+    catalog: DecidedCatalog, name: str, intents: Sequence[Intent], budget: int | None
+) -> Profile:
+    """The profile with the smallest set of tools for the intents, which is told. One that stands
+    under the name keeps its rules and words.
+    """
+    from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+    from toolscope_core.decisions.constraints import profiles
+    from toolscope_core.decisions.profile_decisions import check_name
+    from toolscope_core.model.profile import Profile
+    from toolscope_core.profiles.intent_cover import smallest_cover
+    from toolscope_core.profiles.profile_changes import with_cover
+
+    costs, tools = catalog.analysis.syntheses.costs, [item.tool for item in catalog.plan.tools]
+    tokens = {tool.id: costs.of(tool, PROMPT_SHAPES[0]) for tool in tools}
+    cover = smallest_cover(intents, tokens, budget)
+    _tell_cover(cover)
+    before = profiles(catalog.plan.catalog, catalog.log).get(name, Profile(check_name(name)))
+    return with_cover(catalog.plan, before, cover)
+
+
+def _write(catalog: DecidedCatalog, made: Profile, out: Path) -> None:
+    from toolscope_core.decisions.decision_lines import decision_of_row
+    from toolscope_core.decisions.imported_decisions import decision_lines
+    from toolscope_core.decisions.log import admit
+    from toolscope_core.files.json_lines import write_whole
+    from toolscope_core.profiles.profile_changes import profile_row
+
+    row = {**profile_row(catalog.plan, made), "reviewer": getuser()}
+    log = (*catalog.log, admit(catalog.log, decision_of_row(catalog.plan.catalog, row)))
+    write_whole(out, decision_lines(log, catalog.plan.catalog), "--out")
+    say(f"decisions: {out}; merge --decisions exports the profile, serve --profile serves it")
+
+
+def _tell_profiles(catalog: DecidedCatalog, name: str | None) -> None:
+    from toolscope_core.decisions.constraints import profiles
+    from toolscope_core.profiles.profile_report import in_words
+
+    standing = profiles(catalog.plan.catalog, catalog.log)
+    if name is not None:
+        if name not in standing:
+            names = ", ".join(standing) or "none"
+            raise ConfigError(f"there is no profile {name!r}; the decisions have {names}")
+        _tell_report(catalog.report(standing[name]))
+    for one in standing.values() if name is None else ():
+        report = catalog.report(one)
+        say(f"{one.name}: {in_words(report)}")
+        for note in report.chosen.notes:
+            say(f"  {note}")
+    if not standing:
+        say("no profiles; --queries with --name makes one, and so does the page Profiles")
+
+
+def _tell_cover(cover: Cover) -> None:
+    total = 0
+    for number, one in enumerate(cover.additions, 1):
+        total += one.tokens
+        say(f"{number:3}  {one.tool_id}: {one.intents:,} served, {total:,} tokens")
+    if cover.too_large:
+        say(f"not within the budget: {', '.join(cover.too_large[:MOST_TOLD])}")
+
+
+def _tell_report(report: ProfileReport) -> None:
+    from toolscope_core.evaluation.intervals import rate_text
+    from toolscope_core.profiles.profile_report import client_limits, in_words
+
+    say(f"{report.chosen.profile.name}: {in_words(report)}")
+    say(f"limits: {client_limits(len(report.chosen.tools))}")
+    for item in report.chosen.tools:
+        fixed = report.chosen.fixed.get(item.tool.id)
+        say(f"  {item.tool.id} as {item.tool.name}{f', fixed {dict(fixed)}' if fixed else ''}")
+    for note in report.chosen.notes:
+        say(f"changed: {note}")
+    for conflict in report.chosen.conflicts:
+        kept = f"{conflict.kept} stays" if conflict.kept else "nobody said which stays"
+        say(f"one job on several servers: {', '.join(conflict.tools)}; {kept}")
+    for one in report.confusions[:MOST_TOLD]:
+        say(f"alike: {one.pair.left}, {one.pair.right}")
+    if report.intents:
+        served = len(report.intents) - len(report.unserved)
+        say(f"requests served: {rate_text(served, len(report.intents))}")
+        for intent in report.unserved:
+            say(f"not served: {intent.text}")
+        for intent in report.intents:
+            if intent.is_doubtful:
+                say(f"perhaps no tool does this: {intent.text}")
+        if report.unasked:
+            say(f"nobody asks for {quantity(len(report.unasked), 'tool')}: "
+                f"{', '.join(report.unasked[:MOST_TOLD])}")  # fmt: skip
+
+
+def _tell_comparison(
+    catalog: DecidedCatalog, report: ProfileReport, queries: Sequence[Query]
+) -> None:
+    """What the requests with answers find in the profile, beside the whole toolset."""
+    from toolscope_core.evaluation.ranking import ToolsetRanker
+    from toolscope_core.model.search_configuration import RetrievalConfig
+    from toolscope_core.profiles.profile_effect import beside_whole, effect_lines
+    from toolscope_core.retrieval.client_search import SearchSetup
+
+    if any(one.gold for one in queries) and report.chosen.tools:
+        ranker = ToolsetRanker(SearchSetup(catalog.embedder, catalog.cache, RetrievalConfig()))
+        costs = catalog.analysis.syntheses.costs
+        for line in effect_lines(beside_whole(catalog.plan, report.chosen, queries, ranker, costs)):
+            say(line)
