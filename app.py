@@ -53,6 +53,7 @@ PAGES = [
     st.Page(
         "pages/documents.py", title="Documents", icon=":material/edit_note:", url_path="documents"
     ),
+    st.Page("pages/profiles.py", title="Profiles", icon=":material/badge:", url_path="profiles"),
     st.Page("pages/export.py", title="Export", icon=":material/ios_share:", url_path="export"),
     st.Page(
         "pages/retrieval.py", title="Retrieval", icon=":material/search:", url_path="retrieval"

@@ -12,7 +12,7 @@ PROPOSALS = re.compile(
     r"Review [\d,]+ (proposals? )?for|Everything is reviewed|Nothing is proposed"
 )
 """The first of the next steps, in a catalog that is analysed."""
-PAGES = ("", "overlap", "graph", "review", "documents", "export")
+PAGES = ("", "overlap", "graph", "review", "documents", "profiles", "export")
 PLACES = (
     *((page, {}) for page in PAGES),
     *(("", {"part": part}) for part in ("Tools", "Servers", "Findings")),

@@ -22,12 +22,15 @@ from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from toolscope_core.model.profile import Profile
 from toolscope_core.model.tool import Augmentation, Tool
+from toolscope_core.profiles.profile_changes import with_choice
 from ui.catalog.implied_servers import ImpliedServers
 from ui.documents.namespace_views import Namespaces
 from ui.export.tool_loading import Loading
 from ui.history.histories import Histories
 from ui.overlap.thresholds import Thresholds
+from ui.profiles.profile_edits import ProfileEdits
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.server_advice import ServerAdvice
 from ui.shared.services.versions import standing_decisions
@@ -158,7 +161,9 @@ class Office(RuleBasedStateMachine):
         who=WHO,
         place=PLACES,
         text=TEXTS,
-        action=st.sampled_from(["omit", "flag", "owner", "augment", "edit", "load", "namespace"]),
+        action=st.sampled_from(
+            ["omit", "flag", "owner", "augment", "edit", "load", "namespace", "profile"]
+        ),
     )
     def say_of_one(self, who, place, text, action):
         program, reviewer, ids = self.programs[who], REVIEWERS[who], self.ids([place])
@@ -173,11 +178,19 @@ class Office(RuleBasedStateMachine):
             "namespace": lambda: program.service(Namespaces).describe(
                 self.id, server, text, reviewer
             ),
+            "profile": lambda: self.profile(program, ids, reviewer),
             "edit": lambda: program.review.decide(
                 self.id, "edit", card, reviewer, {"description": text}
             ),
         }[action]
         self.refused(say)
+
+    def profile(self, program, ids, reviewer):
+        edits = program.service(ProfileEdits)
+        standing = {name: one.profile for name, one in edits.chosen(self.id).items()}
+        before = standing.get("desk", Profile("desk"))
+        changed = with_choice(edits.plan(self.id), before, ids, is_in=True)
+        edits.save(self.id, changed, reviewer)
 
     @rule(
         who=WHO,
@@ -384,9 +397,8 @@ def test_one_of_everything(programs):
     office.decide(0, 0, "reject")
     office.decide(1, 0, "family")
     office.look_and_wait(0, 0)
-    for place, action in enumerate(
-        (*("omit", "flag", "edit", "owner", "augment", "load", "namespace"),)
-    ):
+    actions = ("omit", "flag", "edit", "owner", "augment", "load", "namespace", "profile")
+    for place, action in enumerate(actions):
         office.say_of_one(1, place, "one", action)
     office.decide_on_what_was_seen_then(0, 0, "accept")
     office.say_of_several(0, [5, 10], apart=False)

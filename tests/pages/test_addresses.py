@@ -41,6 +41,7 @@ PAGES = {
     "review": {"show": "Undecided", "cluster": "x", "undecided": PAIR, "servers": "x"}
     | {"queue_view": "By merge", "cut": tool_key(MAIL), "safe_merges": "open"},
     "documents": {"texts": "Single tools", "merge": "x", "single": tool_key(FILES)},
+    "profiles": {"profile_part": "Rules"},
     "export": {},
     "retrieval": {
         **{"q": "send a mail", "find": "plan", "corpus": "tools only", "merges": "all proposals"},

@@ -12,6 +12,7 @@ PAGES = [
     "graph",
     "review",
     "documents",
+    "profiles",
     "export",
     "history",
     "retrieval",

@@ -242,11 +242,13 @@ def _tell_cover(cover: Cover) -> None:
 
 
 def _tell_report(report: ProfileReport) -> None:
-    from toolscope_core.evaluation.intervals import rate_text
     from toolscope_core.profiles.profile_report import client_limits, in_words
 
     say(f"{report.chosen.profile.name}: {in_words(report)}")
-    say(f"limits: {client_limits(len(report.chosen.tools))}")
+    for most, who in client_limits().items():
+        over = len(report.chosen.tools) - most
+        limit = f"{over:,} over the limit" if over > 0 else "within the limit"
+        say(f"{who}: {limit} of {most:,}")
     for item in report.chosen.tools:
         fixed = report.chosen.fixed.get(item.tool.id)
         say(f"  {item.tool.id} as {item.tool.name}{f', fixed {dict(fixed)}' if fixed else ''}")
@@ -258,16 +260,22 @@ def _tell_report(report: ProfileReport) -> None:
     for one in report.confusions[:MOST_TOLD]:
         say(f"alike: {one.pair.left}, {one.pair.right}")
     if report.intents:
-        served = len(report.intents) - len(report.unserved)
-        say(f"requests served: {rate_text(served, len(report.intents))}")
-        for intent in report.unserved:
-            say(f"not served: {intent.text}")
-        for intent in report.intents:
-            if intent.is_doubtful:
-                say(f"perhaps no tool does this: {intent.text}")
-        if report.unasked:
-            say(f"nobody asks for {quantity(len(report.unasked), 'tool')}: "
-                f"{', '.join(report.unasked[:MOST_TOLD])}")  # fmt: skip
+        _tell_intents(report)
+
+
+def _tell_intents(report: ProfileReport) -> None:
+    from toolscope_core.evaluation.intervals import rate_text
+
+    served = len(report.intents) - len(report.unserved)
+    say(f"requests served: {rate_text(served, len(report.intents))}")
+    for intent in report.unserved:
+        say(f"not served: {intent.text}")
+    for intent in report.intents:
+        if intent.is_doubtful:
+            say(f"perhaps no tool does this: {intent.text}")
+    if report.unasked:
+        names = ", ".join(report.unasked[:MOST_TOLD])
+        say(f"nobody asks for {quantity(len(report.unasked), 'tool')}: {names}")
 
 
 def _tell_comparison(

@@ -108,7 +108,7 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "Nothing: it keeps why that decision was made, for whoever reads the history.",
     ),
     "profile": ActionRule(
-        "Profile saved",
+        "Profile changed",
         "the tools that it has then, and those that were kept out by hand",
         "Agents with this profile get these tools, and what its rules take in; the last one of a "
         "name counts, and one that says *deleted* ends it.",

@@ -57,18 +57,13 @@ def profile_report(
     )
 
 
-def client_limits(tools: int) -> str:
-    """Which clients and APIs take at most how many tools, and whether so many are too many."""
-    by_limit: dict[int, list[str]] = {}
+def client_limits() -> dict[int, str]:
+    """By each limit on tools that clients and APIs have, the lowest first, who has it."""
+    titles: dict[int, list[str]] = {}
     for target in map(target_named, MATRIX):
         if target.rules.most_tools:
-            by_limit.setdefault(target.rules.most_tools, []).append(target.title)
-    return "; ".join(
-        f"{', '.join(titles)}: {tools - most:,} over its {most:,}"
-        if tools > most
-        else f"{', '.join(titles)}: within {most:,}"
-        for most, titles in sorted(by_limit.items())
-    )
+            titles.setdefault(target.rules.most_tools, []).append(target.title)
+    return {most: ", ".join(names) for most, names in sorted(titles.items())}
 
 
 def in_words(report: ProfileReport) -> str:

@@ -39,6 +39,7 @@ ICONS = {
     "graph": "hub",
     "review": "rule",
     "documents": "edit_note",
+    "profiles": "badge",
     "export": "ios_share",
     "retrieval": "search",
     "evaluation": "query_stats",

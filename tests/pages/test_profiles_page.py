@@ -1,0 +1,83 @@
+import pytest
+
+from toolscope_core.model.profile import Profile
+from toolscope_core.profiles.profile_changes import with_choice
+from ui.profiles.profile_edits import ProfileEdits
+
+MAIL, SUM = "alpha/send_mail", "beta/add_numbers"
+
+
+@pytest.fixture
+def desk(open_app):
+    """The page with one profile, of the tool that adds up."""
+    tab = open_app()
+    edits = tab.work.service(ProfileEdits)
+    edits.save(1, with_choice(edits.plan(1), Profile("desk"), [SUM], True), "bob")
+    return tab.open("profiles"), edits
+
+
+def edit(page, key, *rows):
+    """Change cells of the first rows of a table."""
+    state = {"edited_rows": dict(enumerate(rows)), "added_rows": [], "deleted_rows": []}
+    page.at.session_state[key] = state
+    page.at.run()
+    assert not page.at.exception, page.at.exception
+
+
+def test_a_profile_is_made_from_requests(open_app):
+    page = open_app().open("profiles")
+    assert "one agent or role" in page.text
+    page.widget("text_area", "profile_requests").set_value("Send a mail to a person").run()
+    assert "Requests served: 1.000 [0.207, 1.000] (n = 1)" in page.text
+    assert page.button("save_profile").disabled, "it has no name yet"
+    page.widget("text_input", "profile_name").set_value("desk").run()
+    page.press("save_profile")
+    chosen = page.work.service(ProfileEdits).chosen(1)["desk"]
+    assert any("send_mail" in one for one in chosen.ids)
+    assert chosen.profile.intents == ("Send a mail to a person",)
+    assert "Requests served: **1.000" in page.text
+
+
+def test_a_name_that_is_no_part_of_an_address_is_refused(open_app):
+    page = open_app().open("profiles")
+    page.widget("button_group", "made_from").set_value("Nothing yet").run()
+    page.widget("text_input", "profile_name").set_value("My desk").run()
+    page.press("save_profile")
+    assert "small letters, digits and hyphens" in page.text
+
+
+def test_ticks_change_the_figures_at_once_and_are_saved_together(desk):
+    page, edits = desk
+    edit(page, "ticks_1_8", {"in desk": False}, {"in desk": True}, {"in desk": True})
+    figures = next(one.value for one in page.at.dataframe if "profile" in one.value)
+    assert figures["tools"].to_list() == [2]
+    assert edits.chosen(1)["desk"].ids == {SUM}, "nothing is saved yet"
+    assert page.button("save_ticks").label == "Save 3 ticks"
+    page.press("save_ticks")
+    ids = edits.chosen(1)["desk"].ids
+    assert len(ids) == 2 and SUM not in ids
+
+
+def test_words_and_fixed_values_are_checked_and_saved(desk):
+    page, edits = desk
+    page.at.query_params["profile_part"] = "Words and fixed values"
+    page.at.run()
+    edit(page, "own_words_desk_1", {"fixed": "{numbers"})
+    assert "give JSON such as" in page.text
+    edit(page, "own_words_desk_1", {"fixed": '{"numbers": [1]}', "name here": "total"})
+    page.press("save_words")
+    (item,) = edits.chosen(1)["desk"].tools
+    assert item.tool.name == "total"
+    assert not item.tool.parameters
+
+
+def test_rules_and_the_end_of_a_profile(desk):
+    page, edits = desk
+    page.at.query_params["profile_part"] = "Rules"
+    page.at.run()
+    page.widget("multiselect", "include_desk").set_value(["alpha"]).run()
+    page.press("save_rules")
+    assert MAIL in edits.chosen(1)["desk"].ids
+    page.press("delete_profile_desk")
+    assert "History takes it back" in page.text
+    assert not edits.chosen(1)

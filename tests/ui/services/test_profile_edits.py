@@ -1,0 +1,102 @@
+"""Profiles on one store: saved, changed by two people, made from requests, looked through."""
+
+import json
+
+import pytest
+
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from toolscope_core.model.profile import Profile, ToolRule
+from toolscope_core.profiles.profile_changes import with_choice, with_cover
+from ui.profiles.profile_edits import ProfileEdits
+from ui.shared.services.loaded_queries import LoadedQueries
+
+MAIL, SUM = "alpha/send_mail", "beta/add_numbers"
+
+
+@pytest.fixture
+def desk(own):
+    work, catalog_id = own
+    edits = work.service(ProfileEdits)
+
+    def saved(profile, *ids, is_in=True, reviewer="ann"):
+        changed = with_choice(edits.plan(catalog_id), profile, ids, is_in)
+        edits.save(catalog_id, changed, reviewer)
+        return edits.chosen(catalog_id)[profile.name]
+
+    return work, catalog_id, edits, saved
+
+
+def test_a_profile_is_saved_changed_and_taken_back(desk):
+    work, catalog_id, edits, saved = desk
+    first = saved(Profile("desk"), MAIL, SUM)
+    assert first.ids == {MAIL, SUM}
+    assert saved(first.profile, MAIL, is_in=False).ids == {SUM}
+    work.review.undo(catalog_id, "ann", 2)
+    back = edits.chosen(catalog_id)["desk"]
+    assert (back.ids, back.notes) == ({MAIL, SUM}, ())
+    edits.delete(catalog_id, back.profile, "ann")
+    assert not edits.chosen(catalog_id)
+
+
+def test_of_two_people_the_second_has_to_look_again(desk):
+    _, _, _, saved = desk
+    first = saved(Profile("desk"), MAIL)
+    saved(first.profile, SUM, reviewer="bob")
+    with pytest.raises(StaleDecisionError, match="by somebody else meanwhile"):
+        saved(first.profile, MAIL, is_in=False)
+    with pytest.raises(StaleDecisionError, match="take another name"):
+        saved(Profile("desk"), MAIL)
+    with pytest.raises(DecisionError, match="small letters"):
+        saved(Profile("My desk"), MAIL)
+
+
+def test_a_tool_that_rules_take_in_is_kept_out_by_hand_and_forgotten_where_none_does(desk):
+    *_, saved = desk
+    ruled = saved(Profile("desk", include=ToolRule(servers=("beta",))), MAIL)
+    assert ruled.ways[SUM] == "rule"
+    out = saved(ruled.profile, SUM, MAIL, is_in=False)
+    assert {MAIL, SUM}.isdisjoint(out.ids)
+    ways = {one: tool.by for one, tool in out.profile.tools.items()}
+    assert ways[SUM] == "kept out" and MAIL not in ways
+    assert SUM in saved(out.profile, SUM).ids
+
+
+def test_a_merge_says_what_became_of_what_was_ticked(desk):
+    work, catalog_id, edits, saved = desk
+    saved(Profile("desk"), "alpha/get_weather", "beta/get_weather")
+    cluster = next(
+        one for one in work.review.plan(catalog_id).clusters if "beta/get_weather" in one.members
+    )
+    work.review.decide(catalog_id, "accept", cluster, "ann")
+    (tool,) = edits.chosen(catalog_id)["desk"].tools
+    assert set(tool.members) == {"alpha/get_weather", "beta/get_weather"}
+
+
+def test_requests_that_a_query_set_has_count_with_its_answers(desk):
+    work, catalog_id, edits, _ = desk
+    rows = [{"query": "Add up 1 and 2", "gold": [SUM]}, {"query": "Fly", "gold": ["x/fly"]}]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    work.service(LoadedQueries).add(catalog_id, content, "asked.jsonl")
+    queries = edits.queries(catalog_id, ["Add up 1 and 2", "Fly", "Send a mail to a person"])
+    assert [one.gold for one in queries][2] == ()
+    assert edits.is_ready(catalog_id)
+    cover = edits.cover(catalog_id, queries, 1, None)
+    assert SUM in cover.ids and any("send_mail" in one for one in cover.ids)
+    edits.save(catalog_id, with_cover(edits.plan(catalog_id), Profile("desk"), cover), "ann")
+    chosen = edits.chosen(catalog_id)["desk"]
+    report = edits.report(catalog_id, chosen)
+    assert [one.text for one in report.unserved] == ["Fly"]
+    assert report.unasked == ()
+    assert report.tokens < report.whole == sum(edits.tokens(catalog_id).values())
+    assert edits.effect(catalog_id, chosen)[-1] == "measured on 2 requests with answers"
+
+
+def test_tools_that_are_alike_in_a_profile_are_named(desk):
+    _, catalog_id, edits, saved = desk
+    chosen = saved(Profile("desk"), "alpha/send_mail", "beta/send_mail", SUM)
+    (pair,) = edits.report(catalog_id, chosen).confusions
+    assert (pair.pair.left, pair.pair.right) == ("alpha/send_mail", "beta/send_mail")
+    (conflict,) = chosen.conflicts
+    assert set(conflict.tools) == {"alpha", "beta"}
+    assert Query("", "x") in edits.queries(catalog_id, ["x"])

@@ -1,0 +1,165 @@
+"""Making a profile: from what its agent has to do, from what was called, or empty."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import streamlit as st
+
+from toolscope_core.evaluation.intervals import rate_text
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.profile import Profile
+from toolscope_core.profiles.intent_cover import PER_JOB, Cover, not_asked_for
+from toolscope_core.profiles.profile_changes import with_choice, with_cover
+from ui.profiles import cover_chart
+from ui.profiles.profile_edits import ProfileEdits
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons
+from ui.shared.charts.pictures import picture
+from ui.shared.services.loaded_queries import LoadedQueries
+
+REQUESTS, QUERY_SET, CALLED, EMPTY = "Requests", "A query set", "Calls", "Nothing yet"
+NAMED = 8
+
+
+def make_profile_panel(catalog_id: int) -> None:
+    """The form, what it would make, and the button that saves it."""
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    name = bar.text_input(
+        "Name",
+        key="profile_name",
+        placeholder="travel-desk",
+        max_chars=40,
+        width=220,
+        help="Small letters, digits and hyphens: it is a part of the address at which the profile "
+        "is served.",
+    )
+    with bar:
+        source = st.segmented_control(
+            "Made from", [REQUESTS, QUERY_SET, CALLED, EMPTY], default=REQUESTS, required=True,
+            key="made_from",
+        )  # fmt: skip
+    if source == CALLED:
+        _from_calls(catalog_id, name)
+    elif source == EMPTY:
+        _save_button(catalog_id, name, Profile(name))
+    else:
+        _from_requests(catalog_id, name, _requests(catalog_id, source), bar)
+
+
+def _requests(catalog_id: int, source: str) -> Sequence[Query]:
+    edits = page_frame.service(ProfileEdits)
+    if source == REQUESTS:
+        text = st.text_area(
+            "What its agent has to do, a request in each line",
+            key="profile_requests",
+            height=120,
+            placeholder="Find a flight from Graz to Split\nCall off the trip BK-552",
+            help="A request that a query set of this catalog has too counts with its answers.",
+        )
+        lines = dict.fromkeys(line.strip() for line in text.splitlines() if line.strip())
+        return edits.queries(catalog_id, list(lines))
+    sets = {one.name: one for one in page_frame.service(LoadedQueries).sets(catalog_id)}
+    if not sets:
+        st.info("This catalog has no query set; add one on the Catalog page, *Query sets*.")
+        return ()
+    chosen = st.selectbox("Query set", list(sets), key="profile_set")
+    return sets[chosen].content.queries
+
+
+def _from_requests(
+    catalog_id: int, name: str, queries: Sequence[Query], bar: st.delta_generator.DeltaGenerator
+) -> None:
+    edits = page_frame.service(ProfileEdits)
+    per_job = bar.number_input(
+        "Tools for each job", 1, 10, PER_JOB, key="per_job", width=140,
+        help="A request without answers is searched, job by job, and its best tools are taken. "
+        "Search does not always put the right one first.",
+    )  # fmt: skip
+    budget = bar.number_input(
+        "Most tokens", 0, None, 0, 500, key="budget", width=140,
+        help="What all its tools may take in a prompt; 0 for no limit.",
+    )  # fmt: skip
+    if not queries:
+        return
+    if not edits.is_ready(catalog_id):
+        page_frame.job_started_once(
+            edits.job(catalog_id),
+            lambda: edits.start(catalog_id),
+            "Indexing the toolset, once.",
+            "profile_index",
+        )
+        return
+    with st.spinner("Finding the smallest set"):
+        cover = edits.cover(catalog_id, queries, per_job, budget or None)
+    _cover(catalog_id, cover)
+    plan, chosen = edits.plan(catalog_id), edits.chosen(catalog_id)
+    before = chosen[name].profile if name in chosen else Profile(name)
+    _save_button(catalog_id, name, with_cover(plan, before, cover))
+
+
+def _cover(catalog_id: int, cover: Cover) -> None:
+    plan = page_frame.service(ProfileEdits).plan(catalog_id)
+    names = {item.tool.id: item.tool.name for item in plan.tools}
+    served = cover.additions[-1].intents if cover.additions else 0
+    total = sum(one.tokens for one in cover.additions)
+    st.markdown(
+        f"**{quantity(len(cover.ids), 'tool')}, {total:,} tokens.** Requests served: "
+        f"{rate_text(served, len(cover.intents))}. Nobody asks for the other "
+        f"{quantity(len(not_asked_for(cover.intents, names)), 'tool')} of the toolset."
+    )
+    picture(
+        cover_chart.cover_curve(cover, names),
+        lambda: cover_chart.cover_rows(cover, names),
+        "cover",
+        "What each further tool adds",
+    )
+    unserved = [one.text for one in cover.intents if not one.is_served_by(cover.ids)]
+    _lines("Not served", unserved, ":material/error:")
+    doubtful = [one.text for one in cover.intents if one.is_doubtful]
+    _lines("Perhaps no tool does this", doubtful, ":material/help:")
+    if cover.too_large:
+        _lines("Not within the budget", [names[one] for one in cover.too_large], ":material/block:")
+
+
+def _lines(title: str, texts: Collection[str], icon: str) -> None:
+    if texts:
+        shown = "; ".join(map(safe_text.untrusted, list(texts)[:NAMED]))
+        rest = f" And {len(texts) - NAMED:,} more." if len(texts) > NAMED else ""
+        st.warning(f"{title} ({len(texts):,}): {shown}{rest}", icon=icon)
+
+
+def _from_calls(catalog_id: int, name: str) -> None:
+    edits = page_frame.service(ProfileEdits)
+    calls = edits.calls(catalog_id)
+    most = max(calls.values(), default=0)
+    if not most:
+        st.info("No calls are known; add a log on the Catalog page, *Usage*.")
+        return
+    least = st.number_input("Called at least so often", 1, most, 1, key="least_calls", width=180)
+    ids = [one for one, count in calls.items() if count >= least]
+    st.markdown(f"**{quantity(len(ids), 'tool')}** were called so often.")
+    _save_button(catalog_id, name, with_choice(edits.plan(catalog_id), Profile(name), ids, True))
+
+
+def _save_button(catalog_id: int, name: str, profile: Profile) -> None:
+    st.button(
+        f"Save {name}" if name else "Save the profile",
+        key="save_profile",
+        type="primary",
+        icon=":material/save:",
+        disabled=not name,
+        on_click=_save,
+        args=(catalog_id, profile),
+    )
+
+
+def _save(catalog_id: int, profile: Profile) -> None:
+    edits = page_frame.service(ProfileEdits)
+    if decision_buttons.attempt(
+        lambda: edits.save(catalog_id, profile, page_frame.reviewer()),
+        f"Profile saved: {profile.name}",
+    ):
+        st.session_state["profile_name"] = ""
+        st.session_state["profile"] = profile.name

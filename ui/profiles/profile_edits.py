@@ -1,0 +1,199 @@
+"""Profiles of a catalog on the screen: made, saved, looked through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolscope_core.catalog.tokens import Costs
+from toolscope_core.decisions.constraints import profiles, suspended_decisions
+from toolscope_core.decisions.log import admit
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.errors import StaleDecisionError
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.profile import Profile
+from toolscope_core.model.search_configuration import RetrievalConfig
+from toolscope_core.model.tool import JsonObject
+from toolscope_core.profiles.intent_cover import (
+    Cover,
+    answered_intents,
+    intents_to_serve,
+    searched_intents,
+    smallest_cover,
+)
+from toolscope_core.profiles.profile_changes import profile_row
+from toolscope_core.profiles.profile_effect import beside_whole, effect_lines
+from toolscope_core.profiles.profile_report import ProfileReport, profile_report
+from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.store import Job, append_decision
+from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.logs import make_decision
+from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.searches import Lookup, Searches
+from ui.shared.services.usage_evidence import UsageEvidence
+from ui.shared.services.workspace import Workspace
+
+_SEARCHED = Lookup("tools", accept=PlanConfig().accept, variants=False)
+
+
+class ProfileEdits:
+    """The profiles of analysed catalogs, in the toolset as it is merged so far."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._catalogs = work.catalogs
+        self._analyses = work.analyses
+        self._review = work.review
+        self._queries = work.service(LoadedQueries)
+        self._searches = work.service(Searches)
+        self._usage = work.service(UsageEvidence)
+        self._costs = Costs()
+        self._chosen: ResultCache[dict[str, ProfileTools]] = ResultCache()
+        self._reports: ResultCache[ProfileReport] = ResultCache(most=16)
+        self._covers: ResultCache[Cover] = ResultCache(most=8)
+        self._effects: ResultCache[list[str]] = ResultCache(most=8)
+
+    def plan(self, catalog_id: int) -> MergePlan:
+        """The toolset that profiles select from. Raises ``JobError`` before the analysis."""
+        return self._review.plan(catalog_id)
+
+    def chosen(self, catalog_id: int) -> dict[str, ProfileTools]:
+        """The tools of each profile, by its name."""
+        plan, log = self.plan(catalog_id), self._review.log(catalog_id)
+        return self._chosen.get(
+            catalog_id,
+            (plan,),
+            lambda: {
+                name: profile_tools(plan, one) for name, one in profiles(plan.catalog, log).items()
+            },
+            state=len(log),
+        )
+
+    def tokens(self, catalog_id: int) -> dict[str, int]:
+        """The tokens of each tool of the toolset, for the chosen client."""
+        shape = self._catalogs.shape
+        return {
+            item.tool.id: self._costs.of(item.tool, shape) for item in self.plan(catalog_id).tools
+        }
+
+    def size(self, chosen: ProfileTools) -> int:
+        """The tokens of a profile's tools as its agent sees them, for the chosen client."""
+        return sum(self._costs.of(item.tool, self._catalogs.shape) for item in chosen.tools)
+
+    def calls(self, catalog_id: int) -> dict[str, int]:
+        """How often each tool of the toolset was called, its members together."""
+        counts = self._usage.figures(catalog_id)
+        return {
+            item.tool.id: sum(counts.of(one).calls for one in item.members)
+            for item in self.plan(catalog_id).tools
+        }
+
+    def save(self, catalog_id: int, profile: Profile, reviewer: str) -> Decision:
+        """Record the profile as it is now. Raises ``StaleDecisionError`` where somebody else saved
+        one of this name meanwhile, ``DecisionError`` for a name that cannot stand in an address.
+        """
+        row = profile_row(self.plan(catalog_id), profile)
+        return self._record(catalog_id, profile, row["ids"], row["detail"], reviewer)
+
+    def delete(self, catalog_id: int, profile: Profile, reviewer: str) -> Decision:
+        """Record that the profile is no more. Raises as ``save``."""
+        detail = {"profile": profile.name, "deleted": True}
+        return self._record(catalog_id, profile, (), detail, reviewer)
+
+    def is_ready(self, catalog_id: int) -> bool:
+        """Whether the toolset can be searched at once; else ``start`` its index."""
+        return self._searches.opened(catalog_id, _SEARCHED) is not None
+
+    def start(self, catalog_id: int) -> str:
+        """Build the index in the background; the job's id."""
+        return self._searches.start(catalog_id, _SEARCHED)
+
+    def job(self, catalog_id: int) -> Job | None:
+        """The latest building of the index."""
+        return self._searches.job(catalog_id)
+
+    def queries(self, catalog_id: int, texts: Sequence[str]) -> list[Query]:
+        """Requests as queries: with the answers of the catalog's query sets where one asks exactly
+        that.
+        """
+        found = ((text, self._queries.of_text(catalog_id, text)) for text in texts)
+        return [query or Query("", text) for text, query in found]
+
+    def cover(
+        self, catalog_id: int, queries: Sequence[Query], per_job: int, budget: int | None
+    ) -> Cover:
+        """The smallest set of tools for the queries: by their answers, else by a search. Call it
+        where ``is_ready``.
+        """
+        plan, tokens = self.plan(catalog_id), self.tokens(catalog_id)
+
+        def make() -> Cover:
+            answered = answered_intents([one for one in queries if one.gold], plan)
+            texts = [one.text for one in queries if not one.gold]
+            searched = (
+                searched_intents(texts, plan, self._retriever(catalog_id), per_job) if texts else ()
+            )
+            return smallest_cover((*answered, *searched), tokens, budget)
+
+        key = (catalog_id, tuple(queries), per_job, budget, self._catalogs.shape)
+        return self._covers.get(key, (plan,), make)
+
+    def report(self, catalog_id: int, chosen: ProfileTools) -> ProfileReport:
+        """What a profile comes to under its own requests. Call it where ``is_ready``."""
+        plan, profile = self.plan(catalog_id), chosen.profile
+        queries = self.queries(catalog_id, profile.intents)
+
+        def make() -> ProfileReport:
+            intents = intents_to_serve(queries, plan, lambda: self._retriever(catalog_id))
+            analysis, shape = self._analyses.required(catalog_id), self._catalogs.shape
+            return profile_report(analysis, plan, chosen, intents, self._costs, shape)
+
+        key = (catalog_id, profile.name, self._catalogs.shape)
+        return self._reports.get(key, (plan, chosen), make, state=queries)
+
+    def effect(self, catalog_id: int, chosen: ProfileTools) -> list[str]:
+        """How well the requests with answers find them in the profile, beside the whole toolset, in
+        sentences; empty where none has any.
+        """
+        plan = self.plan(catalog_id)
+        queries = self.queries(catalog_id, chosen.profile.intents)
+
+        def make() -> list[str]:
+            if not chosen.tools or not any(one.gold for one in queries):
+                return []
+            ranker = self._searches.ranker(RetrievalConfig())
+            return effect_lines(beside_whole(plan, chosen, queries, ranker, self._costs))
+
+        key = (catalog_id, chosen.profile.name)
+        return self._effects.get(key, (plan, chosen), make, state=queries)
+
+    def _retriever(self, catalog_id: int) -> Retriever:
+        opened = self._searches.opened(catalog_id, _SEARCHED)
+        retriever = opened[1][-1].retriever if opened else None
+        if not isinstance(retriever, Retriever):
+            raise RuntimeError("the toolset is not indexed yet")
+        return retriever
+
+    def _record(
+        self,
+        catalog_id: int,
+        profile: Profile,
+        ids: Sequence[str],
+        detail: JsonObject,
+        reviewer: str,
+    ) -> Decision:
+        catalog = self._catalogs.open(catalog_id)
+        decision = make_decision(catalog, "profile", ids, reviewer, detail)
+
+        def admitted(log: Sequence[Decision]) -> Decision:
+            standing = profiles(catalog, log).get(profile.name)
+            if (standing.seq if standing else 0) != profile.seq:
+                raise StaleDecisionError(
+                    f"the profile {profile.name} was saved by somebody else meanwhile; look at it "
+                    "again, or take another name"
+                )
+            return admit(log, decision, None, suspended_decisions(catalog, log))
+
+        return append_decision(self._store, catalog_id, admitted)

@@ -1,0 +1,134 @@
+"""The table of tools and profiles, to be ticked, and what each profile comes to meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.profile import Profile
+from toolscope_core.profiles.profile_changes import with_choice
+from toolscope_core.profiles.profile_report import client_limits
+from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
+from ui.profiles.profile_edits import ProfileEdits
+from ui.shared import page_frame
+from ui.shared.cards import decision_buttons
+
+
+def profile_table_panel(catalog_id: int, chosen: Mapping[str, ProfileTools]) -> None:
+    """Draw the table, the figures of each profile as ticked, and the button that saves."""
+    edits = page_frame.service(ProfileEdits)
+    tokens, plan = edits.tokens(catalog_id), edits.plan(catalog_id)
+    places = st.container()
+    tools = {item.tool.id: item.tool for item in plan.tools}
+    used = frozenset().union(*(one.ids for one in chosen.values()))
+    ids = sorted(tools, key=lambda one: (one not in used, one))
+    columns = {name: f"in {name}" for name in chosen}  # a profile may be called tokens
+    table = pd.DataFrame(
+        {
+            "tool": [tools[one].name for one in ids],
+            "server": [tools[one].owner for one in ids],
+            "tokens": [tokens[one] for one in ids],
+            **{columns[name]: [tool in one.ids for tool in ids] for name, one in chosen.items()},
+        },
+        index=ids,
+    )
+    seqs = "_".join(str(one.profile.seq) for one in chosen.values())
+    ticked = st.data_editor(
+        table,
+        key=f"ticks_{seqs}_{len(plan.tools)}",
+        hide_index=True,
+        disabled=["tool", "server", "tokens"],
+        height=min(38 + 35 * len(table), 460),
+        column_config={
+            "tokens": st.column_config.NumberColumn(format="localized"),
+            **{
+                column: st.column_config.CheckboxColumn(name, help=f"Whether {name} has the tool.")
+                for name, column in columns.items()
+            },
+        },
+        alt="Tools and profiles",
+    )
+    now, count = {**chosen}, 0
+    for name, column in columns.items():
+        ticks = ticked[column][table[column] != ticked[column]]
+        count += len(ticks)
+        if len(ticks):
+            now[name] = profile_tools(plan, _with_ticks(plan, chosen[name].profile, ticks))
+    with places:
+        _figures(now, sum(tokens.values()))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            f"Save {quantity(count, 'tick')}" if count else "Save the ticks",
+            key="save_ticks",
+            type="primary",
+            icon=":material/save:",
+            disabled=not count,
+            on_click=_save,
+            args=(catalog_id, [one for name, one in now.items() if one is not chosen[name]]),
+        )
+        st.caption(
+            "Arrows move, Enter or Space ticks. Where rules take a tool in, a tick that is taken "
+            "away keeps it out. History takes back what was saved."
+        )
+
+
+def _with_ticks(plan: MergePlan, profile: Profile, ticks: pd.Series[bool]) -> Profile:
+    """The profile with the tools (ids) whose tick was changed put in or out."""
+    for is_in in (True, False):
+        if moved := list(ticks.index[ticks == is_in]):
+            profile = with_choice(plan, profile, moved, is_in)
+    return profile
+
+
+def _figures(chosen: Mapping[str, ProfileTools], whole: int) -> None:
+    edits = page_frame.service(ProfileEdits)
+    limits = client_limits()
+    st.dataframe(
+        [
+            {
+                "profile": name,
+                "tools": len(one.tools),
+                "tokens": (own := edits.size(one)),
+                "of the toolset": own / max(1, whole),
+                **{f"{most}": _room(len(one.tools), most) for most in limits},
+                "changed": len(one.notes),
+            }
+            for name, one in chosen.items()
+        ],
+        hide_index=True,
+        column_config={
+            "tokens": st.column_config.NumberColumn(format="localized"),
+            "of the toolset": st.column_config.ProgressColumn(
+                "of all tokens", format="percent", min_value=0, max_value=1
+            ),
+            **{
+                str(most): st.column_config.TextColumn(
+                    f"limit {most}", help=f"At most {most} tools: {who}."
+                )
+                for most, who in limits.items()
+            },
+            "changed": st.column_config.NumberColumn(
+                "changes", help="What is not as it was when the profile was saved."
+            ),
+        },
+        alt="Profiles",
+    )
+
+
+def _room(tools: int, most: int) -> str:
+    return f"{most - tools:,} left" if tools <= most else f"{tools - most:,} too many"
+
+
+def _save(catalog_id: int, changed: list[ProfileTools]) -> None:
+    edits = page_frame.service(ProfileEdits)
+    names = ", ".join(one.profile.name for one in changed)
+
+    def save() -> None:
+        for one in changed:
+            edits.save(catalog_id, one.profile, page_frame.reviewer())
+
+    decision_buttons.attempt(save, f"Profiles saved: {names}")
