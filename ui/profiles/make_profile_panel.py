@@ -73,12 +73,12 @@ def _from_requests(
 ) -> None:
     edits = page_frame.service(ProfileEdits)
     per_job = bar.number_input(
-        "Tools for each job", 1, 10, PER_JOB, key="per_job", width=140,
+        "Tools for each job", 1, 10, PER_JOB, key="tools_per_job", width=140,
         help="A request without answers is searched, job by job, and its best tools are taken. "
         "Search does not always put the right one first.",
     )  # fmt: skip
     budget = bar.number_input(
-        "Most tokens", 0, None, 0, 500, key="budget", width=140,
+        "Most tokens", 0, None, 0, 500, key="most_tokens", width=140,
         help="What all its tools may take in a prompt; 0 for no limit.",
     )  # fmt: skip
     if not queries:
