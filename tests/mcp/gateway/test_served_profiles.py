@@ -6,17 +6,23 @@ import json
 import httpx2
 import pytest
 
+from tests.cli.test_cli import run
 from tests.mcp.gateway.stub_toolset import (
     error_text,
     gateway_config,
+    merge_nothing,
+    record,
     stub_catalog,
     stub_reply,
     write_stub_toolset,
 )
 from tests.mcp.gateway.test_serving import TOKEN, client_at, served_over_http
 from tests.profiles.shelf import saved
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.mcp.gateway.bundle_routes import profiles_of_bundle, read_served_bundle
 from toolscope_core.mcp.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.configured_servers import matched_servers
 from toolscope_core.mcp.gateway.http_transport import tokens_of_profiles
 from toolscope_core.mcp.gateway.own_client import own_client
 from toolscope_core.mcp.gateway.running import open_gateway
@@ -130,3 +136,36 @@ def test_each_profile_has_an_address_and_perhaps_a_token_of_its_own(
 def test_tokens_that_could_be_guessed_are_refused(text):
     with pytest.raises(ConfigError, match="TOOLSCOPE_PROFILE_TOKENS"):
         tokens_of_profiles(text)
+
+
+def test_two_accounts_of_one_server_are_told_apart_everywhere(tmp_path):
+    """In the toolset, whatever is accepted, behind the gateway, and in a profile of one of them."""
+    send = record("send", "Send a mail from the account.", ["to"], to={"type": "string"})
+    accounts = {"mail-home": [send], "mail-work": [send]}
+    _, config = merge_nothing(tmp_path, accounts)
+    catalog = read_catalog([tmp_path / "catalog.json"])
+    log = saved(catalog, name="private", include={"servers": ["mail-home"]})
+    (tmp_path / "d.jsonl").write_bytes(decision_lines(log, catalog))
+    merge = ("merge", tmp_path / "catalog.json", "--accept", "all", "--out", tmp_path / "bundle")
+    run(*merge, "--decisions", tmp_path / "d.jsonl")
+
+    async def use(client, gateway):
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        calls = [await client.call_tool(name, {"to": "ann"}) for name in names]
+        return {name: stub_reply(one)["server"] for name, one in zip(names, calls, strict=True)}
+
+    both, one = (
+        through_profile(tmp_path / "bundle", config.read_text(), name, use)
+        for name in ("", "private")
+    )
+    assert both == {"mail-home_send": "mail-home", "mail-work_send": "mail-work"}
+    assert one == {"send": "mail-home"}
+    listed = json.loads((tmp_path / "bundle/profiles/private/clients/claude-code.json").read_text())
+    assert "mcp__mail-work" in json.dumps(listed) and "mcp__mail-home" not in json.dumps(listed)
+
+
+def test_two_accounts_are_never_one_connection_unasked():
+    with pytest.raises(ConfigError, match="no server called 'Mail'; it has 'mail'"):
+        matched_servers(("Mail", "mail"), ["mail", "other"], {})
+    given = matched_servers(("Mail", "mail"), ["mail", "other"], {"Mail": "mail"})
+    assert given == {"Mail": "mail", "mail": "mail"}

@@ -1,5 +1,6 @@
 """Which server of a configuration is which server of the catalog, and how it is launched."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -41,8 +42,8 @@ def matched_servers(
     servers: Sequence[str], configured: Sequence[str], given: Mapping[str, str]
 ) -> dict[str, str]:
     """For each of the catalog's ``servers`` the key of the configuration: the one ``given``, else
-    the same name, else the only one of that name but for case and signs, else the only one there
-    is for a catalog without servers.
+    the same name, else the only one of that name but for case and signs if no other server has it,
+    else the only one there is for a catalog without servers.
 
     Raises ``ConfigError`` with what is to be given where one has none, and where a name in
     ``given`` does not exist.
@@ -55,6 +56,10 @@ def matched_servers(
             f"configuration {_listed(configured)}"
         )
     keys = {name: given.get(name) or likely_key(name, configured) for name in servers}
+    uses = Counter(keys.values())
+    for name, key in keys.items():  # two accounts of a server are never one connection unasked
+        if uses[key] > 1 and name not in (key, *given):
+            keys[name] = None
     missing = [name for name, key in keys.items() if key is None]
     if missing:
         raise ConfigError(
