@@ -7,12 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.profiles.shelf import DELETE, GET, MAIL, READ, chosen, plan_of, saved, shelf
+from tests.support.catalogs import example_catalog
 from tests.support.properties import examples
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
+from toolscope_core.decisions.constraints import profiles
+from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.example import example_profiles, example_requests
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.ranking import ToolsetRanker
+from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.profiles.intent_cover import (
     Intent,
@@ -23,6 +29,7 @@ from toolscope_core.profiles.intent_cover import (
     smallest_cover,
 )
 from toolscope_core.profiles.profile_effect import beside_whole, effect_lines
+from toolscope_core.profiles.profile_tools import profile_tools
 from toolscope_core.retrieval.client_search import SearchSetup
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps.plans import PlannedCall, PlannedStep, RequestPlan
@@ -117,3 +124,18 @@ def test_a_profile_is_measured_beside_the_whole_toolset(setup):
     assert [one.outcome for one in comparison.queries] == ["unchanged", "lost"]
     assert effect_lines(comparison)[0].startswith("recall@1: whole toolset 1.000 [1.000")
     assert "profile 0.500 [0.000, 1.000], difference -0.500" in effect_lines(comparison)[0]
+
+
+def test_the_profiles_of_the_example_are_the_smallest_for_their_requests():
+    """The file is made by ``profile --accept none``; a change of the example makes it anew."""
+    catalog = example_catalog()
+    plan, costs = apply_clusters(catalog, (), routers=False), Costs()
+    tokens = {tool.id: costs.of(tool, PROMPT_SHAPES[0]) for tool in catalog.tools}
+    standing = profiles(catalog, read_decisions(catalog, example_profiles()))
+    assert set(standing) == {"travel-desk", "note-taker"}
+    for profile in standing.values():
+        asked = [one for one in example_requests() if one.text in profile.intents]
+        assert len(asked) == len(profile.intents) == 6
+        cover = smallest_cover(answered_intents(asked, plan), tokens)
+        assert set(cover.ids) == profile_tools(plan, profile).ids
+        assert cover.additions[-1].intents == 6

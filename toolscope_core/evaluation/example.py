@@ -22,6 +22,11 @@ def example_queries() -> Path:
     return app_folder() / "examples" / "queries.jsonl"
 
 
+def example_profiles() -> Path:
+    """Decisions that give the example two profiles, each made from some of these requests."""
+    return app_folder() / "examples" / "profiles.jsonl"
+
+
 def example_requests() -> tuple[Query, ...]:
     """The queries of that file."""
     return read_queries(example_queries())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -75,9 +76,15 @@ class Workspace:
         return record
 
     def add_example(self) -> CatalogRecord:
-        """Store the bundled example, unless it is there, with its query set."""
+        """Store the bundled example, unless it is there, with its query set and profiles."""
         from toolscope_core.catalog.sources import load_paths
-        from toolscope_core.evaluation.example import EXAMPLE_NAME, example_path, example_queries
+        from toolscope_core.decisions.imported_decisions import read_decisions
+        from toolscope_core.evaluation.example import (
+            EXAMPLE_NAME,
+            example_path,
+            example_profiles,
+            example_queries,
+        )
         from ui.shared.services.loaded_queries import LoadedQueries
 
         is_new = EXAMPLE_NAME not in (record.name for record in self.catalogs.newest())
@@ -86,6 +93,9 @@ class Workspace:
         if is_new:
             queries = example_queries()
             self.service(LoadedQueries).add(record.id, queries.read_bytes(), queries.name)
+            catalog = self.catalogs.open(record.id)
+            for one in read_decisions(catalog, example_profiles()):
+                self.review.record(record.id, replace(one, seq=0))
         return record
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:
