@@ -7,8 +7,8 @@ from toolscope_core.model.tool import JsonObject
 
 BUNDLE = 2
 """That of a bundle's manifest, and of its φ and α."""
-PROFILES = "profiles.json"
-"""The file of a bundle that says which tools each profile has."""
+PROFILES, PROFILE_FOLDER = "profiles.json", "profiles/"
+"""The file of a bundle that says which tools each profile has, and where their exports are."""
 TOOLSET = 1
 """That of a toolset in the neutral shape."""
 

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.catalog.bundle_versions import BUNDLE, PROFILES
+from toolscope_core.catalog.bundle_versions import BUNDLE, PROFILE_FOLDER, PROFILES
 from toolscope_core.catalog.clients.switches import client_files
 from toolscope_core.catalog.document_variants import variant_rows, with_variants
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
@@ -49,7 +49,6 @@ from toolscope_core.profiles.profile_plan import profile_plan
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 
 VARIANTS = "variants.jsonl"
-PROFILE_FOLDER = "profiles/"
 CLUSTER_PARTS = (
     *("canonical", "members", "relation", "kind", "selector", "state", "weakest_edge"),
     *("reasons", "newcomers"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from toolscope_core.catalog.bundle_versions import PROFILE_FOLDER
 from toolscope_core.catalog.clients.client import Client
 from toolscope_core.catalog.formats.target import Target
 from toolscope_core.files.archives import BUNDLE_BELOW
@@ -15,22 +16,33 @@ HOME = f"{BUNDLE_BELOW}/"
 
 def files_for(use: Target, bundle: Iterable[str]) -> tuple[str, ...]:
     """Those of a bundle's files, by name, that ``use`` takes: of a client what switches tools off
-    or leaves them to its search, none where none is, and the toolset or its parts in a format.
+    or leaves them to its search, none where none is, and the toolset or its parts in a format; of
+    each profile the same.
     """
+    own = {name: _in_profile(name)[1] for name in bundle}
     if isinstance(use, Client):
-        own = {use.file, use.search.file if use.search else use.file}
-        return tuple(name for name in bundle if name in own)
-    return tuple(name for name in bundle if name.startswith("toolset"))
+        files = {use.file, use.search.file if use.search else use.file}
+        return tuple(name for name, file in own.items() if file in files)
+    return tuple(name for name, file in own.items() if file.startswith("toolset"))
 
 
 def where_it_goes(use: Target, name: str) -> str:
     """Where one of those files goes, in Markdown."""
-    return use.goes_to(name) if isinstance(use, Client) else use.goes
+    return use.goes_to(_in_profile(name)[1]) if isinstance(use, Client) else use.goes
 
 
 def name_in_zip(name: str) -> str:
-    """The name that a file of the bundle has at the top of the zip."""
-    return name.rpartition("/")[2]
+    """The name that a file of the bundle has at the top of the zip, or in a profile's folder."""
+    profile, own = _in_profile(name)
+    return f"{profile}{own.rpartition('/')[2]}"
+
+
+def _in_profile(name: str) -> tuple[str, str]:
+    """The folder of the profile that a file of the bundle is of, or nothing, and its name there."""
+    if not name.startswith(PROFILE_FOLDER):
+        return "", name
+    profile, _, own = name.removeprefix(PROFILE_FOLDER).partition("/")
+    return f"{PROFILE_FOLDER}{profile}/", own
 
 
 def zip_files(

@@ -1,9 +1,15 @@
 import pytest
 
-from tests.mcp.gateway.stub_toolset import configuration, write_stub_toolset
+from tests.mcp.gateway.stub_toolset import configuration, stub_catalog, write_stub_toolset
+from tests.profiles.shelf import saved
 from toolscope_core.mcp.servers.sessions import load_sdk
 
 load_sdk()
+
+NORTHERN = {
+    "north/get": {"name": "open", "description": "Open it."},
+    "north/work": {"fixed": {"server": "north", "size": 3}},
+}
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +22,12 @@ def toolset(tmp_path_factory):
 def servers(tmp_path):
     """The configuration of the original servers."""
     return configuration(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def profiled(tmp_path_factory):
+    """The bundle of the stub toolset with a profile of the north and one of the south."""
+    catalog = stub_catalog()
+    log = saved(catalog, name="reader", ids=tuple(NORTHERN), own=NORTHERN)
+    log = saved(catalog, log, "southern", include={"servers": ["south"]})
+    return write_stub_toolset(tmp_path_factory.mktemp("profiled"), log=log)

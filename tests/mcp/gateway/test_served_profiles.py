@@ -12,9 +12,7 @@ from tests.mcp.gateway.stub_toolset import (
     gateway_config,
     merge_nothing,
     record,
-    stub_catalog,
     stub_reply,
-    write_stub_toolset,
 )
 from tests.mcp.gateway.test_serving import TOKEN, client_at, served_over_http
 from tests.profiles.shelf import saved
@@ -29,19 +27,6 @@ from toolscope_core.mcp.gateway.running import open_gateway
 from toolscope_core.model.errors import ConfigError
 
 OWN = "a-token-of-the-reader-alone"
-NORTHERN = {
-    "north/get": {"name": "open", "description": "Open it."},
-    "north/work": {"fixed": {"server": "north", "size": 3}},
-}
-
-
-@pytest.fixture(scope="module")
-def profiled(tmp_path_factory):
-    """The bundle of the stub toolset with a profile of the north and one of the south."""
-    catalog = stub_catalog()
-    log = saved(catalog, name="reader", ids=tuple(NORTHERN), own=NORTHERN)
-    log = saved(catalog, log, "southern", include={"servers": ["south"]})
-    return write_stub_toolset(tmp_path_factory.mktemp("profiled"), log=log)
 
 
 def through_profile(bundle, servers, name, use, **options):
