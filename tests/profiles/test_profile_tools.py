@@ -72,6 +72,14 @@ def test_an_agent_sees_its_own_words_and_no_argument_that_is_fixed():
     assert selection.fixed == {READ: {"encoding": "utf-8"}}
 
 
+def test_a_name_that_two_tools_would_have_is_given_to_none():
+    catalog = shelf()
+    own = {READ: {"name": "delete_file"}, GET: {"name": "open"}}
+    selection = chosen(plan_of(catalog), saved(catalog, ids=(READ, GET, DELETE), own=own))
+    assert [item.tool.name for item in selection.tools] == ["delete_file", "read_file", "open"]
+    assert selection.notes == (f"{READ} keeps its name: several tools would be called delete_file",)
+
+
 def test_an_argument_that_cannot_be_fixed_is_named_and_stays():
     catalog = shelf()
     words = {"fixed": {"encoding": 7, "mode": "r"}}
@@ -166,6 +174,7 @@ def test_a_profile_travels_with_the_file_of_decisions():
         ({"tools": []}, "for each tool"),
         ({"tools": [{"by": "magic"}]}, "hand, rule, kept out"),
         ({"tools": [{"by": "hand", "fixed": "x"}]}, "an object of arguments"),
+        ({"tools": [{"by": "hand", "name": "my tool"}]}, "which every client takes"),
         ({"include": {"read_only": "no"}}, "servers, words and read_only"),
         ({"precedence": "attic"}, "a list of texts"),
     ],

@@ -13,6 +13,7 @@ from toolscope_core.model.tool import JsonObject
 
 MOST_INTENTS = 1_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _TEXTS = ("called", "name", "description")
 
 
@@ -95,6 +96,9 @@ def _tool(name: str, row: object) -> ProfileTool:
     fixed = row.get("fixed", {})
     if not all(isinstance(text, str) for text in texts.values()) or not isinstance(fixed, dict):
         raise _malformed(name, "tool", row, "texts, and `fixed` as an object of arguments")
+    if texts["name"] and not _TOOL_NAME.fullmatch(texts["name"]):
+        form = "up to 64 letters, digits, underscores and hyphens, which every client takes"
+        raise _malformed(name, "a tool's name", texts["name"], form)
     return ProfileTool(by, fixed=fixed, **texts)
 
 

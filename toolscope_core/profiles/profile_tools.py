@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -68,8 +68,14 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
     words = own_words(plan, profile)
     fixed, notes = {}, [*_changes(plan, profile, ways, lost)]
     tools = []
+    names = Counter(
+        (words[one].name if one in words else "") or by_id[one].tool.name for one in ways
+    )
     for tool_id in ways:
         own, item = words.get(tool_id, ProfileTool("rule")), by_id[tool_id]
+        if own.name and names[own.name] > 1:
+            notes.append(f"{tool_id} keeps its name: several tools would be called {own.name}")
+            own = replace(own, name="")
         values, refused = _fixed(item.tool, own.fixed)
         notes += refused
         if values:

@@ -83,7 +83,7 @@ def _from_requests(
     )  # fmt: skip
     if not queries:
         return
-    if not edits.is_ready(catalog_id):
+    if edits.waits(catalog_id, queries):
         page_frame.job_started_once(
             edits.job(catalog_id),
             lambda: edits.start(catalog_id),

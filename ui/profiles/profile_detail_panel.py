@@ -69,7 +69,7 @@ def profile_detail_panel(catalog_id: int, chosen: ProfileTools) -> None:
 def _report(catalog_id: int, chosen: ProfileTools) -> ProfileReport | None:
     """The figures of the profile; ``None`` while its toolset is being indexed."""
     edits = page_frame.service(ProfileEdits)
-    if not edits.is_ready(catalog_id):
+    if edits.waits(catalog_id, edits.queries(catalog_id, chosen.profile.intents)):
         page_frame.job_started_once(
             edits.job(catalog_id),
             lambda: edits.start(catalog_id),

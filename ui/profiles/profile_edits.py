@@ -102,9 +102,12 @@ class ProfileEdits:
         detail = {"profile": profile.name, "deleted": True}
         return self._record(catalog_id, profile, (), detail, reviewer)
 
-    def is_ready(self, catalog_id: int) -> bool:
-        """Whether the toolset can be searched at once; else ``start`` its index."""
-        return self._searches.opened(catalog_id, _SEARCHED) is not None
+    def waits(self, catalog_id: int, queries: Sequence[Query]) -> bool:
+        """Whether one of the queries has to be searched and the toolset cannot be yet: ``start``
+        its index.
+        """
+        has_search = any(not one.gold for one in queries)
+        return has_search and self._searches.opened(catalog_id, _SEARCHED) is None
 
     def start(self, catalog_id: int) -> str:
         """Build the index in the background; the job's id."""
@@ -125,7 +128,7 @@ class ProfileEdits:
         self, catalog_id: int, queries: Sequence[Query], per_job: int, budget: int | None
     ) -> Cover:
         """The smallest set of tools for the queries: by their answers, else by a search. Call it
-        where ``is_ready``.
+        where nothing ``waits``.
         """
         plan, tokens = self.plan(catalog_id), self.tokens(catalog_id)
 
@@ -141,7 +144,7 @@ class ProfileEdits:
         return self._covers.get(key, (plan,), make)
 
     def report(self, catalog_id: int, chosen: ProfileTools) -> ProfileReport:
-        """What a profile comes to under its own requests. Call it where ``is_ready``."""
+        """What a profile comes to under its own requests. Call it where nothing ``waits``."""
         plan, profile = self.plan(catalog_id), chosen.profile
         queries = self.queries(catalog_id, profile.intents)
 

@@ -80,7 +80,7 @@ def test_requests_that_a_query_set_has_count_with_its_answers(desk):
     work.service(LoadedQueries).add(catalog_id, content, "asked.jsonl")
     queries = edits.queries(catalog_id, ["Add up 1 and 2", "Fly", "Send a mail to a person"])
     assert [one.gold for one in queries][2] == ()
-    assert edits.is_ready(catalog_id)
+    assert not edits.waits(catalog_id, queries)
     cover = edits.cover(catalog_id, queries, 1, None)
     assert SUM in cover.ids and any("send_mail" in one for one in cover.ids)
     edits.save(catalog_id, with_cover(edits.plan(catalog_id), Profile("desk"), cover), "ann")
