@@ -34,7 +34,7 @@ def test_a_profile_is_made_from_requests_and_shown(here):
     assert "not served: Water the plants" in here
     assert "recall@1: whole toolset" in here
     listed = run("profile", "tools.json", "--decisions", "d.jsonl").stdout
-    assert listed.startswith("reader: 2 tools, ")
+    assert listed.startswith("profiles: reader\nreader: 2 tools, ")
     shown = run("profile", "tools.json", "--decisions", "d.jsonl", "--name", "reader").stdout
     assert f"  {MAIL} as send_mail" in shown
     missing = run("profile", "tools.json", "--decisions", "d.jsonl", "--name", "writer", code=2)
@@ -54,9 +54,11 @@ def test_a_bundle_has_the_profile_and_a_check_holds_it_to_its_limits(here, tmp_p
     (profile,) = json.loads((tmp_path / "bundle/profiles.json").read_text())["profiles"]
     assert MAIL in [one["id"] for one in profile["tools"]]
     compare = ("check", "tools.json", "--baseline", "bundle", "--profile", "reader")
-    cases = ("--cases", "asked.jsonl", "--max-unserved")
-    assert "profile reader: 2 tools" in run(*compare, *cases, 1).stdout
-    broken = run(*compare, *cases, 0, "--max-profile-tools", 1, "--junit", "j.xml", code=1)
+    cases = ("--cases", "asked.jsonl", "--profile-limit")
+    assert "profile reader: 2 tools" in run(*compare, *cases, "unserved=1").stdout
+    broken = run(
+        *compare, *cases, "unserved=0", "--profile-limit", "tools=1", "--junit", "j.xml", code=1
+    )
     assert "profile reader: 1 unserved request, at most 0" in broken.stderr
     assert "profile reader: 2 tools, at most 1 allowed" in broken.stderr
     assert "does not serve a request" in broken.stdout
@@ -65,5 +67,6 @@ def test_a_bundle_has_the_profile_and_a_check_holds_it_to_its_limits(here, tmp_p
     gone = run(*compare, "--fail-on", "profile", code=1)
     assert f"{MAIL} is gone" in gone.stdout
     assert "has no profile 'x'; it has reader" in run(*compare[:-1], "x", code=2).stderr
-    assert "give --profile" in run(*compare[:4], "--max-unserved", 1, code=2).stderr
+    assert "give --profile" in run(*compare[:4], "--profile-limit", "tools=1", code=2).stderr
+    assert "give a number for one of tokens" in run(*compare, "--profile-limit", "x", code=2).stderr
     assert DELETE not in (tmp_path / "bundle/profiles/reader/toolset.json").read_text()

@@ -75,7 +75,7 @@ def test_rules_and_the_end_of_a_profile(desk):
     page, edits = desk
     page.at.query_params["profile_part"] = "Rules"
     page.at.run()
-    page.widget("multiselect", "include_desk").set_value(["alpha"]).run()
+    page.widget("multiselect", "servers_Take in").set_value(["alpha"]).run()
     page.press("save_rules")
     assert MAIL in edits.chosen(1)["desk"].ids
     page.press("delete_profile_desk")

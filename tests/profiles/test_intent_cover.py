@@ -22,17 +22,20 @@ from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.profiles.intent_cover import (
     Intent,
-    answered_intents,
+    intents_of,
     not_asked_for,
     planned_intents,
-    searched_intents,
     smallest_cover,
 )
-from toolscope_core.profiles.profile_effect import beside_whole, effect_lines
+from toolscope_core.profiles.profile_effect import effect_lines
 from toolscope_core.profiles.profile_tools import profile_tools
 from toolscope_core.retrieval.client_search import SearchSetup
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps.plans import PlannedCall, PlannedStep, RequestPlan
+
+
+def no_search():
+    raise AssertionError("what has answers is not searched")
 
 
 def intents(*needs):
@@ -91,8 +94,9 @@ def test_a_search_names_the_tools_of_each_job_and_what_perhaps_none_does(setup):
     plan = plan_of(shelf(), (READ, GET), state="proposed")
     retriever = Retriever([item.tool for item in plan.tools], setup.embedder, setup.cache)
     texts = ("Read a file and send a mail", "Qzx vvk")
-    both, nothing = searched_intents(texts, plan, retriever, per_job=1)
-    (loose, _) = searched_intents(texts, plan, retriever, per_job=2, one_is_enough=True)
+    asked = [Query("", text) for text in texts]
+    both, nothing = intents_of(asked, plan, lambda: retriever, 1, one_is_enough=False)
+    (loose, _) = intents_of(asked, plan, lambda: retriever, 2)
     assert both.needs == (frozenset({READ, GET}), frozenset({MAIL}))
     assert len(loose.needs) == 2 and MAIL in loose.needs[1] and len(loose.needs[1]) > 1
     assert (both.is_doubtful, nothing.is_doubtful) == (False, True)
@@ -101,7 +105,8 @@ def test_a_search_names_the_tools_of_each_job_and_what_perhaps_none_does(setup):
 def test_answers_and_plans_name_needs_in_the_toolset_of_the_plan():
     plan = plan_of(shelf(), (READ, GET), omitted=(DELETE,))
     kept = plan.phi[READ]
-    (query,) = answered_intents([Query("q", "x", (frozenset({GET}), frozenset({DELETE})))], plan)
+    asked = [Query("q", "x", (frozenset({GET}), frozenset({DELETE})))]
+    (query,) = intents_of(asked, plan, no_search)
     assert query.needs == (frozenset({kept}), frozenset())
     calls = (PlannedCall(kept), PlannedCall(MAIL))
     steps = (PlannedStep("read", (), calls, ""), PlannedStep("dance", (), (), "nothing fits"))
@@ -117,13 +122,13 @@ def test_a_profile_is_measured_beside_the_whole_toolset(setup):
         Query("q2", "Delete a file", (frozenset({DELETE}),)),
     ]
     selection = chosen(plan, saved(catalog, ids=(READ, MAIL)))
-    comparison = beside_whole(plan, selection, queries, ToolsetRanker(setup), Costs())
-    recall = {row.name: row.interval.mean for row in comparison.after.rows}
-    assert recall["recall@1"] == 0.5
-    assert comparison.before.tokens > comparison.after.tokens
-    assert [one.outcome for one in comparison.queries] == ["unchanged", "lost"]
-    assert effect_lines(comparison)[0].startswith("recall@1: whole toolset 1.000 [1.000")
-    assert "profile 0.500 [0.000, 1.000], difference -0.500" in effect_lines(comparison)[0]
+    first, *_, last = effect_lines(plan, selection, queries, ToolsetRanker(setup), Costs())
+    assert first.startswith(
+        "recall@1: whole toolset 1.000 [1.000, 1.000], profile 0.500 [0.000, 1.0"
+    )
+    assert "difference -0.500" in first
+    assert last == "measured on 2 requests with answers"
+    assert effect_lines(plan, selection, [Query("q", "x")], ToolsetRanker(setup), Costs()) == []
 
 
 def test_the_profiles_of_the_example_are_the_smallest_for_their_requests():
@@ -136,6 +141,6 @@ def test_the_profiles_of_the_example_are_the_smallest_for_their_requests():
     for profile in standing.values():
         asked = [one for one in example_requests() if one.text in profile.intents]
         assert len(asked) == len(profile.intents) == 6
-        cover = smallest_cover(answered_intents(asked, plan), tokens)
+        cover = smallest_cover(intents_of(asked, plan, no_search), tokens)
         assert set(cover.ids) == profile_tools(plan, profile).ids
         assert cover.additions[-1].intents == 6

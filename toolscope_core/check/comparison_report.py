@@ -1,7 +1,7 @@
 """A catalog compared with its baseline, and which of the limits that were set it does not keep."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
@@ -12,6 +12,7 @@ from toolscope_core.check.matched import Matched, matched
 from toolscope_core.check.new_confusions import ReplayedCases, replayed_cases
 from toolscope_core.check.new_findings import new_findings
 from toolscope_core.check.new_pairs import NewPairs, PairJudge, new_pairs
+from toolscope_core.check.profile_check import broken_limits
 from toolscope_core.check.stale_decisions import StaleDecision, stale_decisions
 from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_below
 from toolscope_core.check.token_growth import GrowthLimit, TokenGrowth, token_growth
@@ -49,7 +50,8 @@ ON_REQUEST: tuple[Check, ...] = tuple(
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What makes a catalog fail: more new overlaps, confusions or tokens than these, and any case
-    of the checks in ``fail_on``. Nothing by default.
+    of the checks in ``fail_on``; of a ``profile`` the most of each that it may have. Nothing by
+    default.
     """
 
     new_overlaps: int | None = None
@@ -57,6 +59,7 @@ class Limits:
     tokens: int | None = None
     growth: tuple[GrowthLimit, ...] = ()
     fail_on: frozenset[Check] = frozenset()
+    profile: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("new_overlaps", "new_confusions", "tokens"):
@@ -201,3 +204,6 @@ def _failures(report: GateReport, limits: Limits) -> Iterator[Failure]:
         if not limit.is_kept(tokens):
             allowed = f"at most {limit.in_words} more allowed"
             yield Failure("tokens", f"{tokens.in_words}, {allowed}")
+    if report.profile:
+        broken = broken_limits(report.profile, limits.profile)
+        yield from (Failure("profile", one) for one in broken)

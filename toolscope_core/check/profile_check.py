@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.matched import Matched
@@ -14,35 +13,50 @@ from toolscope_core.merging.pipeline import Analysis, plan_merge
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
-from toolscope_core.profiles.intent_cover import intents_to_serve
+from toolscope_core.profiles.intent_cover import intents_of
 from toolscope_core.profiles.profile_report import ProfileReport, profile_report
 from toolscope_core.profiles.profile_tools import profile_tools
 from toolscope_core.retrieval.retriever import Retriever
 
+NOUNS = {
+    "tokens": "token",
+    "tools": "tool",
+    "unserved": "unserved request",
+    "confusions": "confusable pair",
+}
+"""What a profile may have a limit on, and what it counts."""
 
-@dataclass(frozen=True, slots=True)
-class ProfileLimits:
-    """The most that a profile may have: tokens, tools, requests that it does not serve, and pairs
-    of tools that are alike. ``None`` is no limit.
+
+def profile_limits(texts: Sequence[str], profile: str | None) -> dict[str, int]:
+    """The limits of a profile as they are typed: ``tokens=8000``. Raises ``ConfigError``, also for
+    limits of none.
     """
+    if texts and profile is None:
+        raise ConfigError("--profile-limit is of a profile; give --profile")
+    limits = {}
+    for text in texts:
+        what, _, most = text.partition("=")
+        if what not in NOUNS or not most.isdecimal():
+            raise ConfigError(
+                f"--profile-limit is {text!r}; give a number for one of {', '.join(NOUNS)}, such "
+                "as tokens=8000"
+            )
+        limits[what] = int(most)
+    return limits
 
-    tokens: int | None = None
-    tools: int | None = None
-    unserved: int | None = None
-    confusions: int | None = None
 
-    def broken(self, report: ProfileReport) -> Iterator[str]:
-        """What is over a limit, a sentence each."""
-        counts = {
-            "token": (report.tokens, self.tokens),
-            "tool": (len(report.chosen.tools), self.tools),
-            "unserved request": (len(report.unserved), self.unserved),
-            "confusable pair": (len(report.confusions), self.confusions),
-        }
-        for noun, (count, most) in counts.items():
-            if most is not None and count > most:
-                name = report.chosen.profile.name
-                yield f"profile {name}: {quantity(count, noun)}, at most {most:,} allowed"
+def broken_limits(report: ProfileReport, limits: Mapping[str, int]) -> Iterator[str]:
+    """What is over a limit, a sentence each."""
+    counts = {
+        "tokens": report.tokens,
+        "tools": len(report.chosen.tools),
+        "unserved": len(report.unserved),
+        "confusions": len(report.confusions),
+    }
+    for what, most in limits.items():
+        if counts[what] > most:
+            found = quantity(counts[what], NOUNS[what])
+            yield f"profile {report.chosen.profile.name}: {found}, at most {most:,} allowed"
 
 
 def checked_profile(
@@ -66,6 +80,6 @@ def checked_profile(
         raise ConfigError(f"the baseline has no profile {name!r}; it has {names}")
     plan = plan_merge(analysis, log, baseline.plan)
     queries = queries or [Query("", text) for text in standing[name].intents]
-    intents = intents_to_serve(queries, plan, lambda: search([one.tool for one in plan.tools]))
+    intents = intents_of(queries, plan, lambda: search([one.tool for one in plan.tools]))
     chosen = profile_tools(plan, standing[name])
     return profile_report(analysis, plan, chosen, intents, analysis.syntheses.costs)

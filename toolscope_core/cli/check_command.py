@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -54,36 +54,6 @@ class FailFor(StrEnum):
     warn = "warn"
     confusion = "confusion"
     profile = "profile"
-
-
-@dataclass(frozen=True)
-class CheckedProfile:
-    """Which profile is checked, and its limits, each field as an option."""
-
-    profile: Annotated[
-        str | None,
-        typer.Option(
-            help="Check this profile of the baseline too: what it does not serve of --cases, else "
-            "of its own requests, and what has changed in it."
-        ),
-    ] = None
-    max_profile_tokens: Annotated[
-        int | None, typer.Option(help="Exit with 1 where the profile has more tokens than this.")
-    ] = None
-    max_profile_tools: Annotated[
-        int | None, typer.Option(help="Exit with 1 where the profile has more tools than this.")
-    ] = None
-    max_unserved: Annotated[
-        int | None,
-        typer.Option(help="Exit with 1 where the profile does not serve more requests than this."),
-    ] = None
-    max_profile_confusions: Annotated[
-        int | None,
-        typer.Option(help="Exit with 1 where more pairs of the profile's tools are alike."),
-    ] = None
-
-
-WHOLE_CATALOG = CheckedProfile()
 
 
 @command()
@@ -139,7 +109,20 @@ def check(
             "did not before."
         ),
     ] = None,
-    of_profile: CheckedProfile = WHOLE_CATALOG,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            help="Check this profile of the baseline too: what has changed in it, and what it does "
+            "not serve of --cases, else of its own requests."
+        ),
+    ] = None,
+    profile_limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Such as tokens=8000: exit with 1 where the profile has more tokens, tools, "
+            "unserved (requests) or confusions (pairs of tools that are alike); again for each."
+        ),
+    ] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Write the report as Markdown, for a pull request.")
     ] = None,
@@ -181,6 +164,7 @@ def check(
     from toolscope_core.check.gate_items import AppPlace, gate_items
     from toolscope_core.check.junit_report import junit_report
     from toolscope_core.check.new_pairs import PairJudge
+    from toolscope_core.check.profile_check import profile_limits
     from toolscope_core.check.pull_request_summary import pull_request_summary
     from toolscope_core.check.token_growth import growth_limit
     from toolscope_core.embedding.vector_cache import VectorCache
@@ -195,25 +179,25 @@ def check(
         max_tokens,
         tuple(map(growth_limit, max_growth or ())),
         frozenset(one.value for one in fail_on or ()),
+        profile_limits(profile_limit or (), profile),
     )
     settings, files = read_environment(), input_files(catalogs)
     place = AppPlace(app_url, app_catalog or (files[0].stem if files else ""))
     catalog, accepted = read_files(catalogs), read_baseline(baseline)
-    encoder = embedder_of(settings, embedder)
+    encoder, cache = embedder_of(settings, embedder), VectorCache(settings.cache_dir)
     if threshold is None and accepted.model == encoder.name:
         threshold = accepted.threshold
-    config = AnalysisConfig(threshold)
-    judge = PairJudge(encoder, VectorCache(settings.cache_dir), config, progress())
+    judge = PairJudge(encoder, cache, AnalysisConfig(threshold), progress())
     report = with_texts(compare(catalog, accepted, judge), accepted, texts or ())
+    report = _with_profile(report, accepted, judge, profile, cases)
     if cases is not None:
         from toolscope_core.evaluation.query_sets import read_queries
         from toolscope_core.evaluation.ranking import ToolsetRanker
         from toolscope_core.retrieval.client_search import SearchSetup
 
-        ranker = ToolsetRanker(SearchSetup(encoder, judge.cache, RetrievalConfig()))
-        report = with_cases(report, accepted, read_queries(cases), ranker)
-    report, broken = _with_profile(report, accepted, judge, of_profile, cases)
-    failed = (*failures(report, limits), *broken)
+        setup = SearchSetup(encoder, cache, RetrievalConfig())
+        report = with_cases(report, accepted, read_queries(cases), ToolsetRanker(setup))
+    failed = failures(report, limits)
     least = least_findability(min_findability or ())
     if least and (reason := findability_below(catalog, least, queries, embedder)):
         failed = (*failed, Failure("findability", reason))
@@ -225,48 +209,33 @@ def check(
     if sarif:
         write_whole(sarif, _sarif(catalog, failed, items, files), "--sarif")
     _tell(report, items)
-    if not limits.are_set and not least and of_profile == WHOLE_CATALOG:
+    if not limits.are_set and not least:
         say("nothing was asked for that fails the check; see --fail-on and --max-new-overlaps")
     reason = "; ".join(one.reason for one in failed)
     fail_for(reason and f"the check fails: {reason}")
 
 
 def _with_profile(
-    report: GateReport,
-    baseline: Baseline,
-    judge: PairJudge,
-    of_profile: CheckedProfile,
-    cases: Path | None,
-) -> tuple[GateReport, tuple[Failure, ...]]:
-    """The report with what a profile comes to, and which of its limits it does not keep."""
-    if of_profile == WHOLE_CATALOG:
-        return report, ()
-    if of_profile.profile is None:
-        raise ConfigError("limits of a profile were given without one; give --profile")
-    from toolscope_core.check.comparison_report import Failure
-    from toolscope_core.check.profile_check import ProfileLimits, checked_profile
+    report: GateReport, baseline: Baseline, judge: PairJudge, name: str | None, cases: Path | None
+) -> GateReport:
+    """The report with what the profile comes to, where one is checked."""
+    if name is None:
+        return report
+    from toolscope_core.check.profile_check import checked_profile
     from toolscope_core.evaluation.query_sets import read_queries
     from toolscope_core.merging.pipeline import analyse
     from toolscope_core.retrieval.retriever import Retriever
 
-    limits = ProfileLimits(
-        of_profile.max_profile_tokens,
-        of_profile.max_profile_tools,
-        of_profile.max_unserved,
-        of_profile.max_profile_confusions,
-    )
     encoder, cache = judge.embedder, judge.cache
-    analysis = analyse(report.catalog, judge.config, encoder, cache, judge.progress)
     profile = checked_profile(
-        of_profile.profile,
+        name,
         baseline,
         report.tools,
-        analysis,
+        analyse(report.catalog, judge.config, encoder, cache, judge.progress),
         read_queries(cases) if cases else (),
         lambda tools: Retriever(tools, encoder, cache),
     )
-    broken = tuple(Failure("profile", one) for one in limits.broken(profile))
-    return replace(report, profile=profile), broken
+    return replace(report, profile=profile)
 
 
 def _sarif(

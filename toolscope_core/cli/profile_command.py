@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from getpass import getuser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -33,11 +33,9 @@ if TYPE_CHECKING:
     from toolscope_core.model.plan import MergePlan
     from toolscope_core.model.profile import Profile
     from toolscope_core.model.protocols import Embedder
-    from toolscope_core.profiles.intent_cover import Cover, Intent
+    from toolscope_core.profiles.intent_cover import Intent
     from toolscope_core.profiles.profile_report import ProfileReport
     from toolscope_core.retrieval.retriever import Retriever
-
-By = Literal["answers", "search", "model"]
 
 
 @dataclass(frozen=True)
@@ -58,17 +56,12 @@ class DecidedCatalog:
         tools = [item.tool for item in self.plan.tools]
         return Retriever(tools, self.embedder, self.cache, progress=progress())
 
-    def report(self, profile: Profile, queries: Sequence[Query] = ()) -> ProfileReport:
-        """The figures of a profile under the queries, by default its own intents."""
-        from toolscope_core.evaluation.query_sets import Query
-        from toolscope_core.profiles.intent_cover import intents_to_serve
-        from toolscope_core.profiles.profile_report import profile_report
-        from toolscope_core.profiles.profile_tools import profile_tools
+    @cached_property
+    def profiles(self) -> dict[str, Profile]:
+        """Its profiles, by name."""
+        from toolscope_core.decisions.constraints import profiles
 
-        queries = queries or [Query("", text) for text in profile.intents]
-        intents = intents_to_serve(queries, self.plan, lambda: self.retriever)
-        chosen, costs = profile_tools(self.plan, profile), self.analysis.syntheses.costs
-        return profile_report(self.analysis, self.plan, chosen, intents, costs)
+        return profiles(self.plan.catalog, self.log)
 
 
 @command()
@@ -85,7 +78,7 @@ def profile(
         typer.Option(help="Make it from these requests of its agent: JSONL or CSV with `query`."),
     ] = None,
     by: Annotated[
-        By,
+        Literal["answers", "search", "model"],
         typer.Option(
             help="What says which tools serve a request: its `gold` answers, and a search where it "
             "has none; the search alone; or the plan of a model."
@@ -111,24 +104,27 @@ def profile(
 ) -> None:
     """Show the profiles of agents, or make the smallest one that serves a list of requests."""
     from toolscope_core.evaluation.query_sets import read_queries
+    from toolscope_core.profiles.intent_cover import intents_of
 
     if queries is not None and name is None:
         raise ConfigError("--queries make a profile; give it a --name, such as travel-desk")
-    catalog = decided_catalog(catalogs, decisions, PlanConfig(accept, routers), embedder)
+    catalog = _decided(catalogs, decisions, PlanConfig(accept, routers), embedder)
     if queries is None or name is None:
-        _tell_profiles(catalog, name)
+        _show(catalog, name)
         return
     asked = read_queries(queries)
-    intents = _intents(catalog, asked, by, per_job, ask)
+    if by == "model":
+        intents = _planned(catalog, asked, ask)
+    else:
+        searched = asked if by == "answers" else [replace(one, gold=()) for one in asked]
+        intents = intents_of(searched, catalog.plan, lambda: catalog.retriever, per_job, False)
     made = _made(catalog, name, intents, budget)
-    report = catalog.report(made, asked)
-    _tell_report(report)
-    _tell_comparison(catalog, report, asked)
+    _tell(catalog, made, asked)
     if out is not None:
         _write(catalog, made, out)
 
 
-def decided_catalog(
+def _decided(
     catalogs: Sequence[Path], decisions: Path | None, config: PlanConfig, embedder: str | None
 ) -> DecidedCatalog:
     """The catalog of these files under the decisions of a file."""
@@ -147,36 +143,23 @@ def decided_catalog(
     return DecidedCatalog(analysis, log, plan_merge(analysis, log, config), encoder, cache)
 
 
-def _intents(
-    catalog: DecidedCatalog, queries: Sequence[Query], by: By, per_job: int, ask: AskRequest
+def _planned(
+    catalog: DecidedCatalog, queries: Sequence[Query], ask: AskRequest
 ) -> tuple[Intent, ...]:
-    """What serves each of the requests. Ends as ``asking`` does where a model is asked."""
-    from toolscope_core.profiles.intent_cover import (
-        answered_intents,
-        planned_intents,
-        searched_intents,
-    )
+    """What a model plans for each of the requests. Ends as ``asking`` does."""
+    from toolscope_core.cli.asking import asking
+    from toolscope_core.model.catalog import Catalog
+    from toolscope_core.profiles.intent_cover import planned_intents
+    from toolscope_core.retrieval.assembly import ToolRequest
+    from toolscope_core.retrieval.decomposition import decompose
+    from toolscope_core.rps.planner import WORKER_K, PlanOptions, model_planner
 
-    plan, retriever = catalog.plan, catalog.retriever
-    if by == "model":
-        from toolscope_core.cli.asking import asking
-        from toolscope_core.model.catalog import Catalog
-        from toolscope_core.retrieval.assembly import ToolRequest
-        from toolscope_core.retrieval.decomposition import decompose
-        from toolscope_core.rps.planner import WORKER_K, PlanOptions, model_planner
-
-        toolset = Catalog(tuple(item.tool for item in plan.tools))
-        requests = [ToolRequest(one.text, decompose(one.text)) for one in queries]
-        options = PlanOptions("model", is_filtered=True)
-        with asking(ask) as (_, asker):
-            planner = model_planner(toolset, retriever, WORKER_K, options, asker)
-            return planned_intents(planner.plans(requests, progress()), plan)
-    search = partial(searched_intents, plan=plan, retriever=retriever, per_job=per_job)
-    if by == "search":
-        return search([one.text for one in queries])
-    answered = [one for one in queries if one.gold]
-    texts = [one.text for one in queries if not one.gold]
-    return (*answered_intents(answered, plan), *(search(texts) if texts else ()))
+    toolset = Catalog(tuple(item.tool for item in catalog.plan.tools))
+    requests = [ToolRequest(one.text, decompose(one.text)) for one in queries]
+    options = PlanOptions("model", is_filtered=True)
+    with asking(ask) as (_, asker):
+        planner = model_planner(toolset, catalog.retriever, WORKER_K, options, asker)
+        return planned_intents(planner.plans(requests, progress()), catalog.plan)
 
 
 def _made(
@@ -186,7 +169,6 @@ def _made(
     under the name keeps its rules and words.
     """
     from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-    from toolscope_core.decisions.constraints import profiles
     from toolscope_core.decisions.profile_decisions import check_name
     from toolscope_core.model.profile import Profile
     from toolscope_core.profiles.intent_cover import smallest_cover
@@ -194,9 +176,13 @@ def _made(
 
     costs, tools = catalog.analysis.syntheses.costs, [item.tool for item in catalog.plan.tools]
     tokens = {tool.id: costs.of(tool, PROMPT_SHAPES[0]) for tool in tools}
-    cover = smallest_cover(intents, tokens, budget)
-    _tell_cover(cover)
-    before = profiles(catalog.plan.catalog, catalog.log).get(name, Profile(check_name(name)))
+    cover, total = smallest_cover(intents, tokens, budget), 0
+    for number, one in enumerate(cover.additions, 1):
+        total += one.tokens
+        say(f"{number:3}  {one.tool_id}: {one.intents:,} served, {total:,} tokens")
+    if cover.too_large:
+        say(f"not within the budget: {', '.join(cover.too_large[:MOST_TOLD])}")
+    before = catalog.profiles.get(name) or Profile(check_name(name))
     return with_cover(catalog.plan, before, cover)
 
 
@@ -213,82 +199,59 @@ def _write(catalog: DecidedCatalog, made: Profile, out: Path) -> None:
     say(f"decisions: {out}; merge --decisions exports the profile, serve --profile serves it")
 
 
-def _tell_profiles(catalog: DecidedCatalog, name: str | None) -> None:
-    from toolscope_core.decisions.constraints import profiles
-    from toolscope_core.profiles.profile_report import in_words
-
-    standing = profiles(catalog.plan.catalog, catalog.log)
-    if name is not None:
-        if name not in standing:
-            names = ", ".join(standing) or "none"
-            raise ConfigError(f"there is no profile {name!r}; the decisions have {names}")
-        _tell_report(catalog.report(standing[name]))
-    for one in standing.values() if name is None else ():
-        report = catalog.report(one)
-        say(f"{one.name}: {in_words(report)}")
-        for note in report.chosen.notes:
-            say(f"  {note}")
-    if not standing:
-        say("no profiles; --queries with --name makes one, and so does the page Profiles")
+def _show(catalog: DecidedCatalog, name: str | None) -> None:
+    names = ", ".join(catalog.profiles) or "none"
+    if name is not None and name not in catalog.profiles:
+        raise ConfigError(f"there is no profile {name!r}; the decisions have {names}")
+    say(f"profiles: {names}")
+    for one in catalog.profiles.values() if name is None else [catalog.profiles[name]]:
+        _tell(catalog, one, ())
 
 
-def _tell_cover(cover: Cover) -> None:
-    total = 0
-    for number, one in enumerate(cover.additions, 1):
-        total += one.tokens
-        say(f"{number:3}  {one.tool_id}: {one.intents:,} served, {total:,} tokens")
-    if cover.too_large:
-        say(f"not within the budget: {', '.join(cover.too_large[:MOST_TOLD])}")
+def _tell(catalog: DecidedCatalog, profile: Profile, queries: Sequence[Query]) -> None:
+    """What a profile comes to under the queries, by default its own intents; and what those with
+    answers find in it, beside the whole toolset.
+    """
+    from toolscope_core.evaluation.query_sets import Query
+    from toolscope_core.evaluation.ranking import ToolsetRanker
+    from toolscope_core.model.search_configuration import RetrievalConfig
+    from toolscope_core.profiles.intent_cover import intents_of
+    from toolscope_core.profiles.profile_effect import effect_lines
+    from toolscope_core.profiles.profile_report import profile_report
+    from toolscope_core.profiles.profile_tools import profile_tools
+    from toolscope_core.retrieval.client_search import SearchSetup
+
+    queries = queries or [Query("", text) for text in profile.intents]
+    intents = intents_of(queries, catalog.plan, lambda: catalog.retriever)
+    chosen, costs = profile_tools(catalog.plan, profile), catalog.analysis.syntheses.costs
+    report = profile_report(catalog.analysis, catalog.plan, chosen, intents, costs)
+    ranker = ToolsetRanker(SearchSetup(catalog.embedder, catalog.cache, RetrievalConfig()))
+    for line in (*_lines(report), *effect_lines(catalog.plan, chosen, queries, ranker, costs)):
+        say(line)
 
 
-def _tell_report(report: ProfileReport) -> None:
+def _lines(report: ProfileReport) -> Iterator[str]:
+    from toolscope_core.evaluation.intervals import rate_text
     from toolscope_core.profiles.profile_report import client_limits, in_words
 
-    say(f"{report.chosen.profile.name}: {in_words(report)}")
+    yield f"{report.chosen.profile.name}: {in_words(report)}"
     for most, who in client_limits().items():
         over = len(report.chosen.tools) - most
         limit = f"{over:,} over the limit" if over > 0 else "within the limit"
-        say(f"{who}: {limit} of {most:,}")
+        yield f"{who}: {limit} of {most:,}"
     for item in report.chosen.tools:
         fixed = report.chosen.fixed.get(item.tool.id)
-        say(f"  {item.tool.id} as {item.tool.name}{f', fixed {dict(fixed)}' if fixed else ''}")
-    for note in report.chosen.notes:
-        say(f"changed: {note}")
+        yield f"  {item.tool.id} as {item.tool.name}{f', fixed {dict(fixed)}' if fixed else ''}"
+    yield from (f"changed: {note}" for note in report.chosen.notes)
     for conflict in report.chosen.conflicts:
         kept = f"{conflict.kept} stays" if conflict.kept else "nobody said which stays"
-        say(f"one job on several servers: {', '.join(conflict.tools)}; {kept}")
-    for one in report.confusions[:MOST_TOLD]:
-        say(f"alike: {one.pair.left}, {one.pair.right}")
+        yield f"one job on several servers: {', '.join(conflict.tools)}; {kept}"
+    yield from (f"alike: {one.pair.left}, {one.pair.right}" for one in report.confusions)
     if report.intents:
-        _tell_intents(report)
-
-
-def _tell_intents(report: ProfileReport) -> None:
-    from toolscope_core.evaluation.intervals import rate_text
-
-    served = len(report.intents) - len(report.unserved)
-    say(f"requests served: {rate_text(served, len(report.intents))}")
-    for intent in report.unserved:
-        say(f"not served: {intent.text}")
-    for intent in report.intents:
-        if intent.is_doubtful:
-            say(f"perhaps no tool does this: {intent.text}")
+        served = len(report.intents) - len(report.unserved)
+        yield f"requests served: {rate_text(served, len(report.intents))}"
+    yield from (f"not served: {one.text}" for one in report.unserved)
+    yield from (f"perhaps no tool does this: {i.text}" for i in report.intents if i.is_doubtful)
     if report.unasked:
         names = ", ".join(report.unasked[:MOST_TOLD])
-        say(f"nobody asks for {quantity(len(report.unasked), 'tool')}: {names}")
-
-
-def _tell_comparison(
-    catalog: DecidedCatalog, report: ProfileReport, queries: Sequence[Query]
-) -> None:
-    """What the requests with answers find in the profile, beside the whole toolset."""
-    from toolscope_core.evaluation.ranking import ToolsetRanker
-    from toolscope_core.model.search_configuration import RetrievalConfig
-    from toolscope_core.profiles.profile_effect import beside_whole, effect_lines
-    from toolscope_core.retrieval.client_search import SearchSetup
-
-    if any(one.gold for one in queries) and report.chosen.tools:
-        ranker = ToolsetRanker(SearchSetup(catalog.embedder, catalog.cache, RetrievalConfig()))
-        costs = catalog.analysis.syntheses.costs
-        for line in effect_lines(beside_whole(catalog.plan, report.chosen, queries, ranker, costs)):
-            say(line)
+        yield f"nobody asks for {quantity(len(report.unasked), 'tool')}: {names}"

@@ -106,56 +106,38 @@ def not_asked_for(intents: Iterable[Intent], ids: Iterable[str]) -> tuple[str, .
     return tuple(sorted(set(ids) - wanted))
 
 
-def intents_to_serve(
-    queries: Sequence[Query], plan: MergePlan, retriever_of: Callable[[], Retriever]
-) -> tuple[Intent, ...]:
-    """Queries as what a profile that is there has to serve: by their gold answers where they have
-    some, else by a search. The retriever is of the tools of the plan, and made where it is needed.
-    """
-    answered = answered_intents([one for one in queries if one.gold], plan)
-    texts = [one.text for one in queries if not one.gold]
-    if not texts:
-        return answered
-    return (*answered, *searched_intents(texts, plan, retriever_of(), one_is_enough=True))
-
-
-def answered_intents(queries: Iterable[Query], plan: MergePlan) -> tuple[Intent, ...]:
-    """Queries with the needs that their gold answers name, in the toolset of the plan."""
-    ids = {item.tool.id for item in plan.tools}
-    return tuple(
-        Intent(query.text, tuple(need & ids for need in query.gold))
-        for query in relabelled(queries, plan.phi)
-    )
-
-
-def searched_intents(
-    texts: Sequence[str],
+def intents_of(
+    queries: Sequence[Query],
     plan: MergePlan,
-    retriever: Retriever,
+    retriever_of: Callable[[], Retriever],
     per_job: int = PER_JOB,
-    one_is_enough: bool = False,
+    one_is_enough: bool = True,
 ) -> tuple[Intent, ...]:
-    """Requests with the needs that a search finds: for each job of a request, split by rule, the
-    ``per_job`` best tools, each or another of the same job. Where ``one_is_enough``, any of these
-    serves the job: so a profile that is there is looked through.
-    """
-    jobs = [jobs_of(ToolRequest(text, decompose(text))) for text in texts]
-    wanted = list(dict.fromkeys(job for own in jobs for job in own))
-    rankings = retriever.search_each([ToolRequest(job) for job in wanted], per_job)
-    found, equal = dict(zip(wanted, rankings, strict=True)), _same_job(plan)
+    """Queries with their needs in the toolset of the plan: what their gold answers name, else what
+    a search finds for each job of theirs, split by rule, the ``per_job`` best tools or others of
+    the same job. Of these ``one_is_enough`` where a profile that is there is looked through.
 
-    def needs(own: Sequence[str]) -> Iterator[frozenset[str]]:
+    The retriever is of the tools of the plan, and made where it is needed.
+    """
+    ids, moved = {item.tool.id for item in plan.tools}, relabelled(queries, plan.phi)
+    jobs = [
+        () if one.gold else jobs_of(ToolRequest(one.text, decompose(one.text))) for one in moved
+    ]
+    wanted = list(dict.fromkeys(job for own in jobs for job in own))
+    found = retriever_of().search_each(list(map(ToolRequest, wanted)), per_job) if wanted else ()
+    places, equal = dict(zip(wanted, found, strict=True)), _same_job(plan)
+
+    def needs(query: Query, own: Sequence[str]) -> Iterator[frozenset[str]]:
+        yield from (need & ids for need in query.gold)
         for job in own:
-            sets = [equal.get(one.tool_id, frozenset({one.tool_id})) for one in found[job]]
+            sets = [equal.get(one.tool_id, frozenset({one.tool_id})) for one in places[job]]
             yield from [frozenset().union(*sets)] if one_is_enough else sets
 
     return tuple(
         Intent(
-            text,
-            tuple(dict.fromkeys(needs(own))),
-            is_doubtful=any(doubt(found[job]) for job in own),
+            one.text, tuple(dict.fromkeys(needs(one, own))), any(doubt(places[job]) for job in own)
         )
-        for text, own in zip(texts, jobs, strict=True)
+        for one, own in zip(moved, jobs, strict=True)
     )
 
 

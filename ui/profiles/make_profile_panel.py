@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from toolscope_core.model.profile import Profile
 from toolscope_core.profiles.intent_cover import PER_JOB, Cover, not_asked_for
 from toolscope_core.profiles.profile_changes import with_choice, with_cover
 from ui.profiles import cover_chart
-from ui.profiles.profile_edits import ProfileEdits
+from ui.profiles.profile_edits import ProfileEdits, lines_of
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts.pictures import picture
@@ -35,21 +35,43 @@ def make_profile_panel(catalog_id: int) -> None:
         help="Small letters, digits and hyphens: it is a part of the address at which the profile "
         "is served.",
     )
-    with bar:
-        source = st.segmented_control(
-            "Made from", [REQUESTS, QUERY_SET, CALLED, EMPTY], default=REQUESTS, required=True,
-            key="made_from",
-        )  # fmt: skip
-    if source == CALLED:
-        _from_calls(catalog_id, name)
-    elif source == EMPTY:
-        _save_button(catalog_id, name, Profile(name))
+    source = bar.segmented_control(
+        "Made from", [REQUESTS, QUERY_SET, CALLED, EMPTY], default=REQUESTS, required=True,
+        key="made_from",
+    )  # fmt: skip
+    standing = page_frame.service(ProfileEdits).chosen(catalog_id)
+    before = standing[name].profile if name in standing else Profile(name)
+    if source in (REQUESTS, QUERY_SET):
+        made = _from_requests(catalog_id, before, _queries(catalog_id, source), bar)
     else:
-        _from_requests(catalog_id, name, _requests(catalog_id, source), bar)
+        made = _from_calls(catalog_id, before) if source == CALLED else before
+    if made is not None:
+        st.button(
+            f"Save {name}" if name else "Save the profile",
+            key="save_profile",
+            type="primary",
+            icon=":material/save:",
+            disabled=not name,
+            on_click=_save,
+            args=(catalog_id, made),
+        )
 
 
-def _requests(catalog_id: int, source: str) -> Sequence[Query]:
+def is_searchable(catalog_id: int, queries: Sequence[Query]) -> bool:
+    """Whether the queries can be searched at once; else the progress of indexing is drawn."""
     edits = page_frame.service(ProfileEdits)
+    if not edits.waits(catalog_id, queries):
+        return True
+    page_frame.job_started_once(
+        edits.job(catalog_id),
+        lambda: edits.start(catalog_id),
+        "Indexing the toolset, once.",
+        "profile_index",
+    )
+    return False
+
+
+def _queries(catalog_id: int, source: str) -> Sequence[Query]:
     if source == REQUESTS:
         text = st.text_area(
             "What its agent has to do, a request in each line",
@@ -58,19 +80,20 @@ def _requests(catalog_id: int, source: str) -> Sequence[Query]:
             placeholder="Find a flight from Graz to Split\nCall off the trip BK-552",
             help="A request that a query set of this catalog has too counts with its answers.",
         )
-        lines = dict.fromkeys(line.strip() for line in text.splitlines() if line.strip())
-        return edits.queries(catalog_id, list(lines))
+        return page_frame.service(ProfileEdits).queries(catalog_id, lines_of(text))
     sets = {one.name: one for one in page_frame.service(LoadedQueries).sets(catalog_id)}
     if not sets:
         st.info("This catalog has no query set; add one on the Catalog page, *Query sets*.")
         return ()
-    chosen = st.selectbox("Query set", list(sets), key="profile_set")
-    return sets[chosen].content.queries
+    return sets[st.selectbox("Query set", list(sets), key="profile_set")].content.queries
 
 
 def _from_requests(
-    catalog_id: int, name: str, queries: Sequence[Query], bar: st.delta_generator.DeltaGenerator
-) -> None:
+    catalog_id: int,
+    before: Profile,
+    queries: Sequence[Query],
+    bar: st.delta_generator.DeltaGenerator,
+) -> Profile | None:
     edits = page_frame.service(ProfileEdits)
     per_job = bar.number_input(
         "Tools for each job", 1, 10, PER_JOB, key="tools_per_job", width=140,
@@ -81,27 +104,16 @@ def _from_requests(
         "Most tokens", 0, None, 0, 500, key="most_tokens", width=140,
         help="What all its tools may take in a prompt; 0 for no limit.",
     )  # fmt: skip
-    if not queries:
-        return
-    if edits.waits(catalog_id, queries):
-        page_frame.job_started_once(
-            edits.job(catalog_id),
-            lambda: edits.start(catalog_id),
-            "Indexing the toolset, once.",
-            "profile_index",
-        )
-        return
+    if not queries or not is_searchable(catalog_id, queries):
+        return None
     with st.spinner("Finding the smallest set"):
         cover = edits.cover(catalog_id, queries, per_job, budget or None)
-    _cover(catalog_id, cover)
-    plan, chosen = edits.plan(catalog_id), edits.chosen(catalog_id)
-    before = chosen[name].profile if name in chosen else Profile(name)
-    _save_button(catalog_id, name, with_cover(plan, before, cover))
+    plan = edits.plan(catalog_id)
+    _cover(cover, {item.tool.id: item.tool.name for item in plan.tools})
+    return with_cover(plan, before, cover)
 
 
-def _cover(catalog_id: int, cover: Cover) -> None:
-    plan = page_frame.service(ProfileEdits).plan(catalog_id)
-    names = {item.tool.id: item.tool.name for item in plan.tools}
+def _cover(cover: Cover, names: dict[str, str]) -> None:
     served = cover.additions[-1].intents if cover.additions else 0
     total = sum(one.tokens for one in cover.additions)
     st.markdown(
@@ -115,44 +127,28 @@ def _cover(catalog_id: int, cover: Cover) -> None:
         "cover",
         "What each further tool adds",
     )
-    unserved = [one.text for one in cover.intents if not one.is_served_by(cover.ids)]
-    _lines("Not served", unserved, ":material/error:")
-    doubtful = [one.text for one in cover.intents if one.is_doubtful]
-    _lines("Perhaps no tool does this", doubtful, ":material/help:")
-    if cover.too_large:
-        _lines("Not within the budget", [names[one] for one in cover.too_large], ":material/block:")
+    for title, texts in {
+        "Not served": [one.text for one in cover.intents if not one.is_served_by(cover.ids)],
+        "Perhaps no tool does this": [one.text for one in cover.intents if one.is_doubtful],
+        "Not within the budget": [names[one] for one in cover.too_large],
+    }.items():
+        if texts:
+            shown = "; ".join(map(safe_text.untrusted, texts[:NAMED]))
+            more = f" And {len(texts) - NAMED:,} more." if len(texts) > NAMED else ""
+            st.warning(f"{title} ({len(texts):,}): {shown}{more}", icon=":material/help:")
 
 
-def _lines(title: str, texts: Collection[str], icon: str) -> None:
-    if texts:
-        shown = "; ".join(map(safe_text.untrusted, list(texts)[:NAMED]))
-        rest = f" And {len(texts) - NAMED:,} more." if len(texts) > NAMED else ""
-        st.warning(f"{title} ({len(texts):,}): {shown}{rest}", icon=icon)
-
-
-def _from_calls(catalog_id: int, name: str) -> None:
+def _from_calls(catalog_id: int, before: Profile) -> Profile | None:
     edits = page_frame.service(ProfileEdits)
     calls = edits.calls(catalog_id)
     most = max(calls.values(), default=0)
     if not most:
         st.info("No calls are known; add a log on the Catalog page, *Usage*.")
-        return
+        return None
     least = st.number_input("Called at least so often", 1, most, 1, key="least_calls", width=180)
     ids = [one for one, count in calls.items() if count >= least]
     st.markdown(f"**{quantity(len(ids), 'tool')}** were called so often.")
-    _save_button(catalog_id, name, with_choice(edits.plan(catalog_id), Profile(name), ids, True))
-
-
-def _save_button(catalog_id: int, name: str, profile: Profile) -> None:
-    st.button(
-        f"Save {name}" if name else "Save the profile",
-        key="save_profile",
-        type="primary",
-        icon=":material/save:",
-        disabled=not name,
-        on_click=_save,
-        args=(catalog_id, profile),
-    )
+    return with_choice(edits.plan(catalog_id), before, ids, is_in=True)
 
 
 def _save(catalog_id: int, profile: Profile) -> None:

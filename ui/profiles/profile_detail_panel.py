@@ -1,4 +1,4 @@
-"""One profile: its requests, tools that are alike, servers for one job, rules, words, its end."""
+"""One profile: what it serves, tools that are alike, rules, words and fixed values, its end."""
 
 from __future__ import annotations
 
@@ -12,79 +12,71 @@ import streamlit as st
 
 from toolscope_core.decisions.profile_decisions import MOST_INTENTS
 from toolscope_core.evaluation.intervals import rate_text
-from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.profile import Profile, ProfileTool, ToolRule
-from toolscope_core.model.tool import JsonObject
 from toolscope_core.profiles.profile_changes import with_choice
 from toolscope_core.profiles.profile_report import ProfileReport
 from toolscope_core.profiles.profile_tools import ProfileTools, own_words
-from ui.profiles.profile_edits import ProfileEdits
+from ui.profiles.make_profile_panel import is_searchable
+from ui.profiles.profile_edits import ProfileEdits, lines_of
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
-from ui.shared.pairs.pair_panel import pair_link
 
-MOST_NOTES, MOST_PAIRS = 12, 20
 CHOSEN = "profile"
 """The widget that says which profile is looked at."""
+MOST_NAMED = 12
 READS = {"any": None, "only read": True, "may change something": False}
+
+
+def chosen_profile(names: Sequence[str]) -> str:
+    """Draw the choice of the profile that is looked at; its name."""
+    if st.session_state.get(CHOSEN) not in names:
+        st.session_state[CHOSEN] = names[0]
+    return st.pills("Profile", names, required=True, key=CHOSEN) or names[0]
 
 
 def profile_detail_panel(catalog_id: int, chosen: ProfileTools) -> None:
     """What has changed in the profile since it was saved, and its parts in tabs."""
-    profile = chosen.profile
+    profile, edits = chosen.profile, page_frame.service(ProfileEdits)
     if chosen.notes:
-        shown = "\n".join(f"- {safe_text.untrusted(one)}" for one in chosen.notes[:MOST_NOTES])
-        rest = len(chosen.notes) - MOST_NOTES
-        more = f"\n- and {rest:,} more" if rest > 0 else ""
-        st.warning(
-            f"Not as it was saved:\n{shown}{more}\n\nSaving it again takes it as it is now.",
-            icon=":material/update:",
-        )
-    page_frame.draw_tabs(
-        {
-            "What it serves": partial(_served, chosen=chosen),
-            "Tools that are alike": partial(_alike, chosen=chosen),
-            "Which server first": partial(_precedence, chosen=chosen),
-            "Rules": partial(_rules, profile=profile),
-            "Words and fixed values": partial(_words, chosen=chosen),
-        },
-        "profile_part",
+        lines = [f"- {safe_text.untrusted(one)}" for one in chosen.notes[:MOST_NAMED]]
+        rest = len(chosen.notes) - len(lines)
+        text = "\n".join(["Not as it was saved:", *lines, *([f"- {rest:,} more"] if rest else [])])
+        st.warning(text, icon=":material/update:")
+        _save_button(catalog_id, profile, "Save as it is now", "as_is")
+    parts = {
+        "What it serves": partial(_served, chosen=chosen),
+        "Tools that are alike": partial(_alike, chosen=chosen),
+        "Rules": partial(_rules, chosen=chosen),
+        "Words and fixed values": partial(_words, chosen=chosen),
+    }
+    page_frame.draw_tabs(parts, "profile_part")
+    st.button(
+        f"Delete {profile.name}",
+        key=f"delete_profile_{profile.name}_{profile.seq}",
+        icon=":material/delete:",
+        type="tertiary",
+        on_click=decision_buttons.carry_out,
+        args=(
+            lambda: edits.delete(catalog_id, profile, page_frame.reviewer()),
+            f"Profile deleted: {profile.name}; History takes it back",
+        ),
     )
-    with st.container(horizontal=True):
-        if chosen.notes:
-            _save_button(catalog_id, profile, "Save as it is now", "as_is")
-        st.button(
-            f"Delete {profile.name}",
-            key=f"delete_profile_{profile.name}_{profile.seq}",
-            icon=":material/delete:",
-            type="tertiary",
-            on_click=_delete,
-            args=(catalog_id, profile),
-        )
 
 
-def _report(catalog_id: int, chosen: ProfileTools) -> ProfileReport | None:
-    """The figures of the profile; ``None`` while its toolset is being indexed."""
+def _report(catalog_id: int, chosen: ProfileTools) -> tuple[ProfileReport, Sequence[str]] | None:
+    """What the profile comes to; ``None`` while its toolset is being indexed."""
     edits = page_frame.service(ProfileEdits)
-    if edits.waits(catalog_id, edits.queries(catalog_id, chosen.profile.intents)):
-        page_frame.job_started_once(
-            edits.job(catalog_id),
-            lambda: edits.start(catalog_id),
-            "Indexing the toolset, once.",
-            "profile_index_again",
-        )
-        return None
-    return edits.report(catalog_id, chosen)
+    queries = edits.queries(catalog_id, chosen.profile.intents)
+    return edits.report(catalog_id, chosen) if is_searchable(catalog_id, queries) else None
 
 
 def _served(catalog_id: int, chosen: ProfileTools) -> None:
-    profile, report = chosen.profile, _report(catalog_id, chosen)
-    if report is None:
-        return
-    if report.intents:
+    profile, key = chosen.profile, f"{chosen.profile.name}_{chosen.profile.seq}"
+    if profile.intents and (made := _report(catalog_id, chosen)):
+        report, effect = made
         served = len(report.intents) - len(report.unserved)
         st.markdown(f"Requests served: **{rate_text(served, len(report.intents))}**.")
         names = {item.tool.id: item.tool.name for item in chosen.tools}
@@ -101,98 +93,85 @@ def _served(catalog_id: int, chosen: ProfileTools) -> None:
             hide_index=True,
             alt="Requests and the tools that serve them",
         )
-        st.caption(
-            "With answers of a query set a request is served by these; else by one of the three "
-            "best tools of each of its jobs, by a search."
+        about = (
+            "A request of a query set is served by its answers, else by one of the three tools "
+            "that a search finds first for each of its jobs."
         )
-        effect = page_frame.service(ProfileEdits).effect(catalog_id, chosen)
-        st.caption("  \n".join(effect))
+        st.caption("  \n".join([about, *effect]))
         if report.unasked:
-            named = safe_text.first_few([names[one] for one in report.unasked], MOST_NOTES)
+            named = safe_text.first_few([names[one] for one in report.unasked], MOST_NAMED)
             st.info(f"Nobody asks for {quantity(len(report.unasked), 'tool')}: {named}.")
-            out = with_choice(
-                page_frame.service(ProfileEdits).plan(catalog_id), profile, report.unasked, False
-            )
-            _save_button(catalog_id, out, "Take these out", "unasked")
+            plan = page_frame.service(ProfileEdits).plan(catalog_id)
+            without = with_choice(plan, profile, report.unasked, is_in=False)
+            _save_button(catalog_id, without, "Take these out", "unasked")
     text = st.text_area(
         "Requests that its agent has to serve, one in each line",
         "\n".join(profile.intents),
-        key=f"intents_{profile.name}_{profile.seq}",
+        key=f"intents_{key}",
         height=140,
     )
-    lines = dict.fromkeys(line.strip() for line in text.splitlines() if line.strip())
-    intents = tuple(lines)[:MOST_INTENTS]
+    intents = tuple(lines_of(text))[:MOST_INTENTS]
     if intents != profile.intents:
         _save_button(catalog_id, replace(profile, intents=intents), "Save the requests", "intents")
 
 
 def _alike(catalog_id: int, chosen: ProfileTools) -> None:
-    report = _report(catalog_id, chosen)
-    if report is None:
+    made = _report(catalog_id, chosen)
+    if made is None:
         return
-    names = {item.tool.id: item.tool for item in chosen.tools}
-    if not report.confusions:
+    if not made[0].confusions:
         st.markdown("No two of its tools are alike for the judge.")
-    for one in report.confusions[:MOST_PAIRS]:
-        left, right = (names[tool] for tool in (one.pair.left, one.pair.right))
-        with st.container(horizontal=True, vertical_alignment="center"):
-            ends = " and ".join(
-                f"**{safe_text.untrusted(tool.name)}** ({safe_text.untrusted(tool.owner)})"
-                for tool in (left, right)
-            )
-            st.markdown(f"{ends}: {RELATIONS[one.relation]}", width="content")
-            pair_link(pair_key(one.pair))
-    if len(report.confusions) > MOST_PAIRS:
-        st.caption(f"And {len(report.confusions) - MOST_PAIRS:,} more.")
-
-
-def _precedence(catalog_id: int, chosen: ProfileTools) -> None:
-    profile = chosen.profile
-    if not chosen.conflicts:
-        st.markdown("No two servers have tools for one job in this profile.")
-    else:
-        st.dataframe(
-            [
-                {
-                    "tools": ", ".join(tool for ids in one.tools.values() for tool in ids),
-                    "servers": ", ".join(one.tools),
-                    "kept": one.kept or "all",
-                }
-                for one in chosen.conflicts
-            ],
-            hide_index=True,
-            alt="Servers with tools for one job",
-        )
-    if not (chosen.conflicts or profile.precedence):
         return
-    in_conflict = {server for one in chosen.conflicts for server in one.tools}
-    options = [*profile.precedence, *sorted(in_conflict - set(profile.precedence))]
-    order = st.multiselect(
-        "Servers in the order in which they come first",
-        options,
-        profile.precedence,
-        key=f"precedence_{profile.name}_{profile.seq}",
-        help="Where servers have tools for one job, the profile keeps those of the first.",
+    st.dataframe(
+        [
+            {
+                "tool": one.pair.left,
+                "other tool": one.pair.right,
+                "relation": RELATIONS[one.relation],
+                "same job": one.probability,
+            }
+            for one in made[0].confusions
+        ],
+        hide_index=True,
+        column_config={"same job": st.column_config.NumberColumn(format="%.2f")},
+        alt="Tools of the profile that are alike",
     )
-    if tuple(order) != profile.precedence:
-        changed = replace(profile, precedence=tuple(order))
-        _save_button(catalog_id, changed, "Save the order", "precedence")
 
 
-def _rules(catalog_id: int, profile: Profile) -> None:
+def _rules(catalog_id: int, chosen: ProfileTools) -> None:
+    profile, key = chosen.profile, f"{chosen.profile.name}_{chosen.profile.seq}"
     st.caption(
         "Rules take in what comes with a new version too; each part that is set has to hold. Ticks "
         "in the table go before them."
     )
     owners = {tool.owner for tool in page_frame.workspace().catalogs.open(catalog_id).tools} - {""}
-    include, exclude = st.columns(2, gap="medium")
-    with include:
-        taken = _rule("Take in", owners, profile.include, f"include_{profile.name}_{profile.seq}")
-    with exclude:
-        kept_out = _rule(
-            "Keep out", owners, profile.exclude, f"exclude_{profile.name}_{profile.seq}"
+    rules = []
+    for column, (title, rule) in zip(
+        st.columns(2, gap="medium"),
+        (("Take in", profile.include), ("Keep out", profile.exclude)),
+        strict=True,
+    ):
+        with column:
+            rules.append(_rule(title, owners, rule, f"{title}_{key}"))
+    in_conflict = {server for one in chosen.conflicts for server in one.tools}
+    order = profile.precedence
+    if in_conflict or order:
+        clash = "; ".join(
+            f"{' and '.join(one.tools)} ({sum(map(len, one.tools.values())):,} tools, "
+            f"{one.kept or 'all'} kept)"
+            for one in chosen.conflicts
         )
-    changed = replace(profile, include=taken, exclude=kept_out)
+        order = tuple(
+            st.multiselect(
+                "Servers in the order in which they come first",
+                [*order, *sorted(in_conflict - set(order))],
+                order,
+                key=f"precedence_{key}",
+                help="Where servers have tools for one job, the profile keeps those of the first.",
+            )
+        )
+        st.caption(f"Tools for one job: {safe_text.untrusted(clash) or 'none any more'}.")
+    changed = replace(profile, include=rules[0], exclude=rules[1], precedence=order)
     if changed != profile:
         _save_button(catalog_id, changed, "Save the rules", "rules")
 
@@ -200,16 +179,16 @@ def _rules(catalog_id: int, profile: Profile) -> None:
 def _rule(title: str, owners: set[str], rule: ToolRule, key: str) -> ToolRule:
     st.markdown(f"**{title}**")
     servers = st.multiselect(
-        "Tools of servers", sorted(owners | set(rule.servers)), rule.servers, key=f"{key}_servers"
+        "Tools of servers", sorted(owners | set(rule.servers)), rule.servers, key=f"servers_{key}"
     )
     words = st.text_input(
-        "With one of these words, commas between", ", ".join(rule.words), key=f"{key}_words"
+        "With one of these words, commas between", ", ".join(rule.words), key=f"words_{key}"
     )
     reads = st.selectbox(
         "That",
         list(READS),
         list(READS.values()).index(rule.read_only),
-        key=f"{key}_reads",
+        key=f"reads_{key}",
         help="By the hint readOnlyHint; a tool without it may change something.",
     )
     split = tuple(word.strip() for word in words.split(",") if word.strip())
@@ -224,17 +203,15 @@ def _words(catalog_id: int, chosen: ProfileTools) -> None:
     )
     profile, plan = chosen.profile, page_frame.service(ProfileEdits).plan(catalog_id)
     words, names = own_words(plan, profile), {item.tool.id: item.tool.name for item in plan.tools}
-    ids = [item.tool.id for item in chosen.tools]
-    own = [words.get(one, ProfileTool("hand")) for one in ids]
+    rows = [(item, words.get(item.tool.id, ProfileTool("rule"))) for item in chosen.tools]
     table = pd.DataFrame(
         {
-            "tool": [names[one] for one in ids],
-            "server": [item.tool.owner for item in chosen.tools],
-            "name here": [one.name for one in own],
-            "description here": [one.description for one in own],
-            "fixed": [json.dumps(dict(one.fixed)) if one.fixed else "" for one in own],
-        },
-        index=ids,
+            "tool": [names[item.tool.id] for item, _ in rows],
+            "server": [item.tool.owner for item, _ in rows],
+            "name here": [own.name for _, own in rows],
+            "description here": [own.description for _, own in rows],
+            "fixed": [json.dumps(dict(own.fixed)) if own.fixed else "" for _, own in rows],
+        }
     )
     edited = st.data_editor(
         table,
@@ -243,74 +220,44 @@ def _words(catalog_id: int, chosen: ProfileTools) -> None:
         disabled=["tool", "server"],
         alt="Words and fixed values of the tools in this profile",
     ).fillna("")
-    if edited.equals(table):
-        return
+    tools = dict(profile.tools)
     try:
-        changed = _with_words(catalog_id, profile, edited)
+        for (item, own), row in zip(rows, edited.to_dict("records"), strict=True):
+            said = _with_words(own, row)
+            if said != own:
+                tools |= {one: replace(said, by=chosen.ways[item.tool.id]) for one in item.members}
     except DecisionError as error:
         safe_text.show_error(error)
-    else:
+        return
+    if tools != profile.tools:
+        changed = replace(profile, tools=tools)
         _save_button(catalog_id, changed, "Save words and values", "words")
 
 
-def _with_words(catalog_id: int, profile: Profile, edited: pd.DataFrame) -> Profile:
-    """The profile as the table has it. Raises ``DecisionError`` for values that are no JSON."""
-    plan, tools = page_frame.service(ProfileEdits).plan(catalog_id), dict(profile.tools)
-    members = {item.tool.id: item.members for item in plan.tools}
-    for tool_id, row in edited.iterrows():
-        name, description, fixed = (
-            str(row[key]).strip() for key in ("name here", "description here", "fixed")
-        )
-        values = _values(str(row["tool"]), fixed)
-        for member in members[str(tool_id)]:
-            before = tools.get(member, ProfileTool("rule"))
-            said = replace(before, name=name, description=description, fixed=values)
-            if said != before:
-                tools[member] = said
-    return replace(profile, tools=tools)
-
-
-def _values(tool: str, text: str) -> JsonObject:
+def _with_words(own: ProfileTool, row: dict[str, str]) -> ProfileTool:
+    """What a row of the table says of a tool. Raises ``DecisionError`` for values that are none."""
     try:
-        values = json.loads(text or "{}")
+        fixed = json.loads(row["fixed"].strip() or "{}")
     except ValueError:
-        values = None
-    if not isinstance(values, dict):
+        fixed = None
+    if not isinstance(fixed, dict):
         raise DecisionError(
-            f"the fixed values of {tool} are {text[:60]!r}; give JSON such as "
+            f"the fixed values of {row['tool']} are {row['fixed'][:60]!r}; give JSON such as "
             '{"repo": "toolscope"}'
         )
-    return values
+    name, description = row["name here"].strip(), row["description here"].strip()
+    return replace(own, name=name, description=description, fixed=fixed)
 
 
 def _save_button(catalog_id: int, profile: Profile, label: str, key: str) -> None:
+    edits = page_frame.service(ProfileEdits)
     st.button(
         label,
         key=f"save_{key}_{profile.name}_{profile.seq}",
         icon=":material/save:",
-        on_click=_save,
-        args=(catalog_id, profile),
+        on_click=decision_buttons.carry_out,
+        args=(
+            lambda: edits.save(catalog_id, profile, page_frame.reviewer()),
+            f"Profile saved: {profile.name}",
+        ),
     )
-
-
-def _save(catalog_id: int, profile: Profile) -> None:
-    edits = page_frame.service(ProfileEdits)
-    decision_buttons.carry_out(
-        lambda: edits.save(catalog_id, profile, page_frame.reviewer()),
-        f"Profile saved: {profile.name}",
-    )
-
-
-def _delete(catalog_id: int, profile: Profile) -> None:
-    edits = page_frame.service(ProfileEdits)
-    decision_buttons.carry_out(
-        lambda: edits.delete(catalog_id, profile, page_frame.reviewer()),
-        f"Profile deleted: {profile.name}; History takes it back",
-    )
-
-
-def chosen_profile(names: Sequence[str]) -> str:
-    """Draw the choice of the profile that is looked at; its name."""
-    if st.session_state.get(CHOSEN) not in names:
-        st.session_state[CHOSEN] = names[0]
-    return st.pills("Profile", names, required=True, key=CHOSEN) or names[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import profiles, suspended_decisions
@@ -15,15 +16,9 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.profile import Profile
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.profiles.intent_cover import (
-    Cover,
-    answered_intents,
-    intents_to_serve,
-    searched_intents,
-    smallest_cover,
-)
+from toolscope_core.profiles.intent_cover import Cover, intents_of, smallest_cover
 from toolscope_core.profiles.profile_changes import profile_row
-from toolscope_core.profiles.profile_effect import beside_whole, effect_lines
+from toolscope_core.profiles.profile_effect import effect_lines
 from toolscope_core.profiles.profile_report import ProfileReport, profile_report
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from toolscope_core.retrieval.retriever import Retriever
@@ -51,9 +46,8 @@ class ProfileEdits:
         self._usage = work.service(UsageEvidence)
         self._costs = Costs()
         self._chosen: ResultCache[dict[str, ProfileTools]] = ResultCache()
-        self._reports: ResultCache[ProfileReport] = ResultCache(most=16)
+        self._reports: ResultCache[tuple[ProfileReport, Sequence[str]]] = ResultCache(most=16)
         self._covers: ResultCache[Cover] = ResultCache(most=8)
-        self._effects: ResultCache[list[str]] = ResultCache(most=8)
 
     def plan(self, catalog_id: int) -> MergePlan:
         """The toolset that profiles select from. Raises ``JobError`` before the analysis."""
@@ -133,44 +127,29 @@ class ProfileEdits:
         plan, tokens = self.plan(catalog_id), self.tokens(catalog_id)
 
         def make() -> Cover:
-            answered = answered_intents([one for one in queries if one.gold], plan)
-            texts = [one.text for one in queries if not one.gold]
-            searched = (
-                searched_intents(texts, plan, self._retriever(catalog_id), per_job) if texts else ()
-            )
-            return smallest_cover((*answered, *searched), tokens, budget)
+            retriever = partial(self._retriever, catalog_id)
+            intents = intents_of(queries, plan, retriever, per_job, one_is_enough=False)
+            return smallest_cover(intents, tokens, budget)
 
         key = (catalog_id, tuple(queries), per_job, budget, self._catalogs.shape)
         return self._covers.get(key, (plan,), make)
 
-    def report(self, catalog_id: int, chosen: ProfileTools) -> ProfileReport:
-        """What a profile comes to under its own requests. Call it where nothing ``waits``."""
-        plan, profile = self.plan(catalog_id), chosen.profile
-        queries = self.queries(catalog_id, profile.intents)
-
-        def make() -> ProfileReport:
-            intents = intents_to_serve(queries, plan, lambda: self._retriever(catalog_id))
-            analysis, shape = self._analyses.required(catalog_id), self._catalogs.shape
-            return profile_report(analysis, plan, chosen, intents, self._costs, shape)
-
-        key = (catalog_id, profile.name, self._catalogs.shape)
-        return self._reports.get(key, (plan, chosen), make, state=queries)
-
-    def effect(self, catalog_id: int, chosen: ProfileTools) -> list[str]:
-        """How well the requests with answers find them in the profile, beside the whole toolset, in
-        sentences; empty where none has any.
+    def report(self, catalog_id: int, chosen: ProfileTools) -> tuple[ProfileReport, Sequence[str]]:
+        """What a profile comes to under its own requests, and how well those with answers find them
+        in it, beside the whole toolset, in sentences. Call it where nothing ``waits``.
         """
-        plan = self.plan(catalog_id)
-        queries = self.queries(catalog_id, chosen.profile.intents)
+        plan, profile = self.plan(catalog_id), chosen.profile
+        queries, shape = self.queries(catalog_id, profile.intents), self._catalogs.shape
 
-        def make() -> list[str]:
-            if not chosen.tools or not any(one.gold for one in queries):
-                return []
+        def make() -> tuple[ProfileReport, Sequence[str]]:
+            intents = intents_of(queries, plan, partial(self._retriever, catalog_id))
+            analysis = self._analyses.required(catalog_id)
             ranker = self._searches.ranker(RetrievalConfig())
-            return effect_lines(beside_whole(plan, chosen, queries, ranker, self._costs))
+            report = profile_report(analysis, plan, chosen, intents, self._costs, shape)
+            return report, effect_lines(plan, chosen, queries, ranker, self._costs)
 
-        key = (catalog_id, chosen.profile.name)
-        return self._effects.get(key, (plan, chosen), make, state=queries)
+        key = (catalog_id, profile.name, shape)
+        return self._reports.get(key, (plan, chosen), make, state=queries)
 
     def _retriever(self, catalog_id: int) -> Retriever:
         opened = self._searches.opened(catalog_id, _SEARCHED)
@@ -200,3 +179,8 @@ class ProfileEdits:
             return admit(log, decision, None, suspended_decisions(catalog, log))
 
         return append_decision(self._store, catalog_id, admitted)
+
+
+def lines_of(text: str) -> list[str]:
+    """The requests in a text, one in each line, each once."""
+    return list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))

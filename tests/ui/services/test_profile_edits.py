@@ -85,17 +85,17 @@ def test_requests_that_a_query_set_has_count_with_its_answers(desk):
     assert SUM in cover.ids and any("send_mail" in one for one in cover.ids)
     edits.save(catalog_id, with_cover(edits.plan(catalog_id), Profile("desk"), cover), "ann")
     chosen = edits.chosen(catalog_id)["desk"]
-    report = edits.report(catalog_id, chosen)
+    report, effect = edits.report(catalog_id, chosen)
     assert [one.text for one in report.unserved] == ["Fly"]
     assert report.unasked == ()
     assert report.tokens < report.whole == sum(edits.tokens(catalog_id).values())
-    assert edits.effect(catalog_id, chosen)[-1] == "measured on 2 requests with answers"
+    assert effect[-1] == "measured on 2 requests with answers"
 
 
 def test_tools_that_are_alike_in_a_profile_are_named(desk):
     _, catalog_id, edits, saved = desk
     chosen = saved(Profile("desk"), "alpha/send_mail", "beta/send_mail", SUM)
-    (pair,) = edits.report(catalog_id, chosen).confusions
+    (pair,) = edits.report(catalog_id, chosen)[0].confusions
     assert (pair.pair.left, pair.pair.right) == ("alpha/send_mail", "beta/send_mail")
     (conflict,) = chosen.conflicts
     assert set(conflict.tools) == {"alpha", "beta"}
