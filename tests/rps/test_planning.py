@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.test_cli import EXAMPLE, run
 from tests.support.fakes import WordEmbedder
+from tests.support.json_files import write_lines
 from tests.support.replies import PHRASINGS, planning, served
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.errors import ConfigError
@@ -188,6 +189,16 @@ def test_iteratively_a_model_rephrases_and_looks_through_the_plan(server):
     assert "the best one found is taken" in second["reason"]
     assert len(trace["tools"]) == 1 and len(trace["dropped"]) == 1
     assert trace["questions"] == 2 + 1 + 3 + 1
+
+
+def test_a_profile_has_the_tools_that_a_model_plans(server, tmp_path):
+    rows = [{"query": "Write a note of it"}, {"query": "Translate this to French"}]
+    write_lines(tmp_path / "asked.jsonl", *rows)
+    make = ("--name", "notes", "--queries", tmp_path / "asked.jsonl", "--by", "model")
+    told = run("profile", EXAMPLE, *make, "--accept", "none").output
+    first, second, *_ = told.splitlines()
+    assert "create_note: 1 served" in first
+    assert second.startswith("notes: 1 tool, ")
 
 
 def test_an_answer_with_a_parameter_that_is_not_there_is_no_plan(server):

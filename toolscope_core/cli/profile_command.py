@@ -146,19 +146,21 @@ def _decided(
 def _planned(
     catalog: DecidedCatalog, queries: Sequence[Query], ask: AskRequest
 ) -> tuple[Intent, ...]:
-    """What a model plans for each of the requests. Ends as ``asking`` does."""
+    """What a model plans for each of the requests, in one round: a job for which it takes none of
+    the best tools has none. Ends as ``asking`` does.
+    """
     from toolscope_core.cli.asking import asking
     from toolscope_core.model.catalog import Catalog
     from toolscope_core.profiles.intent_cover import planned_intents
     from toolscope_core.retrieval.assembly import ToolRequest
     from toolscope_core.retrieval.decomposition import decompose
-    from toolscope_core.rps.planner import WORKER_K, PlanOptions, model_planner
+    from toolscope_core.rps.planner import WIDEST, PlanOptions, model_planner
 
     toolset = Catalog(tuple(item.tool for item in catalog.plan.tools))
     requests = [ToolRequest(one.text, decompose(one.text)) for one in queries]
-    options = PlanOptions("model", is_filtered=True)
+    options = PlanOptions("model", iterative=False, is_filtered=True)
     with asking(ask) as (_, asker):
-        planner = model_planner(toolset, catalog.retriever, WORKER_K, options, asker)
+        planner = model_planner(toolset, catalog.retriever, WIDEST, options, asker)
         return planned_intents(planner.plans(requests, progress()), catalog.plan)
 
 

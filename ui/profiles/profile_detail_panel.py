@@ -157,8 +157,8 @@ def _rules(catalog_id: int, chosen: ProfileTools) -> None:
     order = profile.precedence
     if in_conflict or order:
         clash = "; ".join(
-            f"{' and '.join(one.tools)} ({sum(map(len, one.tools.values())):,} tools, "
-            f"{one.kept or 'all'} kept)"
+            f"{', '.join(tool for ids in one.tools.values() for tool in ids)}: "
+            f"{one.kept or 'all'} kept"
             for one in chosen.conflicts
         )
         order = tuple(
