@@ -22,6 +22,8 @@ from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.imported_decisions import decision_lines, decisions_in, import_preview
 from toolscope_core.decisions.log import admit
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.profiles.intent_cover import Intent, smallest_cover
+from toolscope_core.profiles.profile_changes import with_cover
 from toolscope_core.profiles.profile_plan import profile_plan
 
 
@@ -100,6 +102,24 @@ def test_a_merge_is_followed_and_said():
     (note,) = selection.notes
     assert note == f"{gone} is {selection.tools[0].tool.name} now"
     assert not chosen(plan_of(catalog), log).notes
+
+
+def test_of_merged_tools_one_chosen_by_hand_goes_before_one_kept_out():
+    catalog = shelf()
+    log = saved(catalog, ids=(READ, GET), ways=("kept out", "hand"))
+    assert ids(chosen(plan_of(catalog), log)) == [GET]
+    assert len(chosen(plan_of(catalog, (READ, GET)), log).ids) == 1
+
+
+def test_made_anew_a_profile_has_the_tools_of_its_requests_alone():
+    catalog = shelf()
+    plan = plan_of(catalog)
+    before = chosen(plan, saved(catalog, ids=(MAIL, DELETE), ways=("hand", "kept out"))).profile
+    made = with_cover(
+        plan, before, smallest_cover([Intent("Read", (frozenset({READ}),))], {READ: 1})
+    )
+    assert {one: tool.by for one, tool in made.tools.items()} == {READ: "hand", DELETE: "kept out"}
+    assert made.intents == ("Read",)
 
 
 def test_a_merge_that_came_apart_leaves_both_and_is_said():
