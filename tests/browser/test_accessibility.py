@@ -24,6 +24,7 @@ AT_NIGHT = {
     "overview": ("", {}),
     "query sets": ("", {"part": "Query+sets", "add_from": "MCP+servers"}),
     **{page: (page, {}) for page in "overlap review documents evaluation export history".split()},
+    "profiles": ("profiles", {}),
     **{part: ("", {"part": part}) for part in "Servers Findings Usage More".split()},
     **{part: ("history", {"history_part": part}) for part in ("Compare", "More")},
     **{view: ("overlap", {"view": view}) for view in "Threshold Heatmap".split()},

@@ -58,6 +58,7 @@ class MergePlan:
     the ids that an outgoing tool stood for, why no client of MCP could read it: one that stood
     alone is left out, a merge came apart. ``eager`` are the ids of outgoing tools that a client
     which searches for tools keeps in every prompt; ``None`` where nothing is left to a search.
+    ``profile`` names the one whose tools alone leave.
     """
 
     catalog: Catalog
@@ -70,6 +71,7 @@ class MergePlan:
     held_back: tuple[str, ...] = ()
     unreadable: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     eager: frozenset[str] | None = None
+    profile: str = ""
 
     @property
     def phi(self) -> dict[str, str | None]:

@@ -8,6 +8,7 @@ from toolscope_core.catalog.splitting import split
 from toolscope_core.model.plan import MergedTool, MergePlan
 
 MOST_TOOLS = 128
+ABOUT = "Tools that stay after merging"
 
 
 def _write(switches: Sequence[Switch], plan: MergePlan) -> str:
@@ -21,12 +22,12 @@ def _write(switches: Sequence[Switch], plan: MergePlan) -> str:
         if tool.name in on.get(tool.server, ())
     }
     parts = split(list(once.values()), MOST_TOOLS)
-    sets = {}
+    sets, name = {}, plan.profile or "toolscope"
     for number, part in enumerate(parts, 1):
         names = sorted((item.tool.server, item.tool.name) for item in part)
-        sets["toolscope" if len(parts) == 1 else f"toolscope-{number}"] = {
-            "tools": [f"{server}/{name}" for server, name in names],
-            "description": "Tools that stay after merging",
+        sets[name if len(parts) == 1 else f"{name}-{number}"] = {
+            "tools": [f"{server}/{tool}" for server, tool in names],
+            "description": f"Tools of the profile {name}" if plan.profile else ABOUT,
         }
     return json_text(sets)
 
