@@ -46,7 +46,7 @@ from toolscope_core.model.pair import Serves, Verdict
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.profiles.profile_plan import profile_plan
-from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
+from toolscope_core.profiles.profile_tools import profile_tools
 
 VARIANTS = "variants.jsonl"
 CLUSTER_PARTS = (
@@ -247,7 +247,13 @@ def _profile_files(
     for name, profile in profiles(plan.catalog, log).items():
         chosen = profile_tools(plan, profile)
         own = checked_plan(profile_plan(plan, chosen), shape, fix, leave_out)
-        tools = _profile_rows(plan, own, chosen)
+        tools = [
+            {
+                **{part: getattr(item.tool, part) for part in ("id", "name", "description")},
+                "fixed": chosen.fixed.get(item.tool.id, {}),
+            }
+            for item in own.tools
+        ]
         rows.append({"name": name, "tools": tools, "notes": chosen.notes})
         parts = named_toolsets(own, form, fix).items()
         written = {
@@ -257,23 +263,6 @@ def _profile_files(
         own_files = {**written, **client_files(own)}
         files |= {f"{PROFILE_FOLDER}{name}/{file}": own_files[file] for file in own_files}
     return {PROFILES: _json({"version": BUNDLE, "profiles": rows}, 4), **files} if rows else {}
-
-
-def _profile_rows(plan: MergePlan, own: MergePlan, chosen: ProfileTools) -> list[JsonObject]:
-    """The tools of a profile: the name of each, its description where it has one of its own, and
-    what is fixed.
-    """
-    texts = {item.tool.id: item.tool.description for item in plan.tools}
-    return [
-        {
-            "id": item.tool.id,
-            "name": item.tool.name,
-            "description": "" if same else item.tool.description,
-            "fixed": chosen.fixed.get(item.tool.id, {}),
-        }
-        for item in own.tools
-        for same in [item.tool.description == texts.get(item.tool.id)]
-    ]
 
 
 def _cluster_row(cluster: Cluster) -> JsonObject:
