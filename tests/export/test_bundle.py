@@ -16,7 +16,9 @@ from tests.support.decisions import decision_on, logged
 from tests.ui.services.small_workspace import open_workspace
 from toolscope_core.catalog.clients.client_table import CLIENT_FILES
 from toolscope_core.catalog.tokens import Tokenizer
+from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.imported_decisions import read_decisions
+from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_files, verdict_row, zipped
 from toolscope_core.files import folders
 from toolscope_core.files.folders import write_folder
@@ -450,3 +452,14 @@ def test_the_manifest_says_how_tokens_were_counted(files, analysis, monkeypatch)
     told = loaded(again, "manifest.json")["tokens"]
     assert (told["estimate"], told["counted"]) == (False, "exact, o200k_base")
     assert told["before"] > tokens["before"]
+
+
+def test_a_profile_without_tools_is_exported_and_takes_all_tools_away(analysis):
+    row = {"action": "profile", "reviewer": "ann", "detail": {"profile": "empty"}}
+    made = bundle_of(analysis, (admit((), decision_of_row(analysis.catalog, row)),), DECIDED)
+    assert loaded(made, "profiles.json")["profiles"] == [
+        {"name": "empty", "tools": [], "notes": []}
+    ]
+    assert loaded(made, "profiles/empty/toolset.json") == {"tools": []}
+    denied = loaded(made, "profiles/empty/clients/claude-code.json")["permissions"]["deny"]
+    assert denied == [f"mcp__{server.name}" for server in analysis.catalog.servers]

@@ -255,10 +255,11 @@ def _profile_files(
             for item in own.tools
         ]
         rows.append({"name": name, "tools": tools, "notes": chosen.notes})
-        parts = named_toolsets(own, form, fix).items()
+        owners = {item.tool.server for item in own.tools}
+        servers = [one for one in plan.catalog.servers if one.name in owners]
         written = {
-            file: _json(write_toolset(part, plan.catalog.servers, form, shape is not None), 3)
-            for file, part in parts
+            file: _json(write_toolset(part, servers, form, shape is not None), 3)
+            for file, part in named_toolsets(own, form, fix).items()
         }
         own_files = {**written, **client_files(own)}
         files |= {f"{PROFILE_FOLDER}{name}/{file}": own_files[file] for file in own_files}
