@@ -1,6 +1,7 @@
 """Which tools a profile has, and what it says when the toolset under it has changed."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -211,7 +212,8 @@ def test_the_plan_of_a_profile_removes_all_other_tools_and_keeps_every_alpha():
     kept = plan.phi[GET]
     words = {"description": "Read in the profile.", "fixed": {"folder": "out"}}
     log = saved(catalog, ids=(GET, MAIL), own={GET: {"description": "Read it."}, MAIL: words})
-    made = profile_plan(plan, chosen(plan, log))
+    made = profile_plan(replace(plan, eager=frozenset({DELETE, MAIL})), chosen(plan, log))
+    assert made.eager == {MAIL}, "of what is in every prompt the profile's own"
     assert made.phi == {READ: kept, GET: kept, MAIL: MAIL, DELETE: None}
     (alpha,) = [one for one in made.arguments if one.tool_id == MAIL]
     assert [move.source for move in alpha.moves] == ["to"]

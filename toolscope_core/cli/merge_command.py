@@ -51,7 +51,6 @@ from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.kinds import KINDS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
-from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from toolscope_core.merging.model_verdicts import ModelVerdicts
@@ -198,7 +197,7 @@ def merge(
     plan = readable_plan(plan, shape, fix, leave_out_refused)
     outgoing = [item.tool for item in plan.tools]
     _tell_plan(plan, options, analysis.syntheses.costs)
-    _tell_toolset(json.loads(files["manifest.json"]))
+    _tell_toolset(files)
     _tell_servers(plan.catalog)
     _tell_decisions(len(given), of_others)
     if analysis.model_verdicts:
@@ -206,7 +205,6 @@ def merge(
     tell_findings(hidden_in(outgoing))
     for sentence in held_back(plan):
         say_error(sentence)
-    _tell_profiles(files)
     say(f"bundle: {out}{more(len(plan.dangling), 'dangling references', 'dangling reference')}")
     fail_for(why_failing(scan_catalog(outgoing), fail_on) if fail_on else "")
 
@@ -273,13 +271,8 @@ def _tell_larger(plan: MergePlan, costs: Costs) -> None:
             say(f"left to a person: {for_terminal(why)}")
 
 
-def _tell_profiles(files: Mapping[str, bytes]) -> None:
-    for row in json.loads(files.get(PROFILES, b'{"profiles": []}'))["profiles"]:
-        changes = more(len(row["notes"]), "changes since it was saved", "change since it was saved")
-        say(f"profile {row['name']}: {quantity(len(row['tools']), 'tool')}{changes}")
-
-
-def _tell_toolset(manifest: JsonObject) -> None:
+def _tell_toolset(files: Mapping[str, bytes]) -> None:
+    manifest = json.loads(files["manifest.json"])
     tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
     sizes = (Size(tokens[side], tokens["bytes"][side]) for side in ("before", "after"))
     say(f"about {SizeChange('', *sizes).in_words} ({tokens['counted']})")
@@ -294,6 +287,9 @@ def _tell_toolset(manifest: JsonObject) -> None:
             f"too many tools for one file: the toolset is in {toolsets}, by server; "
             "manifest.json lists them"
         )
+    for row in json.loads(files[PROFILES])["profiles"] if PROFILES in files else ():
+        changes = more(len(row["notes"]), "changes since it was saved", "change since it was saved")
+        say(f"profile {row['name']}: {quantity(len(row['tools']), 'tool')}{changes}")
 
 
 def _tell_servers(catalog: Catalog) -> None:

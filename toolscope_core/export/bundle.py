@@ -197,6 +197,9 @@ def _toolset(
     server is a namespace.
     """
     servers: Sequence[Server] = plan.catalog.servers
+    if plan.profile:
+        owners = {item.tool.server for item in part}
+        servers = [one for one in servers if one.name in owners]
     if plan.eager is not None and shape == "openai-responses":
         written = namespace_descriptions(plan.catalog, log)
         described = described_servers(servers, (item.tool for item in part), written)
@@ -255,10 +258,8 @@ def _profile_files(
             for item in own.tools
         ]
         rows.append({"name": name, "tools": tools, "notes": chosen.notes})
-        owners = {item.tool.server for item in own.tools}
-        servers = [one for one in plan.catalog.servers if one.name in owners]
         written = {
-            file: _json(write_toolset(part, servers, form, shape is not None), 3)
+            file: _json(_toolset(part, own, form, shape is not None, log), 3)
             for file, part in named_toolsets(own, form, fix).items()
         }
         own_files = {**written, **client_files(own)}

@@ -46,6 +46,7 @@ def profile_plan(plan: MergePlan, chosen: ProfileTools) -> MergePlan:
         relabels=relabels,
         arguments=tuple(alpha for _, alpha in sorted(alphas.items())),
         dangling=find_dangling(chosen.tools, relabels),
+        eager=None if plan.eager is None else plan.eager & chosen.ids,
         profile=chosen.profile.name,
         edited=tuple(_worded(one, texts) for _, one in sorted(edited.items())),
     )
