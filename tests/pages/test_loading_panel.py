@@ -2,9 +2,14 @@
 
 import pytest
 
+from tests.support.model_server import ModelServer
+from tests.support.replies import served
+from tests.ui.services.test_namespace_views import SUMS, describe
 from toolscope_core.decisions.log import active
+from toolscope_core.model.configuration import Endpoint
 from ui.shared import page_frame
 from ui.shared.services.findable_tools import FindableTools
+from ui.shared.services.model_runs import ModelRuns
 
 
 @pytest.fixture
@@ -65,3 +70,22 @@ def test_a_namespace_is_described_and_ours_is_taken_again(page):
     page.press("Take ours again_")
     shown = page.at.dataframe[0].value
     assert "Tools: add numbers, get weather, send mail." in list(shown["description"])
+
+
+def test_a_description_starts_from_what_a_model_wrote(page):
+    page.open("documents")
+    with ModelServer(served(describe)) as server:
+        page.work.endpoints.save(Endpoint(server.url, "m"))
+        page.work.service(ModelRuns).run(page.catalog_id, "namespaces")
+    page.at.session_state["texts"] = "Namespaces"
+    page.at.run()
+    page.at.selectbox(key="namespace").set_value("beta").run()
+    page.widget("button_group", "start_").set_value("by the model").run()
+    assert not page.at.exception
+    area = page.widget("text_area", "namespace_")
+    assert area.value == SUMS
+    area.set_value("Sums, by list_files.").run()
+    assert "it names **list\\_files**, another tool" in page.text
+    area.set_value(SUMS).run()
+    page.press("Save_")
+    assert standing(page) == [("namespace", {"description": SUMS})]

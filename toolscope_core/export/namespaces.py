@@ -25,13 +25,20 @@ def described_servers(
     """Each server that has tools, by name, under what people have ``written`` of its namespace,
     else ``namespace_text``.
     """
+    return tuple(
+        replace(server, description=written.get(server.name) or namespace_text(server, own))
+        for server, own in servers_with_tools(servers, tools)
+    )
+
+
+def servers_with_tools(
+    servers: Iterable[Server], tools: Iterable[Tool]
+) -> tuple[tuple[Server, Sequence[Tool]], ...]:
+    """Each server that has tools, by name, with them."""
     known = {server.name: server for server in servers}
     by_server = grouped(tools, lambda tool: tool.server)
-    return tuple(
-        replace(server, description=written.get(name) or namespace_text(server, by_server[name]))
-        for name in sorted(by_server.keys() - {""})
-        for server in (known.get(name, Server(name)),)
-    )
+    names = sorted(by_server.keys() - {""})
+    return tuple((known.get(name, Server(name)), by_server[name]) for name in names)
 
 
 def namespace_text(server: Server, tools: Sequence[Tool]) -> str:

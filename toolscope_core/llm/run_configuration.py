@@ -17,11 +17,19 @@ from toolscope_core.model.protocols import Answer, Call, ChatModel, Ledger
 from toolscope_core.model.tool import JsonObject
 
 RunKind = Literal[
-    "judge", "documents", "quality", "variants", "plan", "siblings", "queries", "agent"
+    "judge",
+    "documents",
+    "quality",
+    "variants",
+    "plan",
+    "siblings",
+    "namespaces",
+    "queries",
+    "agent",
 ]
 """Verdicts on pairs and audits of clusters; words for merged tools; documentation quality; document
-variants of tools; tools for the jobs of a request; descriptions that tell siblings apart; queries;
-an agent at work on queries.
+variants of tools; tools for the jobs of a request; descriptions that tell siblings apart, and of
+namespaces; queries; an agent at work on queries.
 """
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TASKS: dict[RunKind, tuple[str, ...]] = {
@@ -30,6 +38,7 @@ _TASKS: dict[RunKind, tuple[str, ...]] = {
     "quality": ("quality",),
     "variants": ("augmentation",),
     "siblings": ("siblings",),
+    "namespaces": ("namespaces",),
     "queries": ("query drafts", "query polish"),
     "agent": ("agent run",),
     "plan": ("rephrasing", "worker", "plan filter"),

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolscope_core.decisions.constraints import namespace_descriptions
-from toolscope_core.export.namespaces import described_servers
+from toolscope_core.export.namespace_writing import descriptions_of_model, namespace_violations
+from toolscope_core.export.namespaces import described_servers, servers_with_tools
+from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from ui.shared.services.findable_tools import NAMESPACES, FindableTools
+from ui.shared.services.judging import Judging
 from ui.shared.services.logs import make_decision
 from ui.shared.services.workspace import Workspace
 
@@ -16,15 +19,23 @@ from ui.shared.services.workspace import Workspace
 class NamespaceView:
     """A server with its ``description`` as a namespace, ours unless people wrote it, and the mean
     share of its ``tools``' own requests that find them: ``before`` under what the server says of
-    itself, ``after`` under this; ``None`` where that is not worked out.
+    itself, ``after`` under this, ``if_suggested`` where each has what a model ``suggested`` for it,
+    if anything; ``None`` where that is not worked out.
     """
 
     server: str
     tools: int
     description: str
     is_written: bool
+    suggested: str
     before: float | None
     after: float | None
+    if_suggested: float | None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether all shares are worked out that there are texts for."""
+        return self.after is not None and (not self.suggested or self.if_suggested is not None)
 
 
 class Namespaces:
@@ -32,27 +43,40 @@ class Namespaces:
 
     def __init__(self, work: Workspace) -> None:
         self._catalogs, self._review = work.catalogs, work.review
-        self._findable = work.service(FindableTools)
+        self._findable, self._judging = work.service(FindableTools), work.service(Judging)
 
     def views(self, catalog_id: int) -> tuple[NamespaceView, ...]:
         """A view of each server that has tools, by name."""
-        plan = self._review.plan(catalog_id)
-        written = namespace_descriptions(plan.catalog, self._review.log(catalog_id))
+        plan, (written, suggested) = self._review.plan(catalog_id), self._texts(catalog_id)
         tools = [item.tool for item in plan.tools]
         before = self._findable.shares(catalog_id, NAMESPACES)
         after = self._findable.shares_after(catalog_id, NAMESPACES)
+        under = self._findable.shares_under(catalog_id, {**written, **suggested})
         views = []
         for server in described_servers(plan.catalog.servers, tools, written):
             ids = [tool.id for tool in tools if tool.server == server.name]
             means = (
                 None if shares is None else sum(shares.get(one, 1.0) for one in ids) / len(ids)
-                for shares in (before, after)
+                for shares in (before, after, under)
             )
-            is_written = server.name in written
+            is_written, text = server.name in written, suggested.get(server.name, "")
             views.append(
-                NamespaceView(server.name, len(ids), server.description, is_written, *means)
+                NamespaceView(server.name, len(ids), server.description, is_written, text, *means)
             )
         return tuple(views)
+
+    def start(self, catalog_id: int) -> str:
+        """Work the shares out in the background, as ``FindableTools.start`` does."""
+        written, suggested = self._texts(catalog_id)
+        texts = {**written, **suggested} if suggested else None
+        return self._findable.start(catalog_id, texts=texts)
+
+    def violations(self, catalog_id: int, server: str, text: str) -> tuple[Violation, ...]:
+        """What speaks against a description of a namespace."""
+        plan = self._review.plan(catalog_id)
+        spaces = servers_with_tools(plan.catalog.servers, [item.tool for item in plan.tools])
+        (own,) = (one for one in spaces if one[0].name == server)
+        return namespace_violations(plan.catalog, *own, text)
 
     def describe(self, catalog_id: int, server: str, text: str, reviewer: str) -> Decision:
         """Describe a namespace; an empty text takes ours again. Raises ``DecisionError`` as
@@ -63,3 +87,12 @@ class Namespaces:
         detail = {"description": text.strip()}
         decision = make_decision(catalog, "namespace", ids, reviewer, detail)
         return self._review.record(catalog_id, decision)
+
+    def _texts(self, catalog_id: int) -> tuple[dict[str, str], dict[str, str]]:
+        """By server what people wrote, and what the model did so far."""
+        plan, log = self._review.plan(catalog_id), self._review.log(catalog_id)
+        written, asker = namespace_descriptions(plan.catalog, log), self._judging.known_answers()
+        if asker is None:
+            return written, {}
+        tools = [item.tool for item in plan.tools]
+        return written, descriptions_of_model(plan.catalog.servers, tools, asker)

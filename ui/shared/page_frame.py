@@ -265,6 +265,7 @@ STAGES = {
     "quality": "Model: grading documentation",
     "augmentation": "Model: writing document variants",
     "siblings": "Model: telling similar tools apart",
+    "namespaces": "Model: describing namespaces",
     "dummy split": "Model: splitting requests",
     "context split": "Model: splitting requests",
     "selection": "Model: selecting tools",

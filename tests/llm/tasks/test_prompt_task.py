@@ -7,6 +7,7 @@ from tests.llm.tasks.strategies import ANY_TEXT, TOOLS, keyed, tool
 from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools
 from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK
 from toolscope_core.llm.tasks.judge_prompt import JudgeTask, ToolPair
+from toolscope_core.llm.tasks.namespace_prompt import NAMESPACE_TASK, NamespaceQuestion
 from toolscope_core.llm.tasks.plan_filter_prompt import FILTER_TASK, FilterQuestion
 from toolscope_core.llm.tasks.quality import QUALITY_TASK
 from toolscope_core.llm.tasks.query_draft_prompt import DRAFT_TASK, DraftQuestion, ExampleQuery
@@ -41,6 +42,11 @@ PROMPTS = [
         FILTER_TASK,
         (FilterQuestion("Find, read.", (A, C), {A.id: ("Find",)}), FilterQuestion("Mail", (B,))),
         "2 0d8bf68a622b",
+    ),
+    (
+        NAMESPACE_TASK,
+        (NamespaceQuestion(DESK[0], (A, B)), NamespaceQuestion(Server("old"), (C,))),
+        "1 897471785e3c",
     ),
     (QUALITY_TASK, (A, B, C), "2 8c86624f29c9"),
     (
@@ -95,6 +101,7 @@ def test_no_text_of_a_stranger_leaves_its_fence(text, job, one):
         (SIBLINGS_TASK, ToolPair(one, B), 2),
         (AUGMENTATION_TASK, one, 1),
         (QUALITY_TASK, one, 1),
+        (NAMESPACE_TASK, NamespaceQuestion(Server(job, text), (one,)), 1),
     )
     for task, item, blocks in cases:
         lines = task.request(keyed(task, item)).user.split("\n")

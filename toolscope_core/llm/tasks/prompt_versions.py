@@ -11,6 +11,7 @@ PROMPT_VERSIONS = {
     "dummy split": "1",
     "family audit": "1",
     "judge": "3",
+    "namespaces": "1",
     "plan filter": "2",
     "quality": "2",
     "query drafts": "2",

@@ -28,6 +28,7 @@ TASKS = {
     "quality": "on documentation",
     "augmentation": "on document variants",
     "siblings": "on siblings",
+    "namespaces": "on namespaces",
     "query drafts": "for drafts of queries",
     "query polish": "for their wording",
 }

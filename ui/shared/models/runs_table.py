@@ -18,6 +18,7 @@ KINDS = {
     "variants": "document variants",
     "plan": "plans of requests",
     "siblings": "siblings told apart",
+    "namespaces": "descriptions of namespaces",
     "queries": "generated queries",
     "agent": "agent runs",
 }

@@ -40,6 +40,8 @@ them, with all of that.
 """
 Sides = dict[str, tuple[tuple[object, ...], object]]
 """By side what it is made of: objects, and values."""
+SUGGESTED = "under suggested namespaces"
+"""What is measured beside the sides: as the merge leaves the tools, by namespace alone."""
 _KEPT = 16 * len(COMPARED)
 
 
@@ -120,44 +122,63 @@ class FindableTools:
         rows = self._of(catalog_id, MERGED, search)
         return None if rows is None else {row.tool_id: row.share for row in rows}
 
-    def start(self, catalog_id: int, search: str = "") -> str:
-        """Work it out in the background, for one ``search`` the tools as they are; returns the
-        job's id (that of a running one, if any).
+    def shares_under(self, catalog_id: int, texts: Mapping[str, str]) -> Mapping[str, float] | None:
+        """The same by namespace, under other descriptions of them, by server."""
+        sources, state = self._sides(catalog_id)[MERGED]
+        key = (catalog_id, SUGGESTED, NAMESPACES)
+        rows = self._measured.get(key, sources, lambda: None, state=(state, texts))
+        return None if rows is None else {row.tool_id: row.share for row in rows}
+
+    def start(
+        self, catalog_id: int, search: str = "", texts: Mapping[str, str] | None = None
+    ) -> str:
+        """Work it out in the background, for one ``search`` the tools as they are, and beside it
+        ``shares_under`` the texts; returns the job's id (that of a running one, if any).
         """
         return self._analyses.background(
-            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, progress, search)
+            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, progress, search, texts)
         )
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest such work."""
         return self._analyses.job(catalog_id, JOB_KIND)
 
-    def run(self, catalog_id: int, progress: Progress = silent, search: str = "") -> None:
+    def run(
+        self,
+        catalog_id: int,
+        progress: Progress = silent,
+        search: str = "",
+        texts: Mapping[str, str] | None = None,
+    ) -> None:
         """Work out here and now what is not yet."""
         sides = self._sides(catalog_id)
         for side in (AS_THEY_ARE,) if search else sides:
             catalog, requests = self._side(catalog_id, side)
             for name in (search,) if search else COMPARED:
                 if self._of(catalog_id, side, name, sides) is None:
-                    found = self._found(catalog_id, side, name, catalog, requests, progress)
+                    described = side == MERGED and name == NAMESPACES
+                    written = self._written(catalog_id) if described else None
+                    found = self._found(name, catalog, requests, progress, written)
                     sources, state = sides[side]
                     self._measured.put((catalog_id, side, name), sources, found, state=state)
+        if texts and self.shares_under(catalog_id, texts) is None:
+            sources, state = sides[MERGED]
+            found = self._found(NAMESPACES, *self._side(catalog_id, MERGED), progress, texts)
+            key = (catalog_id, SUGGESTED, NAMESPACES)
+            self._measured.put(key, sources, found, state=(state, texts))
 
     def _found(
         self,
-        catalog_id: int,
-        side: str,
         name: str,
         catalog: Catalog,
         requests: Mapping[str, OwnRequests],
         progress: Progress,
+        written: Mapping[str, str] | None,
     ) -> tuple[Findability, ...]:
+        """Under what servers say of themselves, or namespaces with what is ``written`` of them."""
         servers = catalog.servers
-        if side == MERGED and name == NAMESPACES:
-            texts = namespace_descriptions(
-                self._analyses.required(catalog_id).catalog, self._review.log(catalog_id)
-            )
-            servers = described_servers(servers, catalog.tools, texts)
+        if written is not None:
+            servers = described_servers(servers, catalog.tools, written)
         setup = SearchSetup(self._embedder, self._cache, compared_search(name), servers=servers)
         return findability(setup.open(catalog.tools, progress), requests, progress=progress)
 
@@ -196,6 +217,11 @@ class FindableTools:
             tools = tuple(replace(t, description=texts.get(t.id, t.description)) for t in tools)
         requests = own_requests(with_variants(came.tools, written), queries)
         return replace(came, tools=tools), requests
+
+    def _written(self, catalog_id: int) -> dict[str, str]:
+        """By server what people wrote of its namespace."""
+        catalog = self._analyses.required(catalog_id).catalog
+        return namespace_descriptions(catalog, self._review.log(catalog_id))
 
     def _described(self, catalog_id: int) -> dict[str, str]:
         """By tool id the descriptions that people gave to tools that stay single."""

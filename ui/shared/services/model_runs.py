@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from toolscope_core.decisions.constraints import constraints
+from toolscope_core.export.namespace_writing import descriptions_of_model
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents
 from toolscope_core.llm.merge_questions import ask_for_verdicts
@@ -187,6 +188,9 @@ class ModelRuns:
         if kind == "siblings":
             return partial(rewrites_of_model, analysis.catalog, _to_tell_apart(analysis, log))
         plan = plan_merge(analysis, log, PlanConfig())
+        if kind == "namespaces":
+            tools = [item.tool for item in plan.tools]
+            return partial(descriptions_of_model, plan.catalog.servers, tools)
         wanted = [one for one in plan.clusters if not clusters or one.id in clusters]
         return partial(ask_for_documents, plan.catalog, wanted)
 

@@ -1,0 +1,44 @@
+"""Descriptions of namespaces that a model writes, and what speaks against one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from toolscope_core.export.namespaces import servers_with_tools
+from toolscope_core.judging.notes import whole_text
+from toolscope_core.llm.merge_questions import wary_of
+from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.tasks.namespace_prompt import NAMESPACE_TASK, NamespaceQuestion
+from toolscope_core.merging.faithful import Surroundings, Violation, hostile, invented
+from toolscope_core.model.catalog import Catalog, Server
+from toolscope_core.model.tool import Tool
+
+
+def descriptions_of_model(
+    servers: Iterable[Server], tools: Iterable[Tool], asker: Asker
+) -> dict[str, str]:
+    """What a model writes of the namespace of each server that has tools, by server; none where it
+    gave no usable answer.
+    """
+    questions = [NamespaceQuestion(*one) for one in servers_with_tools(servers, tools)]
+    return {
+        question.server.name: answer.value["description"]
+        for question, answer in zip(questions, asker(NAMESPACE_TASK, questions), strict=True)
+        if answer and answer.value
+    }
+
+
+def namespace_violations(
+    catalog: Catalog, server: Server, tools: Sequence[Tool], text: str
+) -> tuple[Violation, ...]:
+    """What speaks against a description: addresses, and names of tools or of nothing, that neither
+    the server nor its tools say, and hostile text.
+    """
+    wary = wary_of(replace(catalog, tools=tuple(tools)))
+    around = Surroundings(frozenset(tool.name for tool in catalog.tools), wary)
+    trusted = [whole_text(tool) for tool in tools if tool.id not in wary]
+    names = [server.name, *(tool.name for tool in tools)]
+    said = "\n".join((*names, server.description, *trusted))
+    blank, described = (Tool("", server.name, one) for one in ("", text))
+    return (*invented(said, text, tools, around), *hostile(blank, described))
