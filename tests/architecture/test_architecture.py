@@ -18,6 +18,7 @@ PACKAGES = (
     "files",
     "usage",
     "catalog",
+    "engine",
     "embedding",
     "decisions",
     "store",
@@ -73,6 +74,7 @@ VENDORS = {
     "scipy": {"embedding", "judging", "merging", "evaluation"},
     "Stemmer": {"judging"},
     "bm25s": {"retrieval"},
+    "ray": {"engine"},
     "safetensors": {"embedding", "tool2vec"},
 }
 DRAWS = set(

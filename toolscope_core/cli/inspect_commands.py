@@ -12,6 +12,7 @@ import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
+from toolscope_core.cli.engine_options import HERE, EngineChoice
 from toolscope_core.cli.findability_options import (
     OwnQueries,
     findability_by_search,
@@ -36,6 +37,7 @@ from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from toolscope_core.check.versions.diff import CatalogDiff
+    from toolscope_core.engine.block_engine import Engine
     from toolscope_core.merging.server_choice import Advice
 
 _MOST_ADVICE = 8
@@ -61,10 +63,12 @@ def inspect(
         ),
     ] = False,
     queries: OwnQueries = None,
+    on: EngineChoice = HERE,
 ) -> None:
     """Show what a catalog holds: format, counts, tokens, needless servers, problems, findings."""
     catalog = read_files(catalogs)
-    advice = _advice(catalog)
+    with on.start() as engine:
+        advice = _advice(catalog, engine)
     by_search = findability_by_search(catalog, None, queries) if with_findability else {}
     if as_json:
         parts = {**_inspection(catalog), **({"advice": _as_json(advice)} if advice else {})}
@@ -165,7 +169,7 @@ def _inspection(catalog: Catalog) -> JsonObject:
     }
 
 
-def _advice(catalog: Catalog) -> Advice | None:
+def _advice(catalog: Catalog, engine: Engine) -> Advice | None:
     """What the servers can do without each other, by the local encoder; ``None`` where there are
     not two of them, or they cannot be compared, which is said.
     """
@@ -180,7 +184,7 @@ def _advice(catalog: Catalog) -> Advice | None:
     settings = read_environment()
     try:
         encoder, cache = MiniLmEmbedder(), VectorCache(settings.cache_dir)
-        analysis = analyse(catalog, AnalysisConfig(), encoder, cache, progress())
+        analysis = analyse(catalog, AnalysisConfig(), encoder, cache, progress(), engine)
     except (ConfigError, ModelError) as error:
         say_error(f"servers are not compared: {error}")
         return None

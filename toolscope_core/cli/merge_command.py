@@ -24,6 +24,7 @@ from toolscope_core.cli.eager_options import (
     refuse_without_budget,
     with_eager_tools,
 )
+from toolscope_core.cli.engine_options import HERE, EngineChoice
 from toolscope_core.cli.findability_options import OwnQueries
 from toolscope_core.cli.inspect_commands import FailOn, some, tell_files, tell_findings, why_failing
 from toolscope_core.cli.model_options import SAVED, AskRequest, ChosenJudge, Paper, refuse_offline
@@ -141,6 +142,7 @@ def merge(
     usage: CallLogs = None,
     queries: OwnQueries = None,
     searched_as: SearchedAs = "claude-bm25",
+    on: EngineChoice = HERE,
     fail_on: Annotated[
         FailOn | None,
         typer.Option(help="Exit with 1 where the outgoing tools hold a finding that bad or worse."),
@@ -176,21 +178,23 @@ def merge(
         )
     encoder = embedder_of(settings, embedder, embeddings_model, ask.base_url)
     cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
-    analysis = with_owners(analyse(catalog, config, encoder, cache, show), owners(catalog, log))
-    options = PlanConfig(accept, routers, correct, expanded, leave_out_refused)
-    given = log
-    if judge == "llm":
-        from toolscope_core.cli.asking import with_model_verdicts
-        from toolscope_core.llm.document_answers import with_edits
+    given, options = log, PlanConfig(accept, routers, correct, expanded, leave_out_refused)
+    with on.start() as engine:
+        analysis = with_owners(
+            analyse(catalog, config, encoder, cache, show, engine), owners(catalog, log)
+        )
+        if judge == "llm":
+            from toolscope_core.cli.asking import with_model_verdicts
+            from toolscope_core.llm.document_answers import with_edits
 
-        questions, worded = QuestionConfig(paper=paper), options if documents else None
-        analysis = with_model_verdicts(analysis, log, questions, ask, worded)
-        log = with_edits(analysis, log)
-    log = _without_servers(analysis, log, options) if by_server else log
-    plan = with_eager_tools(
-        plan_merge(analysis, log, options), log, eager_tokens, usage or (), queries, searched_as
-    )
-    files = bundle_files(analysis, plan, log, options, shape, fix)
+            questions, worded = QuestionConfig(paper=paper), options if documents else None
+            analysis = with_model_verdicts(analysis, log, questions, ask, worded)
+            log = with_edits(analysis, log)
+        log = _without_servers(analysis, log, options) if by_server else log
+        plan = with_eager_tools(
+            plan_merge(analysis, log, options), log, eager_tokens, usage or (), queries, searched_as
+        )
+        files = bundle_files(analysis, plan, log, options, shape, fix)
     write_folder(files, out)
     with suppress(ConfigError):  # the bundle is written; the pairs are judged again then
         analysis.cached_judge.save()

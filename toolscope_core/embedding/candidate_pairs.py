@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toolscope_core.engine.block_engine import LOCAL, Engine
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 
 Rows = NDArray[np.int32]
@@ -15,6 +17,8 @@ _FALLBACK_THRESHOLD = 0.7
 
 _BLOCK = 2048
 _PAIR_BLOCK = 16384
+_SEARCHED = 4096
+"""Rows whose neighbours are found at a time, as FAISS does by itself."""
 _TIE = 1e-6
 _DIGITS = 6
 
@@ -45,28 +49,23 @@ def default_threshold(model_name: str) -> float:
     return _THRESHOLDS.get(model_name, _FALLBACK_THRESHOLD)
 
 
-def nearest(vectors: Vectors, neighbours: int, threshold: float) -> Candidates:
+def nearest(
+    vectors: Vectors, neighbours: int, threshold: float, engine: Engine = LOCAL
+) -> Candidates:
     """Pairs in which one row is among the ``neighbours`` nearest of the other, cosine ≥ θ.
 
-    ``vectors`` is float32 of shape (n, d), rows normalised. Exact inner product. Rows tied with
-    the last neighbour count too, up to as many ties again, so that the pairs do not depend on
-    the order of the rows. Run the exact-duplicate pass first: where more copies than that exist,
-    which of them are paired does depend on it.
+    ``vectors`` is float32 of shape (n, d), rows normalised. Exact inner product, by blocks of rows
+    on the workers of ``engine``. Rows tied with the last neighbour count too, up to as many ties
+    again, so that the pairs do not depend on the order of the rows. Run the exact-duplicate pass
+    first: where more copies than that exist, which of them are paired does depend on it.
     """
     rows = len(vectors)
     if rows < 2:
         return _candidates(vectors, np.empty(0, np.int64), threshold)
-    import faiss
-
-    index = faiss.IndexFlatIP(vectors.shape[1])
-    index.add(vectors)
-    similarity, at = index.search(vectors, min(2 * neighbours + 1, rows))
-    source = np.arange(rows)[:, None]
-    similarity = np.where(at == source, -np.inf, similarity)
-    last = -np.sort(-similarity, axis=1)[:, min(neighbours, rows - 1) - 1]
-    wanted = (similarity >= last[:, None] - _TIE) & (similarity >= threshold - _TIE) & (at >= 0)
-    a, b = np.broadcast_to(source, at.shape)[wanted], at[wanted]
-    return _candidates(vectors, np.unique(np.minimum(a, b) * rows + np.maximum(a, b)), threshold)
+    blocks = (slice(start, start + _SEARCHED) for start in range(0, rows, _SEARCHED))
+    find = partial(_near_codes, neighbours, threshold)
+    codes = engine.map_blocks(find, engine.share(vectors), blocks)
+    return _candidates(vectors, np.unique(np.concatenate(list(codes))), threshold)
 
 
 def candidates(
@@ -75,6 +74,7 @@ def candidates(
     neighbours: int,
     threshold: float,
     also: tuple[Rows, Rows] | None = None,
+    engine: Engine = LOCAL,
 ) -> Candidates:
     """The near pairs (``nearest``) among first copies, those of ``also`` (left, right) whatever
     their cosine, and every further copy with its first.
@@ -82,7 +82,7 @@ def candidates(
     ``first`` has by row the row of the copy that stands for all of its content.
     """
     firsts = np.unique(first)
-    near = nearest(vectors[firsts], neighbours, threshold)
+    near = nearest(vectors[firsts], neighbours, threshold, engine)
     further = np.flatnonzero(first != np.arange(len(first), dtype=np.int32)).astype(np.int32)
     a = np.concatenate([firsts[near.left], first[further]])
     b = np.concatenate([firsts[near.right], further])
@@ -138,6 +138,24 @@ def cosines(vectors: Vectors, left: Rows, right: Rows) -> NDArray[np.float64]:
         product = vectors[left[part]].astype(np.float64) * vectors[right[part]]
         values[part] = product.sum(axis=1)
     return np.clip(values, -1.0, 1.0).round(_DIGITS)
+
+
+def _near_codes(
+    neighbours: int, threshold: float, vectors: Vectors, block: slice
+) -> NDArray[np.int64]:
+    """The near pairs of the rows of a block, each as smaller row × rows + larger row."""
+    import faiss
+
+    rows = len(vectors)
+    similarity, at = faiss.knn(
+        vectors[block], vectors, min(2 * neighbours + 1, rows), faiss.METRIC_INNER_PRODUCT
+    )
+    source = np.arange(rows)[block, None]
+    similarity = np.where(at == source, -np.inf, similarity)
+    last = -np.sort(-similarity, axis=1)[:, min(neighbours, rows - 1) - 1]
+    wanted = (similarity >= last[:, None] - _TIE) & (similarity >= threshold - _TIE) & (at >= 0)
+    a, b = np.broadcast_to(source, at.shape)[wanted], at[wanted]
+    return np.unique(np.minimum(a, b) * rows + np.maximum(a, b))
 
 
 def _candidates(vectors: Vectors, codes: NDArray[np.int64], threshold: float) -> Candidates:

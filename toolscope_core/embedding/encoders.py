@@ -35,10 +35,15 @@ class SentenceEmbedder:
     ``encode`` that has texts; texts are read up to 256 tokens, or the model's own lower limit.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, threads: int | None = None) -> None:
+        self._threads = threads or os.cpu_count() or 1
         self._source = DEFAULT_MODEL if name in _DEFAULT_ALIASES else name
         self._name = ""
         self._model: Any = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process has one thread: there is a worker for each core."""
+        return SentenceEmbedder, (self._source, 1)
 
     @property
     def name(self) -> str:
@@ -79,7 +84,7 @@ class SentenceEmbedder:
         size = min(_BATCH, max(_LEAST, -(-len(order) // _SHARES))) if on_cpu else _GPU_BATCH
         batches = [order[start : start + size] for start in range(0, len(order), size)]
         parts = [[texts[at] for at in one] for one in batches]
-        encoded = _in_parallel(encode, parts) if on_cpu else list(map(encode, parts))
+        encoded = _in_parallel(encode, parts, self._threads) if on_cpu else list(map(encode, parts))
         by_row = dict(zip(order, (one for part in encoded for one in part), strict=True))
         return [by_row[row] for row in range(len(texts))]
 
@@ -140,7 +145,9 @@ class CrossScorer:
         return scores
 
 
-def _in_parallel(encode: Callable[[list[str]], T], batches: Sequence[list[str]]) -> list[T]:
+def _in_parallel(
+    encode: Callable[[list[str]], T], batches: Sequence[list[str]], workers: int
+) -> list[T]:
     """One torch thread per batch, a batch per core.
 
     Several torch threads in one batch wait for each other at every layer: on a busy machine that
@@ -151,7 +158,7 @@ def _in_parallel(encode: Callable[[list[str]], T], batches: Sequence[list[str]])
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        with ThreadPoolExecutor(workers) as pool:
             return list(pool.map(encode, batches))
     finally:
         torch.set_num_threads(threads)

@@ -36,9 +36,16 @@ class MiniLmEmbedder:
 
     name = QUANTIZED_MODEL
 
-    def __init__(self, model: Path | None = None) -> None:
-        """``model`` is another file of the same encoder, to be compared with it."""
+    def __init__(self, model: Path | None = None, threads: int | None = None) -> None:
+        """``model`` is another file of the same encoder, to be compared with it; ``threads`` how
+        many texts are encoded at a time, by default one for each core.
+        """
         self._file = model
+        self._threads = threads or os.cpu_count() or 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process has one thread: there is a worker for each core."""
+        return MiniLmEmbedder, (self._file, 1)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """float32 of shape (len(texts), 384), rows L2-normalised; (0, 0) for no texts.
@@ -85,7 +92,7 @@ class MiniLmEmbedder:
         """What ``encode`` makes of the ids of each text."""
         _ = self._session  # loaded, perhaps made, by one thread
         tokenized = self._tokenizer.encode_batch(list(texts))
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        with ThreadPoolExecutor(self._threads) as pool:
             return list(pool.map(encode, (one.ids for one in tokenized)))
 
     def _last_layer(self, ids: Sequence[int]) -> Vectors:

@@ -16,57 +16,60 @@ from typing import Any
 import numpy as np
 
 from toolscope_core.embedding.candidate_pairs import Rows
+from toolscope_core.engine.block_engine import LOCAL, Engine, Shared
 from toolscope_core.files.cache_files import code_version, read_sealed, write_sealed
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.model.pair import Pair, Verdict
+from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.tool import canonical_json
 
+_BLOCK = 2048
+"""Pairs that a worker judges at a time."""
 _MOST = 1_000_000
 """Pairs in one file; beyond them only those of this run are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedJudge:
-    """An offline judge that looks up first what it said of a pair; rows as in ``judge``."""
+    """An offline judge that looks up first what it said of a pair, and has the workers
+    of an engine judge the others; rows as in ``judge``.
+    """
 
     judge: OfflineJudge
     _probabilities: _PairFile
     _verdicts: _PairFile
+    _engine: Engine
+    _shared: Shared[OfflineJudge]
     _digests: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, judge: OfflineJudge, folder: Path | None = None) -> CachedJudge:
+    def of(
+        cls, judge: OfflineJudge, folder: Path | None = None, engine: Engine = LOCAL
+    ) -> CachedJudge:
         """``folder`` is that of all caches; without it nothing is kept beyond this object."""
         code = code_version("judging", "embedding", "catalog", "model")
         version = f"{judge.name} {judge.signals.near_at} {code}"
         probabilities, evidence = (
             _PairFile(folder, name, version) for name in ("probabilities", "evidence")
         )
-        return cls(judge, probabilities, evidence)
+        return cls(judge, probabilities, evidence, engine, engine.share(judge))
 
     def emptied(self) -> CachedJudge:
         """The same judge, of which nothing is cached."""
         return self.of(self.judge)
 
-    def pair_probabilities(self, left: Rows, right: Rows) -> PairProbabilities:
-        """As ``OfflineJudge.pair_probabilities``."""
-
-        def judged(a: Rows, b: Rows) -> Iterator[tuple[float, float]]:
-            made = self.judge.pair_probabilities(a, b)
-            return zip(made.same_job.tolist(), made.family.tolist(), strict=True)
-
-        values = self._looked_up(self._probabilities, left, right, judged)
+    def pair_probabilities(
+        self, left: Rows, right: Rows, progress: Progress = silent
+    ) -> PairProbabilities:
+        """As ``OfflineJudge.pair_probabilities``. Reports ``Step("judge", …)`` in pairs."""
+        values = self._looked_up(self._probabilities, left, right, _judged, progress)
         columns = np.array(values, dtype=np.float64).reshape(-1, 2)
         return PairProbabilities(columns[:, 0], columns[:, 1])
 
     def brief_verdicts(self, left: Rows, right: Rows) -> Iterator[Verdict]:
         """As ``OfflineJudge.verdicts`` with ``brief``."""
-
-        def judged(a: Rows, b: Rows) -> Iterator[list[Any]]:
-            return map(_as_json, self.judge.verdicts(a, b, brief=True))
-
         tools, name = self.judge.tools, self.judge.name
-        values = self._looked_up(self._verdicts, left, right, judged)
+        values = self._looked_up(self._verdicts, left, right, _explained)
         for a, b, value in zip(left.tolist(), right.tolist(), values, strict=True):
             yield _verdict(Pair.of(tools[a].id, tools[b].id), name, value)
 
@@ -80,14 +83,23 @@ class CachedJudge:
         file: _PairFile,
         left: Rows,
         right: Rows,
-        judged: Callable[[Rows, Rows], Iterator[Any]],
+        judged: Callable[[OfflineJudge, tuple[Rows, Rows]], list[Any]],
+        progress: Progress = silent,
     ) -> list[Any]:
         keys = self._keys(np.minimum(left, right), np.maximum(left, right))
         values = file.get(keys)
         new = [at for at, value in enumerate(values) if value is None]
         if new:
-            for at, value in zip(new, judged(left[new], right[new]), strict=True):
-                values[at] = value
+            parts = [new[start : start + _BLOCK] for start in range(0, len(new), _BLOCK)]
+            blocks = ((left[part], right[part]) for part in parts)
+            made = self._engine.map_blocks(judged, self._shared, blocks)
+            done = len(values) - len(new)
+            progress(Step("judge", done, len(values)))
+            for part, judgements in zip(parts, made, strict=True):
+                for at, value in zip(part, judgements, strict=True):
+                    values[at] = value
+                done += len(part)
+                progress(Step("judge", done, len(values)))
             file.add({keys[at]: values[at] for at in new})
         return values
 
@@ -145,6 +157,15 @@ class _PairFile:
         body = read_sealed(self._folder / self._name) if self._folder else None
         version, entries = json.loads(body) if body else ("", {})
         return dict(entries) if version == self._version else {}
+
+
+def _judged(judge: OfflineJudge, rows: tuple[Rows, Rows]) -> list[tuple[float, float]]:
+    made = judge.pair_probabilities(*rows)
+    return list(zip(made.same_job.tolist(), made.family.tolist(), strict=True))
+
+
+def _explained(judge: OfflineJudge, rows: tuple[Rows, Rows]) -> list[list[Any]]:
+    return list(map(_as_json, judge.verdicts(*rows, brief=True)))
 
 
 def _as_json(verdict: Verdict) -> list[Any]:

@@ -40,6 +40,10 @@ class EndpointEmbedder:
         """The model and its address, a part of every cache key."""
         return f"{self.endpoint.model}@{self.endpoint.base_url.rstrip('/')}"
 
+    @property
+    def origin(self) -> str:
+        return self.endpoint.origin
+
     def encode(self, texts: Sequence[str]) -> Vectors:
         """float32 of shape (len(texts), d), rows L2-normalised; (0, 0) for no texts.
 

@@ -10,10 +10,11 @@ from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_t
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.engine.block_engine import LOCAL, Engine
 from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.implied_servers import with_implied_servers
-from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
+from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.same_names import same_named
 from toolscope_core.merging.analysis import Analysis, own_thresholds
 from toolscope_core.merging.group_syntheses import GroupSyntheses
@@ -27,9 +28,6 @@ from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.pair import PairScores
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
 
-_PROGRESS = 16_384
-"""So many pairs are judged between two reports."""
-
 _REPORTED = 64
 """So many clusters are made between two reports."""
 
@@ -40,9 +38,11 @@ def analyse(
     embedder: Embedder | None = None,
     cache: VectorCache | None = None,
     progress: Progress = silent,
+    engine: Engine = LOCAL,
 ) -> Analysis:
     """The analysis of a catalog: embed, find the near pairs, judge them, and make the merged tools.
-    By default the bundled encoder embeds, and the user's cache keeps the vectors.
+    By default the bundled encoder embeds, and the user's cache keeps the vectors. New texts are
+    embedded, neighbours found and pairs judged on the workers of ``engine``.
 
     Tools that name no server get the one that their names imply; the judge does not read it.
     Raises ``CatalogError`` for fewer than one tool, ``ModelError`` where the model is missing.
@@ -53,18 +53,17 @@ def analyse(
     cache = cache or VectorCache(read_environment().cache_dir)
     catalog = with_implied_servers(catalog, {})
     texts = compared_texts(catalog.tools)
-    vectors = embed_cached(texts, embedder, cache, progress, keep_tokens=True)
+    vectors = embed_cached(texts, embedder, cache, progress, keep_tokens=True, engine=engine)
     progress(Step("compare", 0, len(texts)))
     threshold = config.threshold or default_threshold(embedder.name)
     rows = {tool.id: row for row, tool in enumerate(catalog.tools)}
     first = _first_copies(catalog)
     judge = OfflineJudge.of(catalog.tools, vectors, model=embedder.name)
     named = same_named(judge.signals.plain, vectors, config.neighbours)
-    near = candidates(vectors, first, config.neighbours, threshold, named)
+    near = candidates(vectors, first, config.neighbours, threshold, named, engine)
     left, right, cosine = near.left, near.right, near.similarity
-    progress(Step("judge", 0, len(left)))
-    cached_judge = CachedJudge.of(judge, cache.folder)
-    probabilities = _judged(cached_judge, left, right, progress)
+    cached_judge = CachedJudge.of(judge, cache.folder, engine)
+    probabilities = cached_judge.pair_probabilities(left, right, progress)
     merged = probabilities.same_job >= judge.weights.merge_at
     keepers = replaceable_shares(catalog.tools, first, left[merged], right[merged])
     analysis = Analysis(
@@ -93,17 +92,6 @@ def analyse(
 def judge_at_lowest_thresholds(analysis: Analysis) -> None:
     """Judge the pairs that the lowest threshold on probability asks about, to fill the cache."""
     groups_at(analysis, Constraints(), MergeThresholds(analysis.threshold, LEAST_PROBABILITY))
-
-
-def _judged(judge: CachedJudge, left: Rows, right: Rows, progress: Progress) -> PairProbabilities:
-    same_job, family = [np.empty(0)], [np.empty(0)]
-    for start in range(0, len(left), _PROGRESS):
-        part = slice(start, start + _PROGRESS)
-        probabilities = judge.pair_probabilities(left[part], right[part])
-        same_job.append(probabilities.same_job)
-        family.append(probabilities.family)
-        progress(Step("judge", min(part.stop, len(left)), len(left)))
-    return PairProbabilities(np.concatenate(same_job), np.concatenate(family))
 
 
 def _make(analysis: Analysis, progress: Progress) -> None:

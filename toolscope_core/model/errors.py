@@ -5,6 +5,7 @@ ToolScopeError
 ├── ConfigError           a setting or option has a value that cannot be used
 ├── ModelError            a model is missing, damaged, cannot be loaded or does not answer
 │   └── ModelStopError        an endpoint refuses every further call
+├── EngineError           workers of a cluster are lost
 ├── ServerConnectionError  an MCP server cannot be started or reached, or does not answer
 ├── DecisionError         a decision is refused: it is malformed or contradicts a standing one
 │   └── StaleDecisionError    somebody else decided first on what this decision was based on
@@ -39,6 +40,10 @@ class ModelError(ToolScopeError):
 
 class ModelStopError(ModelError):
     """An endpoint refuses every further call: the key, the quota, or the model's name."""
+
+
+class EngineError(ToolScopeError):
+    """Workers of a cluster are lost and do not come back."""
 
 
 class ServerConnectionError(ToolScopeError):
@@ -77,7 +82,7 @@ class PausedError(JobError):
     """Work stopped before its end and goes on when it is started again."""
 
 
-_EXTRAS = {"mcp": "gateway", "mcp_types": "gateway", "psycopg": "postgres"}
+_EXTRAS = {"mcp": "gateway", "mcp_types": "gateway", "psycopg": "postgres", "ray": "ray"}
 """By the package that is imported what brings it: an extra of ``pyproject.toml``."""
 
 

@@ -146,6 +146,7 @@ class ChatReply:
     wait: float | None = None
 
 
+@runtime_checkable
 class RemoteModel(Protocol):
     """A model by its ``name`` at an ``origin``."""
 

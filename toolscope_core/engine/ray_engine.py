@@ -1,0 +1,163 @@
+"""The engine of a Ray cluster: shared values in its object store, functions on its actors."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from toolscope_core.engine.block_engine import Block, Result, Shared, T
+from toolscope_core.files.cache_files import code_version
+from toolscope_core.model.errors import ConfigError, EngineError
+
+_RETRIES = 3
+"""How often a block is sent again whose worker died. Workers are started again without end."""
+_AHEAD = 2
+"""Blocks that a worker has at a time: the next one is there when it is done with the first."""
+_SECONDS = 10.0
+_PACKAGES = ("catalog", "embedding", "engine", "judging", "model")
+"""What the result of a block depends on."""
+_START = "start it with `ray start --head`, or leave --ray-address out for one of this machine"
+
+
+@contextmanager
+def ray_engine(address: str | None) -> Iterator[RayEngine]:
+    """An engine with a worker for each core of the cluster at ``address`` (``auto``, ``host:port``,
+    ``ray://host:port``); without one, of a cluster of this machine that ends with the block.
+
+    Raises ``ConfigError`` where there is no such cluster, or it has another version of the program.
+    """
+    if not address:
+        _protect()
+    elif address != "auto":
+        _reach(address)
+    import ray  # reads the environment
+
+    try:
+        ray.init(
+            address or "local",
+            namespace="toolscope",
+            include_dashboard=None if address else False,
+            log_to_driver=False,
+            logging_level="ERROR",
+        )
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ConfigError(f"no Ray cluster at {address or 'local'} ({reason}); {_START}") from error
+    try:
+        yield RayEngine(max(1, int(ray.cluster_resources().get("CPU", 1))))
+    finally:
+        ray.shutdown()
+
+
+def _protect() -> None:
+    """A cluster of our own reports to nobody, and obeys only who has the token of this process:
+    Ray listens on all addresses of the machine.
+    """
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_AUTH_MODE"] = "token"
+    os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+
+
+def _reach(address: str) -> None:
+    """Raises ``ConfigError`` where nothing listens there, of which Ray convinces itself only after
+    minutes.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _SECONDS).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise ConfigError(f"no Ray cluster at {address} ({error}); {_START}") from error
+
+
+class RayEngine:
+    """An ``Engine`` on actors of the cluster that this process is connected to."""
+
+    def __init__(self, workers: int) -> None:
+        import ray
+
+        self._ray = ray
+        actor = ray.remote(
+            max_restarts=-1, max_task_retries=_RETRIES, scheduling_strategy="SPREAD"
+        )(Worker)
+        self._workers = [actor.remote() for _ in range(workers)]
+        self._refs: WeakKeyDictionary[Shared[Any], Any] = WeakKeyDictionary()
+        versions = {self._result(one.version.remote()) for one in self._workers}
+        if versions != {code_version(*_PACKAGES)}:
+            raise ConfigError(
+                "a node of the Ray cluster has another version of this program, which may judge "
+                "otherwise; install the same version of toolscope-workbench on all of them"
+            )
+
+    def share(self, value: T) -> Shared[T]:
+        return Shared(value)
+
+    def map_blocks(
+        self, function: Callable[[T, Block], Result], shared: Shared[T], blocks: Iterable[Block]
+    ) -> Iterator[Result]:
+        """Whoever is done first gets the next block; what is done early waits in the store."""
+        work = iter(blocks)
+        running: dict[Any, Any] = {}
+        in_order: deque[Any] = deque()
+
+        def send(worker: Any) -> None:
+            for block in work:
+                result = worker.run.remote(function, [self._ref(shared)], block)
+                running[result] = worker
+                in_order.append(result)
+                return
+
+        for _ in range(_AHEAD):
+            for worker in self._workers:
+                send(worker)
+        while in_order:
+            while in_order[0] in running:
+                done, _ = self._ray.wait(list(running), fetch_local=False)
+                send(running.pop(done[0]))
+            yield self._result(in_order.popleft())
+
+    def _ref(self, shared: Shared[Any]) -> Any:
+        """Where the value is in the object store; it is put there the first time."""
+        if shared not in self._refs:
+            self._refs[shared] = self._ray.put(shared.value)
+        return self._refs[shared]
+
+    def _result(self, ref: Any) -> Any:
+        try:
+            return self._ray.get(ref)
+        except self._ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+        except self._ray.exceptions.RayError as error:
+            reason = " ".join(str(error).split())[:300]
+            raise EngineError(
+                f"a worker of the Ray cluster was lost {_RETRIES + 1} times on one block, or cannot start "
+                f"({reason}); give the nodes more memory, or install toolscope-workbench on all of "
+                "them, and run the command again: vectors that are made are kept"
+            ) from error
+
+
+class Worker:
+    """Runs functions in a process of the cluster, and holds the value that they last needed."""
+
+    def __init__(self) -> None:
+        self._ref: Any = None
+        self._value: Any = None
+
+    def version(self) -> str:
+        """The hash of the program on this node."""
+        return code_version(*_PACKAGES)
+
+    def run(self, function: Callable[[T, Block], Result], refs: list[Any], block: Block) -> Result:
+        """``refs`` holds one reference: Ray would fetch one that stands by itself for each call."""
+        import ray
+
+        if self._ref != refs[0]:
+            self._value = None
+            self._value, self._ref = ray.get(refs[0]), refs[0]
+        result: Result = function(self._value, block)
+        return result
