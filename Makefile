@@ -58,6 +58,7 @@ release: $(VENV)/.dev
 nightly: $(VENV)/.dev
 	$(MAKE) lowest
 	$(MAKE) coverage
+	$(PIP) -c constraints.txt 'ray[client]'
 	$(PYTEST) -m "nightly or hypothesis" --hypothesis-profile=nightly --hypothesis-seed=random
 	$(BIN)/python -m benchmarks.mutated_documents
 	$(BIN)/python -m benchmarks.openapi_directory $(OPENAPI)

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.engine.block_engine import LOCAL, Engine
+from toolscope_core.engine.block_engine import LOCAL, Engine, Shared
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 
 Rows = NDArray[np.int32]
@@ -64,7 +64,7 @@ def nearest(
         return _candidates(vectors, np.empty(0, np.int64), threshold)
     blocks = (slice(start, start + _SEARCHED) for start in range(0, rows, _SEARCHED))
     find = partial(_near_codes, neighbours, threshold)
-    codes = engine.map_blocks(find, engine.share(vectors), blocks)
+    codes = engine.map_blocks(find, Shared(vectors), blocks)
     return _candidates(vectors, np.unique(np.concatenate(list(codes))), threshold)
 
 

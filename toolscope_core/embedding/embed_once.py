@@ -7,7 +7,7 @@ import numpy as np
 
 from toolscope_core.embedding.token_cache import TokenCache, TokenCodes, coded
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.engine.block_engine import LOCAL, Engine
+from toolscope_core.engine.block_engine import LOCAL, Engine, Shared
 from toolscope_core.model.protocols import (
     Embedder,
     Progress,
@@ -49,7 +49,7 @@ def embed_cached(
     size = min(PIECE, CHUNK)
     pieces = [missing[start : start + size] for start in range(0, len(missing), size)]
     encode = partial(_encode, keep_tokens)
-    made = runner.map_blocks(encode, runner.share(embedder), pieces)
+    made = runner.map_blocks(encode, Shared(embedder), pieces)
     fresh: dict[str, Vectors] = {}
     codes: dict[str, TokenCodes] = {}
     for at, (piece, (encoded, tokens)) in enumerate(zip(pieces, made, strict=True), 1):

@@ -13,19 +13,17 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Shared(Generic[T]):
-    """A value that every worker reads: an array, an encoder, a judge."""
+    """A value that every worker reads: an array, an encoder, a judge.
+
+    It crosses to a worker once, when it is first needed there, and where it was put is free again
+    when nobody holds this any more.
+    """
 
     value: T
 
 
 class Engine(Protocol):
     """Runs a function on blocks of work, wherever its workers are."""
-
-    def share(self, value: T) -> Shared[T]:
-        """The value where workers reach it; it crosses to them once, when they first need it, and
-        its place is free again when nobody holds what is returned.
-        """
-        ...
 
     def map_blocks(
         self, function: Callable[[T, Block], Result], shared: Shared[T], blocks: Iterable[Block]
@@ -41,9 +39,6 @@ class Engine(Protocol):
 
 class LocalEngine:
     """The engine of one process: a block is worked on when its result is asked for."""
-
-    def share(self, value: T) -> Shared[T]:
-        return Shared(value)
 
     def map_blocks(
         self, function: Callable[[T, Block], Result], shared: Shared[T], blocks: Iterable[Block]

@@ -22,7 +22,10 @@ _AHEAD = 2
 _SECONDS = 10.0
 _PACKAGES = ("catalog", "embedding", "engine", "judging", "model")
 """What the result of a block depends on."""
-_START = "start it with `ray start --head`, or leave --ray-address out for one of this machine"
+_START = (
+    "start it with `ray start --head`, set RAY_AUTH_MODE=token if it asks for its token, or leave "
+    "--ray-address out for one of this machine"
+)
 
 
 @contextmanager
@@ -32,6 +35,7 @@ def ray_engine(address: str | None) -> Iterator[RayEngine]:
 
     Raises ``ConfigError`` where there is no such cluster, or it has another version of the program.
     """
+    os.environ["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"  # the first error ends the run, and is shown
     if not address:
         _protect()
     elif address != "auto":
@@ -41,7 +45,6 @@ def ray_engine(address: str | None) -> Iterator[RayEngine]:
     try:
         ray.init(
             address or "local",
-            namespace="toolscope",
             include_dashboard=None if address else False,
             log_to_driver=False,
             logging_level="ERROR",
@@ -69,9 +72,11 @@ def _reach(address: str) -> None:
     minutes.
     """
     host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        raise ConfigError(f"--ray-address is {address!r}; give auto, host:port or ray://host:port")
     try:
         socket.create_connection((host.strip("[]"), int(port)), _SECONDS).close()
-    except (OSError, ValueError, OverflowError) as error:
+    except (OSError, OverflowError) as error:
         raise ConfigError(f"no Ray cluster at {address} ({error}); {_START}") from error
 
 
@@ -93,9 +98,6 @@ class RayEngine:
                 "a node of the Ray cluster has another version of this program, which may judge "
                 "otherwise; install the same version of toolscope-workbench on all of them"
             )
-
-    def share(self, value: T) -> Shared[T]:
-        return Shared(value)
 
     def map_blocks(
         self, function: Callable[[T, Block], Result], shared: Shared[T], blocks: Iterable[Block]
@@ -135,9 +137,9 @@ class RayEngine:
         except self._ray.exceptions.RayError as error:
             reason = " ".join(str(error).split())[:300]
             raise EngineError(
-                f"a worker of the Ray cluster was lost {_RETRIES + 1} times on one block, or cannot start "
-                f"({reason}); give the nodes more memory, or install toolscope-workbench on all of "
-                "them, and run the command again: vectors that are made are kept"
+                f"a worker of the Ray cluster died {_RETRIES + 1} times on one block, or cannot "
+                f"start ({reason}); give the nodes more memory, or the same toolscope-workbench, "
+                "and run the command again: vectors that are made are kept"
             ) from error
 
 

@@ -52,7 +52,7 @@ class CachedJudge:
         probabilities, evidence = (
             _PairFile(folder, name, version) for name in ("probabilities", "evidence")
         )
-        return cls(judge, probabilities, evidence, engine, engine.share(judge))
+        return cls(judge, probabilities, evidence, engine, Shared(judge))
 
     def emptied(self) -> CachedJudge:
         """The same judge, of which nothing is cached."""

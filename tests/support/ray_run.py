@@ -1,0 +1,81 @@
+"""What runs on a Ray cluster of this machine: merges whose workers are killed once in each stage,
+and blocks that fail. In a process of its own; see ``test_ray_engine``.
+"""
+
+import json
+import os
+import signal
+from functools import partial
+
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
+from toolscope_core.embedding import candidate_pairs, embed_once
+from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.engine.block_engine import LOCAL, Shared
+from toolscope_core.engine.ray_engine import ray_engine
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.judging import cached_judge
+from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.errors import ModelError, ToolScopeError
+
+
+class DeadlyEngine:
+    """An engine of which the first block of each function kills its worker, the first time."""
+
+    def __init__(self, engine, folder):
+        self.engine, self.folder = engine, folder
+
+    def map_blocks(self, function, shared, blocks):
+        return self.engine.map_blocks(partial(killed_once, self.folder, function), shared, blocks)
+
+
+def killed_once(folder, function, value, block):
+    name = getattr(function, "func", function).__name__
+    if not (folder / name).exists():
+        (folder / name).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    (folder / f"{name} {os.getpid()}").touch()
+    return function(value, block)
+
+
+def always_killed(value, block):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def refused(value, block):
+    raise ModelError(f"{value} is damaged; make block {block} anew")
+
+
+def merged(catalog, engine, cache):
+    """The bundle of a merge that finds nothing in its cache."""
+    analysis = analyse(catalog, None, MiniLmEmbedder(), VectorCache(cache), engine=engine)
+    options = PlanConfig(accept="auto")
+    return bundle_files(analysis, plan_merge(analysis, (), options), (), options, None, False)
+
+
+def error_of(engine, function):
+    try:
+        list(engine.map_blocks(function, Shared("it"), range(3)))
+    except ToolScopeError as error:
+        return [type(error).__name__, str(error)]
+
+
+def run(folder, *paths):
+    """As JSON what came of it; the folder has a file for each function and worker that ran it."""
+    candidate_pairs._SEARCHED = embed_once.PIECE = 16
+    cached_judge._BLOCK = 8
+    results = {"equal": []}
+    with ray_engine(None) as engine:
+        deadly = DeadlyEngine(engine, folder)
+        for path in paths:
+            catalog = read_catalog(load_paths([path]))
+            bundles = [
+                merged(catalog, one, folder / f"{path.stem}-{one is LOCAL}")
+                for one in (LOCAL, deadly)
+            ]
+            results["equal"].append(bundles[0] == bundles[1] and len(bundles[0]) > 10)
+        results["refused"] = error_of(engine, refused)
+        results["lost"] = error_of(engine, always_killed)
+    return json.dumps(results)
