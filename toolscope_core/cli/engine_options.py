@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from toolscope_core.engine.block_engine import LOCAL, Engine
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import LOCAL, Engine
 
 
 @dataclass(frozen=True, slots=True)

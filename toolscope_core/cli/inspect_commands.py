@@ -37,8 +37,8 @@ from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from toolscope_core.check.versions.diff import CatalogDiff
-    from toolscope_core.engine.block_engine import Engine
     from toolscope_core.merging.server_choice import Advice
+    from toolscope_core.model.protocols import Engine
 
 _MOST_ADVICE = 8
 SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")

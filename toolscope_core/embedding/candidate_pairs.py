@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.engine.block_engine import LOCAL, Engine, Shared
-from toolscope_core.model.protocols import Progress, Step, Vectors, silent
+from toolscope_core.model.protocols import LOCAL, Engine, Progress, Shared, Step, Vectors, silent
 
 Rows = NDArray[np.int32]
 

@@ -7,11 +7,13 @@ import numpy as np
 
 from toolscope_core.embedding.token_cache import TokenCache, TokenCodes, coded
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.engine.block_engine import LOCAL, Engine, Shared
 from toolscope_core.model.protocols import (
+    LOCAL,
     Embedder,
+    Engine,
     Progress,
     RemoteModel,
+    Shared,
     Step,
     TokenEmbedder,
     Vectors,

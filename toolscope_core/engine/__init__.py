@@ -1,1 +1,1 @@
-"""Where the work of a merge runs: in this process, or by blocks on the workers of a cluster."""
+"""Engines that run blocks of work on other machines; that of this process is `LOCAL`."""

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from toolscope_core.engine.block_engine import Block, Result, Shared, T
 from toolscope_core.files.cache_files import code_version
 from toolscope_core.model.errors import ConfigError, EngineError
+from toolscope_core.model.protocols import Block, Result, Shared, T
 
 _RETRIES = 3
 """How often a block is sent again whose worker died. Workers are started again without end."""

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from toolscope_core.embedding.candidate_pairs import Rows
-from toolscope_core.engine.block_engine import LOCAL, Engine, Shared
 from toolscope_core.files.cache_files import code_version, read_sealed, write_sealed
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.model.pair import Pair, Verdict
-from toolscope_core.model.protocols import Progress, Step, silent
+from toolscope_core.model.protocols import LOCAL, Engine, Progress, Shared, Step, silent
 from toolscope_core.model.tool import canonical_json
 
 _BLOCK = 2048

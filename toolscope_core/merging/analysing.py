@@ -10,7 +10,6 @@ from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_t
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.engine.block_engine import LOCAL, Engine
 from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.implied_servers import with_implied_servers
@@ -26,7 +25,7 @@ from toolscope_core.model.decision import Constraints
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.pair import PairScores
-from toolscope_core.model.protocols import Embedder, Progress, Step, silent
+from toolscope_core.model.protocols import LOCAL, Embedder, Engine, Progress, Step, silent
 
 _REPORTED = 64
 """So many clusters are made between two reports."""

@@ -1,10 +1,10 @@
-"""Protocols of what is replaceable (embedder, chat model, ledger) and of progress."""
+"""Protocols of what is replaceable (embedder, engine, chat model, ledger) and of progress."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 from toolscope_core.model.tool import JsonObject, canonical_json, digest
 
 Vectors = NDArray[np.float32]
+
+T = TypeVar("T")
+Block = TypeVar("Block")
+Result = TypeVar("Result")
 
 
 class Embedder(Protocol):
@@ -91,6 +95,44 @@ Progress = Callable[[Step], None]
 
 def silent(step: Step) -> None:
     """Progress that is not shown."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Shared(Generic[T]):
+    """A value that every worker reads: an array, an encoder, a judge.
+
+    It crosses to a worker once, when it is first needed there, and where it was put is free again
+    when nobody holds this any more.
+    """
+
+    value: T
+
+
+class Engine(Protocol):
+    """Runs a function on blocks of work: here, or on the workers of a cluster."""
+
+    def map_blocks(
+        self, function: Callable[[T, Block], Result], shared: Shared[T], blocks: Iterable[Block]
+    ) -> Iterator[Result]:
+        """``function`` of the shared value and each block, in the order of the blocks.
+
+        The function stands at the top of a module (or is a ``partial`` of such a one), and what it
+        returns depends on its arguments alone: it may run elsewhere, and again. Raises what it
+        raises, and ``EngineError`` where workers are lost.
+        """
+        ...
+
+
+class LocalEngine:
+    """The engine of one process: a block is worked on when its result is asked for."""
+
+    def map_blocks(
+        self, function: Callable[[T, Block], Result], shared: Shared[T], blocks: Iterable[Block]
+    ) -> Iterator[Result]:
+        return (function(shared.value, block) for block in blocks)
+
+
+LOCAL = LocalEngine()
 
 
 @dataclass(frozen=True, slots=True)

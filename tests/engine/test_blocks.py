@@ -13,8 +13,8 @@ from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.engine import ray_engine
-from toolscope_core.engine.block_engine import LOCAL, Shared
 from toolscope_core.model.errors import ConfigError, missing_packages_in_words
+from toolscope_core.model.protocols import LOCAL, Shared
 
 
 class NoEngine:
