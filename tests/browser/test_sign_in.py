@@ -119,7 +119,7 @@ server_metadata_url = "{origin}/.well-known/openid-configuration"
             )
             expect(page.get_by_text(re.compile("Accepted: ")).last).to_be_visible()
             store = Store(f"sqlite:///{tmp_path / 'store.db'}")
-            (made,) = read_log(store, list_catalogs(store)[0].id)
+            *_, made = read_log(store, list_catalogs(store)[0].id)
             store.close()
             assert made.reviewer == "ann@shop.example"
             page.get_by_role("button", name="Sign out").click()

@@ -7,7 +7,9 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import running
 
-MENU = "Catalog Overlap Graph Review Documents Retrieval Evaluation Export History Settings".split()
+MENU = (
+    "Catalog Overlap Graph Review Documents Profiles Retrieval Evaluation Export History Settings"
+).split()
 WATCH = """
 window.menus = new Set();
 new MutationObserver(() => {
