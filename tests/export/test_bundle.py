@@ -447,7 +447,7 @@ def test_the_manifest_says_how_tokens_were_counted(files, analysis, monkeypatch)
     assert tokens["by_shape"]["openai-chat"] == both
     exact = Tokenizer("exact, o200k_base", len)
     monkeypatch.setattr("toolscope_core.catalog.tokens.tokenizer", lambda: exact)
-    monkeypatch.setattr("toolscope_core.export.bundle.tokenizer", lambda: exact)
+    monkeypatch.setattr("toolscope_core.export.manifest.tokenizer", lambda: exact)
     again = bundle_of(analysis)
     told = loaded(again, "manifest.json")["tokens"]
     assert (told["estimate"], told["counted"]) == (False, "exact, o200k_base")

@@ -9,7 +9,6 @@ import hashlib
 import io
 import json
 import zipfile
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,11 +17,10 @@ from typing import Any
 from toolscope_core.catalog.bundle_versions import BUNDLE, PROFILE_FOLDER, PROFILES
 from toolscope_core.catalog.clients.switches import client_files
 from toolscope_core.catalog.document_variants import variant_rows, with_variants
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.formats.writers import write_toolset
-from toolscope_core.catalog.splitting import ToolsetPart, servers_of
-from toolscope_core.catalog.tokens import Costs, plan_size, tokenizer
+from toolscope_core.catalog.splitting import ToolsetPart
+from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import (
     constraints,
     namespace_descriptions,
@@ -31,16 +29,16 @@ from toolscope_core.decisions.constraints import (
 )
 from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.export.bundle_readme import readme_text
-from toolscope_core.export.checked_plan import broken_rules, checked_plan, toolsets
-from toolscope_core.export.eager_choice import loading_sizes
+from toolscope_core.export.checked_plan import checked_plan, named_toolsets
+from toolscope_core.export.manifest import manifest, token_rows
 from toolscope_core.export.namespaces import described_servers, in_namespaces
-from toolscope_core.files.folders import PROGRAM, write_folder
+from toolscope_core.files.folders import write_folder
 from toolscope_core.files.json_lines import lines_of
 from toolscope_core.merging.pipeline import Analysis, thresholds_of
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.configuration import MergeThresholds, PlanConfig
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Serves, Verdict
 from toolscope_core.model.plan import MergedTool, MergePlan
@@ -76,13 +74,13 @@ def bundle_files(
     ``ExportError`` where the target would refuse the toolset.
     """
     plan = checked_plan(plan, shape, fix, config.leave_out_refused)
-    asked = shape is not None
+    is_sendable = shape is not None
     shape = shape or plan.catalog.format
     costs, (pairs, siblings) = Costs(), _pairs(analysis)
     apart = sorted(constraints(analysis.catalog, log).cannot)
     files = {
         **{
-            name: _json(_toolset(part, plan, shape, asked, log), 3)
+            name: _json(_toolset(part, plan, shape, is_sendable, log), 3)
             for name, part in named_toolsets(plan, shape, fix).items()
         },
         "relabel.json": _json({"version": BUNDLE, "entries": [asdict(r) for r in plan.relabels]}),
@@ -103,12 +101,12 @@ def bundle_files(
         "README.md": readme_text(plan, analysis.model_verdicts).encode("utf-8", "backslashreplace"),
         **_variant_file(plan, log),
         **client_files(plan),
-        **_profile_files(plan, log, shape if asked else None, fix, config.leave_out_refused),
+        **_profile_files(plan, log, shape if is_sendable else None, fix, config.leave_out_refused),
     }
-    chosen = {"shape": shape, "fix": fix}
+    chosen, thresholds = {"shape": shape, "fix": fix}, thresholds_of(analysis, log)
     about = {
-        **_manifest(analysis, plan, config, thresholds_of(analysis, log), chosen, siblings),
-        "tokens": _tokens(plan, shape, costs),
+        **manifest(analysis, plan, config, thresholds, chosen, siblings),
+        "tokens": token_rows(plan, shape, costs),
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
     }
     files["manifest.json"] = _json(about)
@@ -127,15 +125,6 @@ def write_bundle(
     or the format would refuse the toolset.
     """
     write_folder(bundle_files(analysis, plan, log, config or PlanConfig("auto")), Path(folder))
-
-
-def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, ToolsetPart]:
-    """File name → the tools in it: ``toolset.json``, or the parts of a toolset that is split."""
-    parts = toolsets(plan, shape, fix)
-    if len(parts) == 1:
-        return {"toolset.json": parts[0]}
-    width = len(str(len(parts)))
-    return {f"toolset-{n:0{width}}.json": part for n, part in enumerate(parts, 1)}
 
 
 def pair_rows(analysis: Analysis) -> Iterable[JsonObject]:
@@ -283,120 +272,6 @@ def _aliases(plan: MergePlan) -> JsonObject:
         if (server, old) not in still and len(new) == 1 and old not in new:
             aliases.setdefault(server, {})[old] = min(new)
     return aliases
-
-
-def _implied(catalog: Catalog) -> JsonObject:
-    """The tool ids of each server that names imply, where they imply one."""
-    tools_by_owner: defaultdict[str, list[str]] = defaultdict(list)
-    for tool in catalog.tools:
-        if tool.implied_server:
-            tools_by_owner[tool.implied_server].append(tool.id)
-    return {"implied_servers": dict(sorted(tools_by_owner.items()))} if tools_by_owner else {}
-
-
-def _unreadable(plan: MergePlan) -> JsonObject:
-    """What was held back since the target could not take it, and why, where anything was."""
-    rows = [{"tools": ids, "why": why} for ids, why in sorted(plan.unreadable.items())]
-    return {"unreadable": rows} if rows else {}
-
-
-def _documents(analysis: Analysis) -> JsonObject:
-    """Of which merges the words are a model's, and where they were refused and why, if any are."""
-    verdicts = analysis.model_verdicts
-    if verdicts is None or not (verdicts.documents or verdicts.refused):
-        return {}
-    rows = [{"tools": ids, "why": why} for ids, why in sorted(verdicts.refused.items())]
-    return {"documents": {"by_model": sorted(verdicts.documents), "refused": rows}}
-
-
-def _manifest(
-    analysis: Analysis,
-    plan: MergePlan,
-    config: PlanConfig,
-    thresholds: MergeThresholds,
-    chosen: JsonObject,
-    siblings: int,
-) -> JsonObject:
-    states = Counter(cluster.state for cluster in plan.clusters)
-    relations = Counter(cluster.relation for cluster in plan.clusters)
-    accepted_kinds = Counter(c.kind for c in plan.clusters if c.state == "accepted")
-    applied_kinds = Counter(cluster.kind for cluster in plan.applied)
-    return {
-        "program": PROGRAM,
-        "version": BUNDLE,
-        "counts": {
-            "tools_before": len(plan.catalog.tools),
-            "tools_after": len(plan.tools),
-            "tools_edited": len(plan.edited),
-            "tools_removed": len(plan.removed),
-            "servers": len(plan.catalog.servers),
-            "clusters": len(plan.clusters),
-            "clusters_by_state": dict(sorted(states.items())),
-            "clusters_by_relation": dict(sorted(relations.items())),
-            "duplicates_to_prune": sum(c.kind == "prune" for c in plan.clusters),
-            "families": relations["parametric"],
-            "siblings": siblings,
-            "clusters_applied": dict(sorted(applied_kinds.items())),
-            "routers_withheld": accepted_kinds["router"] - applied_kinds["router"],
-            "judged_pairs": len(analysis.scores),
-            "expected_merges": analysis.scores.expected_merges,
-            "problems": len(plan.catalog.problems),
-            "findings": dict(sorted(Counter(f.severity for f in plan.catalog.findings).items())),
-        },
-        "configuration": {
-            **chosen,
-            "threshold": thresholds.similarity,
-            "probability": thresholds.probability,
-            "neighbours": analysis.config.neighbours,
-            "accept": config.accept,
-            "routers": config.routers,
-            "correct": config.correct,
-            **({"expanded": True} if config.expanded else {}),
-            **({} if plan.eager is None else {"eager": sorted(plan.eager)}),
-            "judge": dict(analysis.model_verdicts.configuration)
-            if analysis.model_verdicts
-            else "offline",
-        },
-        "versions": {"model": analysis.model, "judge": analysis.judge.name},
-        "catalog": plan.catalog.version,
-        **_implied(plan.catalog),
-        **_unreadable(plan),
-        **_documents(analysis),
-        "toolsets": [
-            {"file": name, "tools": len(part), "servers": servers_of(part)}
-            for name, part in named_toolsets(plan, chosen["shape"], chosen["fix"]).items()
-        ],
-        "violations": [
-            asdict(violation) for violation in broken_rules(plan, chosen["shape"], chosen["fix"])
-        ],
-    }
-
-
-def _tokens(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
-    """Tokens and bytes of the toolset in the shape that totals are given in, and in the one it
-    leaves in.
-    """
-    total, *others = PROMPT_SHAPES
-    sums = [plan_size(plan, name, costs) for name in (total, *({shape} & set(others)))]
-    return {
-        "estimate": not tokenizer().exact,
-        "counted": tokenizer().label,
-        "before": sums[0].before.tokens,
-        "after": sums[0].after.tokens,
-        "bytes": {"before": sums[0].before.bytes, "after": sums[0].after.bytes},
-        "by_shape": {
-            line.name: {"before": line.before.tokens, "after": line.after.tokens} for line in sums
-        },
-        **_loading(plan, sums[-1].name, costs),
-    }
-
-
-def _loading(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
-    """The tokens in every prompt and those that a search returns, where tools are left to one."""
-    if plan.eager is None:
-        return {}
-    eager, deferred = loading_sizes(plan, costs, shape)
-    return {"loading": {"shape": shape, "eager": eager.tokens, "deferred": deferred.tokens}}
 
 
 def _original(catalog: Catalog) -> bytes:

@@ -168,3 +168,12 @@ def _line(violation: RuleViolation) -> str:
     place = f"{violation.tool_id!r}: " if violation.tool_id else ""
     remedy = f"Fix: {violation.fix}" if violation.fix else violation.remedy
     return f"{place}{violation.message} {remedy}"
+
+
+def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, ToolsetPart]:
+    """File name → the tools in it: ``toolset.json``, or the parts of a toolset that is split."""
+    parts = toolsets(plan, shape, fix)
+    if len(parts) == 1:
+        return {"toolset.json": parts[0]}
+    width = len(str(len(parts)))
+    return {f"toolset-{n:0{width}}.json": part for n, part in enumerate(parts, 1)}

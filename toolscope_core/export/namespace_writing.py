@@ -39,6 +39,6 @@ def namespace_violations(
     around = Surroundings(frozenset(tool.name for tool in catalog.tools), wary)
     trusted = [whole_text(tool) for tool in tools if tool.id not in wary]
     names = [server.name, *(tool.name for tool in tools)]
-    said = "\n".join((*names, server.description, *trusted))
+    own_words = "\n".join((*names, server.description, *trusted))
     blank, described = (Tool("", server.name, one) for one in ("", text))
-    return (*invented(said, text, tools, around), *hostile(blank, described))
+    return (*invented(own_words, text, tools, around), *hostile(blank, described))

@@ -19,11 +19,12 @@ from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size, tokenizer
 from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_in
-from toolscope_core.export.bundle import bundle_files, named_toolsets, zipped
+from toolscope_core.export.bundle import bundle_files, zipped
 from toolscope_core.export.checked_plan import (
     broken_rules,
     disambiguated,
     held_back,
+    named_toolsets,
     readable_plan,
     refusals,
     toolsets,

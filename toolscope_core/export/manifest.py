@@ -1,0 +1,137 @@
+"""The manifest of a bundle: counts, the configuration that it was made with, sizes."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import asdict
+
+from toolscope_core.catalog.bundle_versions import BUNDLE
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.splitting import servers_of
+from toolscope_core.catalog.tokens import Costs, plan_size, tokenizer
+from toolscope_core.export.checked_plan import broken_rules, named_toolsets
+from toolscope_core.export.eager_choice import loading_sizes
+from toolscope_core.files.folders import PROGRAM
+from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.configuration import MergeThresholds, PlanConfig
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import JsonObject
+
+
+def manifest(
+    analysis: Analysis,
+    plan: MergePlan,
+    config: PlanConfig,
+    thresholds: MergeThresholds,
+    chosen: JsonObject,
+    siblings: int,
+) -> JsonObject:
+    """What the bundle of a plan says of itself, without sizes and hashes: ``chosen`` are the
+    ``shape`` and whether fixes are applied (``fix``), ``siblings`` is how many judged pairs are
+    related, ``parts`` has the tools of each file of the toolset.
+    """
+    states = Counter(cluster.state for cluster in plan.clusters)
+    relations = Counter(cluster.relation for cluster in plan.clusters)
+    accepted_kinds = Counter(c.kind for c in plan.clusters if c.state == "accepted")
+    applied_kinds = Counter(cluster.kind for cluster in plan.applied)
+    return {
+        "program": PROGRAM,
+        "version": BUNDLE,
+        "counts": {
+            "tools_before": len(plan.catalog.tools),
+            "tools_after": len(plan.tools),
+            "tools_edited": len(plan.edited),
+            "tools_removed": len(plan.removed),
+            "servers": len(plan.catalog.servers),
+            "clusters": len(plan.clusters),
+            "clusters_by_state": dict(sorted(states.items())),
+            "clusters_by_relation": dict(sorted(relations.items())),
+            "duplicates_to_prune": sum(c.kind == "prune" for c in plan.clusters),
+            "families": relations["parametric"],
+            "siblings": siblings,
+            "clusters_applied": dict(sorted(applied_kinds.items())),
+            "routers_withheld": accepted_kinds["router"] - applied_kinds["router"],
+            "judged_pairs": len(analysis.scores),
+            "expected_merges": analysis.scores.expected_merges,
+            "problems": len(plan.catalog.problems),
+            "findings": dict(sorted(Counter(f.severity for f in plan.catalog.findings).items())),
+        },
+        "configuration": {
+            **chosen,
+            "threshold": thresholds.similarity,
+            "probability": thresholds.probability,
+            "neighbours": analysis.config.neighbours,
+            "accept": config.accept,
+            "routers": config.routers,
+            "correct": config.correct,
+            **({"expanded": True} if config.expanded else {}),
+            **({} if plan.eager is None else {"eager": sorted(plan.eager)}),
+            "judge": dict(analysis.model_verdicts.configuration)
+            if analysis.model_verdicts
+            else "offline",
+        },
+        "versions": {"model": analysis.model, "judge": analysis.judge.name},
+        "catalog": plan.catalog.version,
+        **_implied(plan.catalog),
+        **_unreadable(plan),
+        **_documents(analysis),
+        "toolsets": [
+            {"file": name, "tools": len(part), "servers": servers_of(part)}
+            for name, part in named_toolsets(plan, chosen["shape"], chosen["fix"]).items()
+        ],
+        "violations": [
+            asdict(violation) for violation in broken_rules(plan, chosen["shape"], chosen["fix"])
+        ],
+    }
+
+
+def token_rows(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
+    """Tokens and bytes of the toolset in the shape that totals are given in, and in the one it
+    leaves in.
+    """
+    total, *others = PROMPT_SHAPES
+    sums = [plan_size(plan, name, costs) for name in (total, *({shape} & set(others)))]
+    return {
+        "estimate": not tokenizer().exact,
+        "counted": tokenizer().label,
+        "before": sums[0].before.tokens,
+        "after": sums[0].after.tokens,
+        "bytes": {"before": sums[0].before.bytes, "after": sums[0].after.bytes},
+        "by_shape": {
+            line.name: {"before": line.before.tokens, "after": line.after.tokens} for line in sums
+        },
+        **_loading(plan, sums[-1].name, costs),
+    }
+
+
+def _implied(catalog: Catalog) -> JsonObject:
+    """The tool ids of each server that names imply, where they imply one."""
+    tools_by_owner: defaultdict[str, list[str]] = defaultdict(list)
+    for tool in catalog.tools:
+        if tool.implied_server:
+            tools_by_owner[tool.implied_server].append(tool.id)
+    return {"implied_servers": dict(sorted(tools_by_owner.items()))} if tools_by_owner else {}
+
+
+def _unreadable(plan: MergePlan) -> JsonObject:
+    """What was held back since the target could not take it, and why, where anything was."""
+    rows = [{"tools": ids, "why": why} for ids, why in sorted(plan.unreadable.items())]
+    return {"unreadable": rows} if rows else {}
+
+
+def _documents(analysis: Analysis) -> JsonObject:
+    """Of which merges the words are a model's, and where they were refused and why, if any are."""
+    verdicts = analysis.model_verdicts
+    if verdicts is None or not (verdicts.documents or verdicts.refused):
+        return {}
+    rows = [{"tools": ids, "why": why} for ids, why in sorted(verdicts.refused.items())]
+    return {"documents": {"by_model": sorted(verdicts.documents), "refused": rows}}
+
+
+def _loading(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
+    """The tokens in every prompt and those that a search returns, where tools are left to one."""
+    if plan.eager is None:
+        return {}
+    eager, deferred = loading_sizes(plan, costs, shape)
+    return {"loading": {"shape": shape, "eager": eager.tokens, "deferred": deferred.tokens}}
