@@ -44,9 +44,9 @@ def test_a_profile_is_made_from_requests_and_shown(here):
 
 def test_a_search_says_which_tools_serve_a_request_and_a_budget_is_kept(here):
     make = ("--name", "small", "--queries", "asked.jsonl", "--by", "search", "--per-job", 1)
-    said = run("profile", "tools.json", *make, "--budget", 40).stdout
-    assert "not within the budget: " in said
-    assert "small: 0 tools" in said or "small: 1 tool" in said
+    output = run("profile", "tools.json", *make, "--budget", 40).stdout
+    assert "not within the budget: " in output
+    assert "small: 0 tools" in output or "small: 1 tool" in output
 
 
 def test_a_bundle_has_the_profile_and_a_check_holds_it_to_its_limits(here, tmp_path):

@@ -120,20 +120,20 @@ def test_a_tool_that_was_left_out_is_in_no_link_and_comes_back_with_undo_or_a_ch
 
 def test_loading_and_namespaces_are_those_that_were_chosen_last():
     def said(names, action, **detail):
-        return decision_on([found.by_id[name] for name in names], action, **detail)
+        return decision_on([served.by_id[name] for name in names], action, **detail)
 
-    found = Catalog(tuple(replace(one, server="s") for one in CATALOG.tools))
+    served = Catalog(tuple(replace(one, server="s") for one in CATALOG.tools))
     log = logged(
         said("ab", "load", loading=BY_SEARCH),
         said("b", "load", loading=IN_EVERY_PROMPT),
         said("ab", "namespace", description="First."),
         said("ab", "namespace", description=" Last. "),
     )
-    assert deferrals(found, log) == {"a": True, "b": False}
-    assert namespace_descriptions(found, log) == {"s": "Last."}
+    assert deferrals(served, log) == {"a": True, "b": False}
+    assert namespace_descriptions(served, log) == {"s": "Last."}
     empty = (*log, admit(log, said("a", "namespace", description=" ")))
-    assert namespace_descriptions(found, empty) == {}
-    assert deferrals(changed(found, "a"), log) == {"b": False}
+    assert namespace_descriptions(served, empty) == {}
+    assert deferrals(changed(served, "a"), log) == {"b": False}
     with pytest.raises(DecisionError, match="'now'; give one of"):
         logged(said("a", "load", loading="now"))
     with pytest.raises(DecisionError, match="give a text of up to"):

@@ -35,8 +35,8 @@ FOUND = {tool.id: 1.0 for tool in TOOLS}
 LOST = {**FOUND, FILES.id: 0.5, SUM.id: 0.0}
 
 
-def chosen(budget=10_000, calls=(), shares=FOUND, deferrals=(), found=None):
-    plan = apply_clusters(found or catalog(*TOOLS), (), routers=False)
+def chosen(budget=10_000, calls=(), shares=FOUND, deferrals=(), cat=None):
+    plan = apply_clusters(cat or catalog(*TOOLS), (), routers=False)
     evidence = LoadingEvidence(dict(calls), shares, dict(deferrals))
     rows = loaded_tools(plan, evidence, budget, Costs())
     return [row.tool.id for row in rows], eager_ids(rows)
@@ -67,8 +67,8 @@ def test_lost_calls_come_first_and_what_does_not_fit_is_left_out():
 
 def test_what_the_scan_blocks_is_in_no_prompt_unless_a_person_chose_it():
     blocked = replace(catalog(*TOOLS), findings=(Finding(SUM.id, "block", "x", "name", "Odd."),))
-    assert chosen(shares=LOST, found=blocked)[1] == (FILES.id,)
-    assert SUM.id in chosen(shares=LOST, deferrals={SUM.id: False}, found=blocked)[1]
+    assert chosen(shares=LOST, cat=blocked)[1] == (FILES.id,)
+    assert SUM.id in chosen(shares=LOST, deferrals={SUM.id: False}, cat=blocked)[1]
 
 
 def test_the_sizes_of_both_are_those_of_the_whole():
@@ -117,8 +117,8 @@ def bundle(analysis, shape, *rows, eager=(FILES.id,)):
 
 def test_openai_gets_a_namespace_for_each_server_and_people_describe_it(analysis):
     ids = [tool.id for tool in TOOLS if tool.server == "beta"]
-    said = {"action": "namespace", "ids": ids, "detail": {"description": "Sums and mails."}}
-    content = bundle(analysis, "openai-responses", said)["toolset.json"]
+    row = {"action": "namespace", "ids": ids, "detail": {"description": "Sums and mails."}}
+    content = bundle(analysis, "openai-responses", row)["toolset.json"]
     search, alpha, beta = json.loads(content)
     for record in (search, alpha, beta):
         TypeAdapter(responses.ToolParam).validate_python(record)

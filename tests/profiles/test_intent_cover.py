@@ -94,9 +94,9 @@ def test_a_search_names_the_tools_of_each_job_and_what_perhaps_none_does(setup):
     plan = plan_of(shelf(), (READ, GET), state="proposed")
     retriever = Retriever([item.tool for item in plan.tools], setup.embedder, setup.cache)
     texts = ("Read a file and send a mail", "Qzx vvk")
-    asked = [Query("", text) for text in texts]
-    both, nothing = intents_of(asked, plan, lambda: retriever, 1, one_is_enough=False)
-    (loose, _) = intents_of(asked, plan, lambda: retriever, 2)
+    requests = [Query("", text) for text in texts]
+    both, nothing = intents_of(requests, plan, lambda: retriever, 1, one_is_enough=False)
+    (loose, _) = intents_of(requests, plan, lambda: retriever, 2)
     assert both.needs == (frozenset({READ, GET}), frozenset({MAIL}))
     assert len(loose.needs) == 2 and MAIL in loose.needs[1] and len(loose.needs[1]) > 1
     assert (both.is_doubtful, nothing.is_doubtful) == (False, True)
@@ -105,12 +105,12 @@ def test_a_search_names_the_tools_of_each_job_and_what_perhaps_none_does(setup):
 def test_answers_and_plans_name_needs_in_the_toolset_of_the_plan():
     plan = plan_of(shelf(), (READ, GET), omitted=(DELETE,))
     kept = plan.phi[READ]
-    asked = [Query("q", "x", (frozenset({GET}), frozenset({DELETE})))]
-    (query,) = intents_of(asked, plan, no_search)
+    requests = [Query("q", "x", (frozenset({GET}), frozenset({DELETE})))]
+    (query,) = intents_of(requests, plan, no_search)
     assert query.needs == (frozenset({kept}), frozenset())
     calls = (PlannedCall(kept), PlannedCall(MAIL))
     steps = (PlannedStep("read", (), calls, ""), PlannedStep("dance", (), (), "nothing fits"))
-    (planned,) = planned_intents([RequestPlan("x", steps, {MAIL: "not asked for"})], plan)
+    (planned,) = planned_intents([RequestPlan("x", steps, {MAIL: "not requests for"})], plan)
     assert planned.needs == (frozenset({READ, GET} & {kept}), frozenset())
 
 
@@ -139,8 +139,8 @@ def test_the_profiles_of_the_example_are_the_smallest_for_their_requests():
     standing = profiles(catalog, read_decisions(catalog, example_profiles()))
     assert set(standing) == {"travel-desk", "note-taker"}
     for profile in standing.values():
-        asked = [one for one in example_requests() if one.text in profile.intents]
-        assert len(asked) == len(profile.intents) == 6
-        cover = smallest_cover(intents_of(asked, plan, no_search), tokens)
+        requests = [one for one in example_requests() if one.text in profile.intents]
+        assert len(requests) == len(profile.intents) == 6
+        cover = smallest_cover(intents_of(requests, plan, no_search), tokens)
         assert set(cover.ids) == profile_tools(plan, profile).ids
         assert cover.additions[-1].intents == 6

@@ -55,8 +55,8 @@ def broken_limits(report: ProfileReport, limits: Mapping[str, int]) -> Iterator[
     }
     for what, most in limits.items():
         if counts[what] > most:
-            found = quantity(counts[what], NOUNS[what])
-            yield f"profile {report.chosen.profile.name}: {found}, at most {most:,} allowed"
+            amount = quantity(counts[what], NOUNS[what])
+            yield f"profile {report.chosen.profile.name}: {amount}, at most {most:,} allowed"
 
 
 def checked_profile(

@@ -112,14 +112,14 @@ def profile(
     if queries is None or name is None:
         _show(catalog, name)
         return
-    asked = read_queries(queries)
+    requests = read_queries(queries)
     if by == "model":
-        intents = _planned(catalog, asked, ask)
+        intents = _planned(catalog, requests, ask)
     else:
-        searched = asked if by == "answers" else [replace(one, gold=()) for one in asked]
+        searched = requests if by == "answers" else [replace(one, gold=()) for one in requests]
         intents = intents_of(searched, catalog.plan, lambda: catalog.retriever, per_job, False)
     made = _made(catalog, name, intents, budget)
-    _tell(catalog, made, asked)
+    _tell(catalog, made, requests)
     if out is not None:
         _write(catalog, made, out)
 

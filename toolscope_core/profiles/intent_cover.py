@@ -124,8 +124,9 @@ def intents_of(
         () if one.gold else jobs_of(ToolRequest(one.text, decompose(one.text))) for one in moved
     ]
     wanted = list(dict.fromkeys(job for own in jobs for job in own))
-    found = retriever_of().search_each(list(map(ToolRequest, wanted)), per_job) if wanted else ()
-    places, equal = dict(zip(wanted, found, strict=True)), _same_job(plan)
+    requests = list(map(ToolRequest, wanted))
+    rankings = retriever_of().search_each(requests, per_job) if requests else ()
+    places, equal = dict(zip(wanted, rankings, strict=True)), _same_job(plan)
 
     def needs(query: Query, own: Sequence[str]) -> Iterator[frozenset[str]]:
         yield from (need & ids for need in query.gold)

@@ -43,10 +43,10 @@ def found_figure(catalog_id: int) -> None:
     """How many tools the chosen search finds at all, with the way to the others."""
     shares = found_shares(catalog_id)
     if shares:
-        found = sum(share > 0 for share in shares.values())
+        reached = sum(share > 0 for share in shares.values())
         page_frame.page_link(
             "catalog",
-            f"The search *{title_of(chosen_search())}* finds {found:,} of {len(shares):,}",
+            f"The search *{title_of(chosen_search())}* finds {reached:,} of {len(shares):,}",
             {"part": "Cannot be found"},
             icon="search",
             about="Clients that search for tools show their model no other. A tool counts as found "

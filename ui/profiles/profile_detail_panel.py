@@ -223,9 +223,11 @@ def _words(catalog_id: int, chosen: ProfileTools) -> None:
     tools = dict(profile.tools)
     try:
         for (item, own), row in zip(rows, edited.to_dict("records"), strict=True):
-            said = _with_words(own, row)
-            if said != own:
-                tools |= {one: replace(said, by=chosen.ways[item.tool.id]) for one in item.members}
+            reworded = _with_words(own, row)
+            if reworded != own:
+                tools |= {
+                    one: replace(reworded, by=chosen.ways[item.tool.id]) for one in item.members
+                }
     except DecisionError as error:
         safe_text.show_error(error)
         return

@@ -115,8 +115,8 @@ class ProfileEdits:
         """Requests as queries: with the answers of the catalog's query sets where one asks exactly
         that.
         """
-        found = ((text, self._queries.of_text(catalog_id, text)) for text in texts)
-        return [query or Query("", text) for text, query in found]
+        own = ((text, self._queries.of_text(catalog_id, text)) for text in texts)
+        return [query or Query("", text) for text, query in own]
 
     def cover(
         self, catalog_id: int, queries: Sequence[Query], per_job: int, budget: int | None

@@ -158,16 +158,16 @@ class FindableTools:
                 if self._of(catalog_id, side, name, sides) is None:
                     described = side == MERGED and name == NAMESPACES
                     written = self._written(catalog_id) if described else None
-                    found = self._found(name, catalog, requests, progress, written)
+                    rows = self._rows(name, catalog, requests, progress, written)
                     sources, state = sides[side]
-                    self._measured.put((catalog_id, side, name), sources, found, state=state)
+                    self._measured.put((catalog_id, side, name), sources, rows, state=state)
         if texts and self.shares_under(catalog_id, texts) is None:
             sources, state = sides[MERGED]
-            found = self._found(NAMESPACES, *self._side(catalog_id, MERGED), progress, texts)
+            rows = self._rows(NAMESPACES, *self._side(catalog_id, MERGED), progress, texts)
             key = (catalog_id, SUGGESTED, NAMESPACES)
-            self._measured.put(key, sources, found, state=(state, texts))
+            self._measured.put(key, sources, rows, state=(state, texts))
 
-    def _found(
+    def _rows(
         self,
         name: str,
         catalog: Catalog,
@@ -206,9 +206,11 @@ class FindableTools:
         unasked = {one: replace(text, questions=()) for one, text in written.items()}
         if side == MERGED:
             left = [item.tool for item in plan.tools]
-            asked = with_variants(left, written, plan.phi)
+            with_questions = with_variants(left, written, plan.phi)
             searched = with_variants(left, unasked, plan.phi)
-            return replace(came, tools=searched), own_requests(asked, relabelled(queries, plan.phi))
+            return replace(came, tools=searched), own_requests(
+                with_questions, relabelled(queries, plan.phi)
+            )
         tools = came.tools
         if side == VARIANTS:
             tools = with_variants(tools, unasked)
