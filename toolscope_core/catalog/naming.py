@@ -13,6 +13,7 @@ from toolscope_core.model.tool import Tool, canonical_json, digest
 
 DIGITS = 6
 HASH_DIGITS = 64
+REPEAT = "exact-repeat"
 
 
 def assign_ids(tools: Iterable[Tool]) -> tuple[Tool, ...]:
@@ -43,7 +44,7 @@ def find_repeats(tools: Sequence[Tool]) -> tuple[Finding, ...]:
         original = first.setdefault(tool.fingerprint, tool.id)
         if original != tool.id:
             message = f"This tool is an exact repeat of {original!r}; one of them is enough."
-            findings.append(Finding(tool.id, "info", "exact-repeat", "name", message, tool.name))
+            findings.append(Finding(tool.id, "info", REPEAT, "name", message, tool.name))
     return tuple(findings)
 
 

@@ -23,7 +23,7 @@ from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.catalog import Catalog, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.tool import Tool, canonical_json
+from toolscope_core.model.tool import Tool
 
 FINDERS = (find_invalid, find_contradictions, find_inferred, find_shortened, find_unread)
 """What is found in a tool's definition by itself, beside what the scan finds in its words."""
@@ -187,13 +187,8 @@ def _all_servers(
         for server in contents.servers:
             name = _apart(server.name, contents, shared)
             alike = (servers.get(name, server), replace(server, name=name))
-            servers[name] = max(alike, key=_by_length)
+            servers[name] = max(alike, key=lambda one: one.fullness)
     return tuple(servers[name] for name in sorted(servers))
-
-
-def _by_length(server: Server) -> tuple[int, str, int, str]:
-    raw = canonical_json(server.raw)
-    return len(server.description), server.description, len(raw), raw
 
 
 def _why_no_tools(sources: Sequence[Source], problems: Sequence[Problem]) -> str:

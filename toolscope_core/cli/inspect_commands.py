@@ -66,8 +66,8 @@ def inspect(
     on: EngineChoice = HERE,
 ) -> None:
     """Show what a catalog holds: format, counts, tokens, needless servers, problems, findings."""
-    catalog = read_files(catalogs)
     with on.start() as engine:
+        catalog = on.read(catalogs, engine, progress())
         advice = _advice(catalog, engine)
     by_search = findability_by_search(catalog, None, queries) if with_findability else {}
     if as_json:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from toolscope_core.model.tool import JsonObject, Tool, digest, sorted_ids
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json, digest, sorted_ids
 
 Severity = Literal["block", "warn", "info"]
 
@@ -24,6 +24,12 @@ class Server:
     description: str = ""
     raw: JsonObject = field(default_factory=dict, repr=False, hash=False)
     started: str = ""
+
+    @property
+    def fullness(self) -> tuple[int, str, int, str]:
+        """Orders what several files say of one server: who describes it at most length is last."""
+        raw = canonical_json(self.raw)
+        return len(self.description), self.description, len(raw), raw
 
 
 @dataclass(frozen=True, slots=True)

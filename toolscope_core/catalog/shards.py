@@ -1,0 +1,108 @@
+"""A catalog in many files, read one by one: together they may be larger than one reading takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.limits import MAX_BYTES
+from toolscope_core.catalog.naming import REPEAT, assign_ids, find_repeats
+from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.catalog.sources import Source, check_size, input_files
+from toolscope_core.model.catalog import Catalog, Finding, Problem
+from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.groups import grouped
+from toolscope_core.model.protocols import LOCAL, Engine, Progress, Shared, Step, silent
+from toolscope_core.model.tool import Tool
+
+_LINES = (".jsonl", ".ndjson")
+_PIECE = MAX_BYTES // 4
+"""Bytes of a file of lines that are read at a time."""
+
+
+def read_shards(
+    paths: Sequence[Path], engine: Engine = LOCAL, progress: Progress = silent
+) -> Catalog:
+    """One catalog of files that are its shards, and of those in folders, each read by itself on the
+    workers of ``engine``; a file of JSON Lines may have any size.
+
+    A server that two shards name is one server. A shard that cannot be read is one problem, and
+    the others are read. Reports ``Step("read", …)`` in files.
+    Raises ``CatalogError`` where there is no file, or not one tool in them.
+    """
+    files = input_files(paths)
+    done = list(engine.map_blocks(_read_shard, Shared(None), _sources(files, progress)))
+    catalogs = [one for one in done if isinstance(one, Catalog)]
+    problems = [one for one in done if isinstance(one, Problem)]
+    if not catalogs:
+        first = f"; the first: {problems[0].position}: {problems[0].reason}" if problems else ""
+        raise CatalogError(f"no tool can be read from {len(files):,} shards{first}")
+    return _joined(catalogs, problems)
+
+
+def _sources(files: Sequence[Path], progress: Progress) -> Iterator[Source | Problem]:
+    """What is read at a time, each loaded when it is asked for."""
+    for at, file in enumerate(files):
+        progress(Step("read", at, len(files)))
+        try:
+            if file.suffix.lower() in _LINES:
+                yield from _pieces(file)
+            else:
+                check_size(str(file), file.stat().st_size)
+                yield Source(file.name, file.read_bytes())
+        except OSError as error:
+            yield Problem(file.name, f"cannot be read: {error.strerror}")
+        except CatalogError as error:
+            yield Problem(file.name, str(error))
+    progress(Step("read", len(files), len(files)))
+
+
+def _pieces(file: Path) -> Iterator[Source]:
+    """The lines of a file, as many at a time as make ``_PIECE`` bytes."""
+    line = 1
+    with file.open("rb") as lines:
+        while piece := lines.readlines(_PIECE):
+            label = file.name if line == 1 else f"{file.stem}, from line {line:,}{file.suffix}"
+            yield Source(label, b"".join(piece))
+            line += len(piece)
+
+
+def _read_shard(_: None, source: Source | Problem) -> Catalog | Problem:
+    if isinstance(source, Problem):
+        return source
+    try:
+        return read_isolated([source])
+    except CatalogError as error:
+        return Problem(source.label, str(error))
+
+
+def _joined(catalogs: Sequence[Catalog], problems: Sequence[Problem]) -> Catalog:
+    """The tools of all, by ids that are unique among all of them."""
+    tools = assign_ids(tool for catalog in catalogs for tool in catalog.tools)
+    servers = grouped(
+        (one for catalog in catalogs for one in catalog.servers), lambda one: one.name
+    )
+    formats = {catalog.format for catalog in catalogs}
+    return Catalog(
+        tools=tools,
+        servers=tuple(max(servers[name], key=lambda one: one.fullness) for name in sorted(servers)),
+        format=formats.pop() if len(formats) == 1 else "generic",
+        problems=(*problems, *(one for catalog in catalogs for one in catalog.problems)),
+        findings=_findings(catalogs, tools),
+        files=tuple(one for catalog in catalogs for one in catalog.files),
+    )
+
+
+def _findings(catalogs: Sequence[Catalog], tools: Sequence[Tool]) -> tuple[Finding, ...]:
+    """What is found among all tools, and what readers found in each, for all exactly like it."""
+    alike = grouped(tools, lambda tool: tool.fingerprint)
+    by_readers = (
+        replace(finding, tool_id=tool.id)
+        for catalog in catalogs
+        for finding in catalog.findings
+        if finding.code != REPEAT
+        for tool in alike[catalog.by_id[finding.tool_id].fingerprint]
+    )
+    return tuple(dict.fromkeys((*scan_catalog(tools), *by_readers, *find_repeats(tools))))
