@@ -59,6 +59,24 @@ def test_what_is_read_back_is_what_was_said(tools, tmp_path):
     assert answers(cached(tmp_path, tools), tools) == first
 
 
+def test_a_run_that_is_killed_goes_on_where_the_file_was_last_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(cached_judge, "_SAVED", 10)
+    monkeypatch.setattr(cached_judge, "_BLOCK", 7)
+    left, right = all_pairs(TOOLS)
+    blocks = []
+
+    def killed(step):
+        blocks.append(step.done)
+        if step.done >= 14:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cached(tmp_path).pair_probabilities(left, right, killed)
+    assert blocks == [0, 7, 14]
+    cached(tmp_path).pair_probabilities(left, right, lambda step: blocks.append(step.done))
+    assert blocks[3] == 14
+
+
 def test_only_pairs_of_a_changed_tool_are_judged_again(tmp_path, monkeypatch):
     judge = cached(tmp_path)
     answers(judge)

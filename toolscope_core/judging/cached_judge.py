@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.files.cache_files import code_version, read_sealed, write_sealed
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.protocols import LOCAL, Engine, Progress, Shared, Step, silent
 from toolscope_core.model.tool import canonical_json
@@ -26,6 +28,8 @@ _BLOCK = 2048
 """Pairs that a worker judges at a time."""
 _MOST = 1_000_000
 """Pairs in one file; beyond them only those of this run are kept."""
+_SAVED = 250_000
+"""Judged pairs after which the file is written: so many at most are judged again after a kill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +101,9 @@ class CachedJudge:
             for part, judgements in zip(parts, made, strict=True):
                 for at, value in zip(part, judgements, strict=True):
                     values[at] = value
+                file.add({keys[at]: values[at] for at in part})
                 done += len(part)
                 progress(Step("judge", done, len(values)))
-            file.add({keys[at]: values[at] for at in new})
         return values
 
     def _keys(self, left: Rows, right: Rows) -> list[str]:
@@ -129,7 +133,7 @@ class _PairFile:
         self._entries: dict[str, Any] = {}
         self._is_read = False
         self._used: set[str] = set()
-        self._is_new = False
+        self._unsaved = 0
 
     def get(self, keys: Sequence[str]) -> list[Any]:
         """The value of each key, ``None`` where there is none."""
@@ -139,18 +143,22 @@ class _PairFile:
         return [self._entries.get(key) for key in keys]
 
     def add(self, entries: dict[str, Any]) -> None:
+        """Add judged pairs; every ``_SAVED`` of them the file is written."""
         self._entries.update(entries)
-        self._is_new = True
+        self._unsaved += len(entries)
+        if self._unsaved >= _SAVED:
+            with suppress(ConfigError):  # the end of the run says it
+                self.save()
 
     def save(self) -> None:
         entries = self._entries
-        if not self._is_new or self._folder is None:
+        if not self._unsaved or self._folder is None:
             return
         if len(entries) > _MOST:
             entries = {key: entries[key] for key in entries.keys() & self._used}
         body = json.dumps([self._version, entries]).encode()
         write_sealed(self._folder, self._name, body)
-        self._is_new = False
+        self._unsaved = 0
 
     def _read(self) -> dict[str, Any]:
         body = read_sealed(self._folder / self._name) if self._folder else None
