@@ -1,6 +1,9 @@
-"""The versions of a bundle's files: no others are read."""
+"""The versions of a bundle's files, no others are read, and the parts of large ones."""
 
 import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
 
 from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.model.tool import JsonObject
@@ -11,6 +14,26 @@ PROFILES, PROFILE_FOLDER = "profiles.json", "profiles/"
 """The file of a bundle that says which tools each profile has, and where their exports are."""
 TOOLSET = 1
 """That of a toolset in the neutral shape."""
+PART_TOOLS = 40_000
+"""Tools in a file of a bundle that holds definitions; more are written in parts."""
+PART_PAIRS = 250_000
+"""Pairs in ``pairs.jsonl``; more are written in parts."""
+
+
+def part_names(name: str, parts: int) -> Sequence[str]:
+    """The names of the parts of a file, its own where there is one: ``pairs-1.jsonl`` and so on."""
+    if parts == 1:
+        return [name]
+    stem, dot, suffix = name.rpartition(".")
+    return [f"{stem}-{number:0{len(str(parts))}}{dot}{suffix}" for number in range(1, parts + 1)]
+
+
+def files_of(folder: Path, name: str) -> Sequence[Path]:
+    """The file of a bundle, or where it is written in parts these, in their order."""
+    stem, _, suffix = name.rpartition(".")
+    numbered = re.compile(rf"{re.escape(stem)}-\d+\.{re.escape(suffix)}")
+    parts = sorted(path for path in folder.glob("*") if numbered.fullmatch(path.name))
+    return [folder / name] if (folder / name).exists() or not parts else parts
 
 
 def why_unreadable(label: str, document: JsonObject, version: int) -> str:

@@ -39,7 +39,7 @@ def read_shards(
     if not catalogs:
         first = f"; the first: {problems[0].position}: {problems[0].reason}" if problems else ""
         raise CatalogError(f"no tool can be read from {len(files):,} shards{first}")
-    return _joined(catalogs, problems)
+    return join(catalogs, problems)
 
 
 def _sources(files: Sequence[Path], progress: Progress) -> Iterator[Source | Problem]:
@@ -78,8 +78,12 @@ def _read_shard(_: None, source: Source | Problem) -> Catalog | Problem:
         return Problem(source.label, str(error))
 
 
-def _joined(catalogs: Sequence[Catalog], problems: Sequence[Problem]) -> Catalog:
-    """The tools of all, by ids that are unique among all of them."""
+def join(catalogs: Sequence[Catalog], problems: Sequence[Problem] = ()) -> Catalog:
+    """The tools of all catalogs (one or more), by ids that are unique among all of them; a server
+    that two of them name is one server.
+    """
+    if len(catalogs) == 1 and not problems:
+        return catalogs[0]
     tools = assign_ids(tool for catalog in catalogs for tool in catalog.tools)
     servers = grouped(
         (one for catalog in catalogs for one in catalog.servers), lambda one: one.name

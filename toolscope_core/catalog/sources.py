@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
+from toolscope_core.catalog.bundle_versions import BUNDLE, files_of, why_unreadable
 from toolscope_core.catalog.limits import MAX_BYTES, MAX_TOTAL_BYTES, MIB
 from toolscope_core.files.archives import MANIFEST, bundle_below
 from toolscope_core.files.whole_files import read_file
@@ -101,7 +101,7 @@ def _toolset(folder: Path) -> list[Path]:
         return []
     if is_bundle and (refused := why_unreadable(str(path), manifest, BUNDLE)):
         raise CatalogError(refused)
-    return [folder / "neutral.json"] if is_bundle else []
+    return list(files_of(folder, "neutral.json")) if is_bundle else []
 
 
 def _size(path: Path) -> int:

@@ -8,8 +8,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, get_args
 
-from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
+from toolscope_core.catalog.bundle_versions import BUNDLE, files_of, why_unreadable
 from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.shards import join
 from toolscope_core.catalog.sources import Source, is_bundle, load_paths
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.decisions.imported_decisions import read_decisions
@@ -74,8 +75,12 @@ def read_baseline(path: Path) -> Baseline:
 
 def _of_bundle(folder: Path) -> Baseline:
     try:
-        original = Source(str(folder / _CATALOG), read_file(folder / _CATALOG), "neutral")
-        catalog = read_isolated([original])
+        catalog = join(
+            [
+                read_isolated([Source(str(file), read_file(file), "neutral")])
+                for file in files_of(folder, _CATALOG)
+            ]
+        )
         log = read_decisions(catalog, folder / "decisions.jsonl")
         return _with_files(Baseline(catalog, log), folder)
     except _DAMAGE as error:
@@ -89,7 +94,7 @@ def _with_files(baseline: Baseline, folder: Path) -> Baseline:
     relabel = json.loads(read_file(folder / "relabel.json"))
     dangling = json.loads(read_file(folder / "dangling.json"))
     apart = json.loads(read_file(folder / "never_merge.json"))
-    rows = (row for _, row in read_rows(folder / "pairs.jsonl"))
+    rows = (row for file in files_of(folder, "pairs.jsonl") for _, row in read_rows(file))
     applied = [one.detail for one in active(baseline.log) if one.action == "threshold"]
     last = applied[-1] if applied else {}
     return replace(

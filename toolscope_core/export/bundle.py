@@ -11,15 +11,23 @@ import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.catalog.bundle_versions import BUNDLE, PROFILE_FOLDER, PROFILES
+from toolscope_core.catalog.bundle_versions import (
+    BUNDLE,
+    PART_PAIRS,
+    PART_TOOLS,
+    PROFILE_FOLDER,
+    PROFILES,
+    part_names,
+)
 from toolscope_core.catalog.clients.switches import client_files
 from toolscope_core.catalog.document_variants import variant_rows, with_variants
 from toolscope_core.catalog.formats.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.formats.writers import write_toolset
-from toolscope_core.catalog.splitting import ToolsetPart
+from toolscope_core.catalog.splitting import ToolsetPart, split
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import (
     constraints,
@@ -88,7 +96,7 @@ def bundle_files(
             {"version": BUNDLE, "maps": {a.tool_id: argument_row(a) for a in plan.arguments}}
         ),
         "clusters.json": _json([_cluster_row(cluster) for cluster in plan.clusters]),
-        "pairs.jsonl": pairs,
+        **pairs,
         "aliases.json": _json(_aliases(plan)),
         "never_merge.json": _json([[pair.left, pair.right] for pair in apart]),
         "decisions.jsonl": decision_lines(log, plan.catalog),
@@ -96,8 +104,8 @@ def bundle_files(
         "fingerprints.json": _json({tool.id: tool.fingerprint for tool in plan.catalog.tools}),
         "tools.csv": tools_csv(plan.tools, costs),
         "relabel.csv": relabel_csv(plan.relabels),
-        "neutral.json": _json(write_toolset(plan.tools, plan.catalog.servers, "neutral"), 3),
-        "original.json": _original(plan.catalog),
+        **_neutral("neutral.json", plan.tools, plan.catalog, _compact),
+        **_original(plan.catalog),
         "README.md": readme_text(plan, analysis.model_verdicts).encode("utf-8", "backslashreplace"),
         **_variant_file(plan, log),
         **client_files(plan),
@@ -207,8 +215,8 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _pairs(analysis: Analysis) -> tuple[bytes, int]:
-    """``pairs.jsonl``, and how many of its pairs are siblings: related, and kept apart."""
+def _pairs(analysis: Analysis) -> tuple[dict[str, bytes], int]:
+    """``pairs.jsonl`` or its parts, and how many pairs are siblings: related, and kept apart."""
     siblings = 0
 
     def counted() -> Iterator[JsonObject]:
@@ -217,8 +225,9 @@ def _pairs(analysis: Analysis) -> tuple[bytes, int]:
             siblings += row["relation"] == "related" and row["verdict"] == "keep"
             yield row
 
-    lines = lines_of(counted())
-    return lines, siblings
+    rows = counted()
+    names = part_names("pairs.jsonl", -(-len(analysis.scores) // PART_PAIRS) or 1)
+    return {name: lines_of(islice(rows, PART_PAIRS)) for name in names}, siblings
 
 
 def _variant_file(plan: MergePlan, log: Sequence[Decision]) -> dict[str, bytes]:
@@ -274,19 +283,30 @@ def _aliases(plan: MergePlan) -> JsonObject:
     return aliases
 
 
-def _original(catalog: Catalog) -> bytes:
+def _original(catalog: Catalog) -> dict[str, bytes]:
     """The tools as they came in, in the neutral shape: the same ids and fingerprints when read
     again. Hidden characters are in it, so that all but ASCII is escaped.
     """
     tools = [MergedTool(tool, (tool.id,)) for tool in catalog.tools]
-    return f"{_laid_out(write_toolset(tools, catalog.servers, 'neutral'), 3, _ascii)}\n".encode()
+    return _neutral("original.json", tools, catalog, _ascii)
 
 
-def _json(value: object, levels: int = 2) -> bytes:
-    return f"{_laid_out(value, levels)}\n".encode("utf-8", "backslashreplace")
+def _neutral(
+    name: str, tools: Sequence[MergedTool], catalog: Catalog, write: Callable[[object], str]
+) -> dict[str, bytes]:
+    """A file with tools in the neutral shape, or its parts, of ``PART_TOOLS`` at most."""
+    parts = split(tools, PART_TOOLS) if len(tools) > PART_TOOLS else (tools,)
+    return {
+        own: _json(write_toolset(part, catalog.servers, "neutral"), 3, write)
+        for own, part in zip(part_names(name, len(parts)), parts, strict=True)
+    }
 
 
-def _laid_out(value: object, levels: int, write: Callable[[object], str] = _compact) -> str:
+def _json(value: object, levels: int = 2, write: Callable[[object], str] = _compact) -> bytes:
+    return f"{_laid_out(value, levels, write)}\n".encode("utf-8", "backslashreplace")
+
+
+def _laid_out(value: object, levels: int, write: Callable[[object], str]) -> str:
     """JSON with one entry a line for the outer ``levels``, easy to read and to compare."""
     if levels and isinstance(value, dict) and value:
         rows = (f"{write(k)}: {_laid_out(item, levels - 1, write)}" for k, item in value.items())

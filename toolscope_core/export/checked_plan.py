@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from toolscope_core.catalog.bundle_versions import PART_TOOLS, part_names
 from toolscope_core.catalog.formats.offered_names import shared_names, unique_names
 from toolscope_core.catalog.formats.target_rules import (
     RuleViolation,
@@ -24,12 +25,13 @@ SHOWN = 10
 
 
 def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[ToolsetPart, ...]:
-    """The outgoing tools in the parts in which they are written: one, or with ``fix`` as many as
-    the limit of ``target`` on tools asks for. Every tool is in one part.
+    """The outgoing tools in the parts in which they are written: one for each ``PART_TOOLS``, or
+    with ``fix`` as many as the limit of ``target`` on tools asks for. Every tool is in one part.
 
     Raises ``ExportError`` for an unknown target.
     """
-    return split(plan.tools, target_named(target).rules.most_tools if fix else None)
+    most = target_named(target).rules.most_tools if fix else None
+    return split(plan.tools, min(most or PART_TOOLS, PART_TOOLS))
 
 
 def broken_rules(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleViolation, ...]:
@@ -173,7 +175,4 @@ def _line(violation: RuleViolation) -> str:
 def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, ToolsetPart]:
     """File name → the tools in it: ``toolset.json``, or the parts of a toolset that is split."""
     parts = toolsets(plan, shape, fix)
-    if len(parts) == 1:
-        return {"toolset.json": parts[0]}
-    width = len(str(len(parts)))
-    return {f"toolset-{n:0{width}}.json": part for n, part in enumerate(parts, 1)}
+    return dict(zip(part_names("toolset.json", len(parts)), parts, strict=True))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from toolscope_core.catalog.bundle_versions import PROFILES
+from toolscope_core.catalog.bundle_versions import PROFILES, files_of
 from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.shards import join
 from toolscope_core.catalog.sources import Source
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.json_lines import objects_in
@@ -63,8 +64,7 @@ def read_unmerged_bundle(path: Path) -> ServedBundle:
     itself. Raises as ``read_served_bundle``.
     """
     with bundle_folder(path) as folder:
-        original = Source("original.json", _bytes(folder / "original.json"), "neutral")
-        catalog = read_catalog([original])
+        catalog = _catalog(folder, "original.json")
         originals = _originals(folder)
     tools = [BundleTool(tool, (tool.id,)) for tool in catalog.tools]
     return ServedBundle(routing_table(tools, originals, {}, {}), catalog, tuple(originals.values()))
@@ -73,11 +73,12 @@ def read_unmerged_bundle(path: Path) -> ServedBundle:
 def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBundle:
     relabelling = read_relabelling(folder)
     clusters = objects_in(_value(folder / "clusters.json", list, "list"))
-    neutral = _object(folder / "neutral.json")
-    catalog = read_catalog([Source("neutral.json", _bytes(folder / "neutral.json"))])
     members = {
-        row.get("id"): tuple(row.get("members") or ()) for row in objects_in(neutral.get("tools"))
+        row.get("id"): tuple(row.get("members") or ())
+        for part in files_of(folder, "neutral.json")
+        for row in objects_in(_object(part).get("tools"))
     }
+    catalog = _catalog(folder, "neutral.json")
     accepted = [row for row in clusters if row.get("state") == "accepted"]
     routers = {
         frozenset(row["members"])
@@ -109,6 +110,12 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
         tuple(originals.values()),
         tuple(sorted(tuple(sorted(one)) for one in routers - applied)),
     )
+
+
+def _catalog(folder: Path, name: str) -> Catalog:
+    """The catalog in a file of the bundle, or in its parts."""
+    sources = [Source(part.name, _bytes(part), "neutral") for part in files_of(folder, name)]
+    return join([read_catalog([source]) for source in sources])
 
 
 def _profiles(folder: Path) -> dict[str, dict[str, JsonObject]]:
