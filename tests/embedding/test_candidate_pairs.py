@@ -1,14 +1,12 @@
 """Tool text, neighbours and counts against brute force."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.properties import examples
-from toolscope_core.embedding import candidate_pairs, inverted_lists
+from toolscope_core.embedding import candidate_pairs
 from toolscope_core.embedding.candidate_pairs import (
     cosines,
     default_threshold,
@@ -39,14 +37,6 @@ def brute_pairs(vectors, neighbours, threshold):
 
 def as_pairs(near):
     return list(zip(near.left.tolist(), near.right.tolist(), strict=True))
-
-
-class PickledEngine:
-    """Works on a copy of the shared value, as another process does."""
-
-    def map_blocks(self, function, shared, blocks):
-        value = pickle.loads(pickle.dumps(shared.value))
-        return (function(value, block) for block in blocks)
 
 
 @pytest.mark.parametrize(
@@ -102,20 +92,6 @@ def test_many_copies_pair_with_each_other_and_never_with_themselves():
     assert (near.left != near.right).all()
     assert (near.similarity == 1.0).all()
     assert set(near.left.tolist()) | set(near.right.tolist()) == set(range(20))
-
-
-def test_of_many_rows_lists_give_nearly_all_pairs_and_say_what_share(monkeypatch):
-    rng = np.random.default_rng(2)
-    rows = np.repeat(rng.normal(size=(300, 24)), 4, axis=0) + rng.normal(size=(1200, 24)) / 4
-    vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    exact = set(as_pairs(nearest(vectors, 5, 0.7)))
-    monkeypatch.setattr(candidate_pairs, "EXACT", 1000)
-    near = nearest(vectors, 5, 0.7)
-    assert near.by_lists.share >= inverted_lists.WANTED
-    assert near.by_lists.probes < near.by_lists.lists / 4
-    assert set(as_pairs(near)) <= exact
-    assert len(near) >= 0.995 * len(exact)
-    assert as_pairs(nearest(vectors, 5, 0.7, PickledEngine())) == as_pairs(near)
 
 
 def test_cosines_are_clipped_rounded_and_symmetric():

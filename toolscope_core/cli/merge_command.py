@@ -13,6 +13,7 @@ import typer
 
 from toolscope_core.catalog.bundle_versions import PROFILES
 from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_SHAPES
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange
@@ -167,18 +168,18 @@ def merge(
     )
     refuse_without_budget(eager_tokens, usage or (), queries)
     settings, show = read_environment(), progress()
+    catalog = read_files(catalogs)
+    log = read_decisions(catalog, decisions) if decisions else ()
+    of_others = count_of_others(catalog, log)
+    if of_others and of_others == sum(bool(one.members) for one in log):
+        raise DecisionError(
+            f"no decision in {decisions} names a tool of this catalog (read: {len(log)}); "
+            "give the decisions.jsonl of the catalog that is merged"
+        )
+    encoder = embedder_of(settings, embedder, embeddings_model, ask.base_url)
+    cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
+    given, options = log, PlanConfig(accept, routers, correct, expanded, leave_out_refused)
     with on.start() as engine:
-        catalog = on.read(catalogs, engine, show)
-        log = read_decisions(catalog, decisions) if decisions else ()
-        of_others = count_of_others(catalog, log)
-        if of_others and of_others == sum(bool(one.members) for one in log):
-            raise DecisionError(
-                f"no decision in {decisions} names a tool of this catalog (read: {len(log)}); "
-                "give the decisions.jsonl of the catalog that is merged"
-            )
-        encoder = embedder_of(settings, embedder, embeddings_model, ask.base_url)
-        cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
-        given, options = log, PlanConfig(accept, routers, correct, expanded, leave_out_refused)
         analysis = with_owners(
             analyse(catalog, config, encoder, cache, show, engine), owners(catalog, log)
         )
@@ -199,7 +200,7 @@ def merge(
         analysis.cached_judge.save()
     plan = readable_plan(plan, shape, fix, leave_out_refused)
     outgoing = [item.tool for item in plan.tools]
-    _tell_plan(plan, options, analysis)
+    _tell_plan(plan, options, analysis.syntheses.costs)
     _tell_toolset(files)
     _tell_servers(plan.catalog)
     _tell_decisions(len(given), of_others)
@@ -246,9 +247,7 @@ def _tell_decisions(given: int, of_others: int) -> None:
         say(f"decisions: {given - of_others:,} of this catalog{unknown}")
 
 
-def _tell_plan(plan: MergePlan, options: PlanConfig, analysis: Analysis) -> None:
-    if analysis.by_lists:
-        say(analysis.by_lists.in_words)
+def _tell_plan(plan: MergePlan, options: PlanConfig, costs: Costs) -> None:
     states = {
         state: sum(c.state == state for c in plan.clusters) for state in ("proposed", "stale")
     }
@@ -262,7 +261,7 @@ def _tell_plan(plan: MergePlan, options: PlanConfig, analysis: Analysis) -> None
         f"{more(len(plan.edited), 'edited')}{more(len(plan.removed), 'left out')}"
     )
     if options.accept == "all" and options.routers:
-        _tell_larger(plan, analysis.syntheses.costs)
+        _tell_larger(plan, costs)
 
 
 def _tell_larger(plan: MergePlan, costs: Costs) -> None:

@@ -1,13 +1,12 @@
-"""The near pairs of tools: exact up to a size, by inverted lists beyond it, and their number."""
+"""The text of a tool that is embedded, its exact neighbours, candidate pairs and their number."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.inverted_lists import InvertedLists, ListSearch, Nearest
 from toolscope_core.model.protocols import LOCAL, Engine, Progress, Shared, Step, Vectors, silent
 
 Rows = NDArray[np.int32]
@@ -15,8 +14,6 @@ Rows = NDArray[np.int32]
 _THRESHOLDS = {"all-MiniLM-L6-v2": 0.6, "all-MiniLM-L6-v2-int8": 0.6, "thenlper/gte-large": 0.82}
 _FALLBACK_THRESHOLD = 0.7
 
-EXACT = 60_000
-"""Rows up to which each is compared with all others."""
 _BLOCK = 2048
 _PAIR_BLOCK = 16384
 _SEARCHED = 4096
@@ -31,13 +28,11 @@ class Candidates:
 
     ``left`` < ``right`` are int32 row numbers, ``similarity`` the cosine in [-1, 1], float64,
     rounded to six digits so that a pair's value does not depend on what it was computed beside.
-    ``by_lists`` says how they were searched for; ``None`` where each row was compared with all.
     """
 
     left: Rows
     right: Rows
     similarity: NDArray[np.float64]
-    by_lists: ListSearch | None = None
 
     def __len__(self) -> int:
         return len(self.left)
@@ -58,26 +53,18 @@ def nearest(
 ) -> Candidates:
     """Pairs in which one row is among the ``neighbours`` nearest of the other, cosine ≥ θ.
 
-    ``vectors`` is float32 of shape (n, d), rows normalised. By blocks of rows on the workers of
-    ``engine``: the exact inner product of all, or for more than ``EXACT`` rows of those that
-    inverted lists offer. Rows tied with the last neighbour count too, up to as many ties
+    ``vectors`` is float32 of shape (n, d), rows normalised. Exact inner product, by blocks of rows
+    on the workers of ``engine``. Rows tied with the last neighbour count too, up to as many ties
     again, so that the pairs do not depend on the order of the rows. Run the exact-duplicate pass
     first: where more copies than that exist, which of them are paired does depend on it.
     """
     rows = len(vectors)
     if rows < 2:
         return _candidates(vectors, np.empty(0, np.int64), threshold)
-    pairs_of = partial(_pair_codes, neighbours, threshold, rows)
-    searched: Vectors | InvertedLists = vectors
-    if rows > EXACT:
-        searched = InvertedLists.of(vectors, 2 * neighbours + 1, pairs_of)
     blocks = (slice(start, start + _SEARCHED) for start in range(0, rows, _SEARCHED))
     find = partial(_near_codes, neighbours, threshold)
-    codes = engine.map_blocks(find, Shared(searched), blocks)
-    near = _candidates(vectors, np.unique(np.concatenate(list(codes))), threshold)
-    if isinstance(searched, InvertedLists):
-        return replace(near, by_lists=searched.settings)
-    return near
+    codes = engine.map_blocks(find, Shared(vectors), blocks)
+    return _candidates(vectors, np.unique(np.concatenate(list(codes))), threshold)
 
 
 def candidates(
@@ -106,7 +93,7 @@ def candidates(
         cosine = np.concatenate([cosine, cosines(vectors, ours, theirs)])
     left, right = np.minimum(a, b), np.maximum(a, b)
     _, once = np.unique(left.astype(np.int64) * len(vectors) + right, return_index=True)
-    return Candidates(left[once], right[once], cosine[once], near.by_lists)
+    return Candidates(left[once], right[once], cosine[once])
 
 
 def pairs_above(
@@ -153,27 +140,16 @@ def cosines(vectors: Vectors, left: Rows, right: Rows) -> NDArray[np.float64]:
 
 
 def _near_codes(
-    neighbours: int, threshold: float, searched: Vectors | InvertedLists, block: slice
+    neighbours: int, threshold: float, vectors: Vectors, block: slice
 ) -> NDArray[np.int64]:
-    """The near pairs of the rows of a block, as ``_pair_codes``."""
-    if isinstance(searched, InvertedLists):
-        rows = len(searched.vectors)
-        nearest = searched.nearest(block, 2 * neighbours + 1)
-    else:
-        import faiss
+    """The near pairs of the rows of a block, each as smaller row × rows + larger row."""
+    import faiss
 
-        rows = len(searched)
-        count = min(2 * neighbours + 1, rows)
-        nearest = faiss.knn(searched[block], searched, count, faiss.METRIC_INNER_PRODUCT)
-    return _pair_codes(neighbours, threshold, rows, nearest, np.arange(rows)[block])
-
-
-def _pair_codes(
-    neighbours: int, threshold: float, rows: int, nearest: Nearest, source: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """The near pairs of the rows of ``source``, each as smaller row × rows + larger row."""
-    similarity, at = nearest
-    source = source[:, None]
+    rows = len(vectors)
+    similarity, at = faiss.knn(
+        vectors[block], vectors, min(2 * neighbours + 1, rows), faiss.METRIC_INNER_PRODUCT
+    )
+    source = np.arange(rows)[block, None]
     similarity = np.where(at == source, -np.inf, similarity)
     last = -np.sort(-similarity, axis=1)[:, min(neighbours, rows - 1) - 1]
     wanted = (similarity >= last[:, None] - _TIE) & (similarity >= threshold - _TIE) & (at >= 0)

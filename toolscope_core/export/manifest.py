@@ -62,7 +62,6 @@ def manifest(
             "threshold": thresholds.similarity,
             "probability": thresholds.probability,
             "neighbours": analysis.config.neighbours,
-            **({"by_lists": asdict(analysis.by_lists)} if analysis.by_lists else {}),
             "accept": config.accept,
             "routers": config.routers,
             "correct": config.correct,

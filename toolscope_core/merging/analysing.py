@@ -80,7 +80,6 @@ def analyse(
         first=first,
         rows=rows,
         syntheses=GroupSyntheses(catalog, keepers),
-        by_lists=near.by_lists,
     )
     analysis.remember(left, right, probabilities)
     _make(analysis, progress)

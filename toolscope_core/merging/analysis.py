@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from toolscope_core.decisions.log import active
 from toolscope_core.embedding.candidate_pairs import Rows
-from toolscope_core.embedding.inverted_lists import ListSearch
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.model_verdicts import Bars, ModelVerdicts
@@ -55,7 +54,7 @@ class Analysis:
     pairs at ``threshold`` or closer; ``copies`` maps a tool to the first of equal content,
     ``first`` does the same by row; ``rows`` maps a tool id to its row. ``model_verdicts`` are those
     of a model, which count before the offline judge; ``probabilities`` and ``scores`` are always
-    the offline judge's. ``by_lists`` says how candidates were found among very many tools.
+    the offline judge's.
     """
 
     catalog: Catalog
@@ -70,7 +69,6 @@ class Analysis:
     rows: Mapping[str, int]
     syntheses: GroupSyntheses = field(repr=False)
     model_verdicts: ModelVerdicts | None = None
-    by_lists: ListSearch | None = None
     _offline_scores: PairScores | None = field(default=None, repr=False)
     _judged: _PairCache = field(default_factory=_PairCache, repr=False)
     _families: _PairCache = field(default_factory=_PairCache, repr=False)

@@ -1,0 +1,122 @@
+"""Catalogs of any size, made from real servers under other names, with copies that are known."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measuring import catalog_file
+
+SHARD_TOOLS = 10_000
+_COPIED = 0.05
+"""The share of servers that another one copies in other words."""
+_SETS = ("toucan", "docker-mcp", "livemcpbench")
+_RARE = 0.02
+"""Words of at most this share of servers are changed from replica to replica."""
+_WORD = re.compile(r"(?<![\\a-z])[A-Z]?[a-z]{3,}")
+_SCHEMA = frozenset(
+    "additional all allof anyof array boolean const contains content default defs definitions "
+    "description draft else enum examples exclusive for format http https input integer items "
+    "json length maximum maxitems min minimum multiple name names not null number object of one "
+    "oneof only org pattern prefix properties property read ref required schema string then title "
+    "type unevaluated unique write arguments desc output annotations hint destructive idempotent "
+    "open world tools server".split()
+)
+_SYNONYMS = {
+    "get": "fetch", "create": "make", "retrieve": "look up", "find": "search for", "list": "show",
+    "delete": "remove", "update": "change", "returns": "gives", "the": "a", "all": "every",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A tool and the copy of it that another server has in other words: server, name."""
+
+    tool: tuple[str, str]
+    copy: tuple[str, str]
+
+
+def write_large(tools: int, folder: Path) -> list[Planted]:
+    """Write about ``tools`` tools into ``folder``, ``SHARD_TOOLS`` a file, and say which of them
+    are copies of which. The same number gives the same catalog.
+    """
+    rng = np.random.default_rng(tools)
+    planted: list[Planted] = []
+    shard: list[Any] = []
+    count = shards = in_shard = 0
+    for number, server in _replicas(rng):
+        rows = [server]
+        if rng.random() < _COPIED:
+            rows.append(_reworded(server, number))
+            planted += [
+                Planted((server["server"], tool["name"]), (rows[1]["server"], other["name"]))
+                for tool, other in zip(server["tools"], rows[1]["tools"], strict=True)
+            ]
+        shard += rows
+        in_shard += sum(len(row["tools"]) for row in rows)
+        if in_shard >= SHARD_TOOLS or count + in_shard >= tools:
+            (folder / f"shard-{shards:03d}.json").write_text(json.dumps(shard))
+            count, shards, in_shard, shard = count + in_shard, shards + 1, 0, []
+        if count >= tools:
+            return planted
+    return planted
+
+
+def _replicas(rng: np.random.Generator) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Servers of the data one after the other, again and again, each time about other things."""
+    servers, words = _servers(), _rare_words()
+    number = 0
+    while True:
+        for text in servers:
+            number += 1
+            drawn: dict[str, str] = {}
+
+            def other(match: re.Match[str], drawn: dict[str, str] = drawn) -> str:
+                word = match[0]
+                if word.lower() not in words[1]:
+                    return word
+                if word.lower() not in drawn:
+                    drawn[word.lower()] = str(words[0][rng.integers(len(words[0]))])
+                new = drawn[word.lower()]
+                return new.capitalize() if word[0].isupper() else new
+
+            server = json.loads(_WORD.sub(other, text))
+            server["server"] = f"{server['server']}-{number}"
+            yield number, server
+
+
+@cache
+def _servers() -> tuple[str, ...]:
+    rows = [row for name in _SETS for row in json.loads(catalog_file(name).read_text())]
+    kept = [{key: row[key] for key in ("server", "tools")} for row in rows if row["tools"]]
+    return tuple(json.dumps(row, ensure_ascii=False) for row in kept)
+
+
+@cache
+def _rare_words() -> tuple[tuple[str, ...], frozenset[str]]:
+    """The words of few servers, as often as they occur (to draw from), and as a set."""
+    by_server = [{word.lower() for word in _WORD.findall(text)} for text in _servers()]
+    counts = Counter(word for words in by_server for word in words)
+    rare = {w: n for w, n in counts.items() if n <= _RARE * len(by_server) and w not in _SCHEMA}
+    return tuple(word for word, n in sorted(rare.items()) for _ in range(n)), frozenset(rare)
+
+
+def _reworded(server: dict[str, Any], number: int) -> dict[str, Any]:
+    """A server that does the same in other words, with other names for the same tools."""
+    tools = []
+    for tool in server["tools"]:
+        words = [
+            _SYNONYMS.get(word.lower(), word) for word in (tool.get("description") or "").split()
+        ]
+        first, _, rest = tool["name"].partition("_")
+        name = f"{_SYNONYMS.get(first.lower(), first)}_{rest}".strip("_").replace(" ", "_")
+        tools.append({**tool, "name": name, "description": " ".join(words)})
+    return {"server": f"other-{number}", "tools": tools}
