@@ -8,7 +8,11 @@ from tests.ui.services.small_workspace import by_name
 from toolscope_core.judging.judge_update import JudgeUpdate
 from toolscope_core.judging.learned_weights import Learned
 from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.profile import Profile
 from toolscope_core.model.tool import canonical_json
+from toolscope_core.profiles.profile_changes import with_choice
+from ui.profiles.profile_edits import ProfileEdits
 from ui.shared.services.exports import Exports
 from ui.shared.services.learned_judge import LearnedJudge
 from ui.shared.services.people import People
@@ -42,6 +46,31 @@ def test_every_decision_is_listed_with_who_took_it_back_and_filtered(page):
     page.widget("text_input", "history_words").set_value("").run()
     page.widget("multiselect", "history_reviewers").set_value(["ann"]).run()
     assert list(table(page)["who"]) == ["ann"]
+
+
+def test_a_decision_on_a_profile_says_what_it_changed_in_it_and_goes_back(page):
+    edits = page.work.service(ProfileEdits)
+    for ids in (["alpha/send_mail", "alpha/get_weather"], ["beta/add_numbers"]):
+        standing = edits.chosen(1).get("desk")
+        before = standing.profile if standing else Profile("desk")
+        edits.save(1, with_choice(edits.plan(1), before, ids, is_in=True), "ann")
+    edits.delete(1, edits.chosen(1)["desk"].profile, "ann")
+    said = {
+        "1": "What it changed in the profile desk: 2 new",
+        "2": "What it changed in the profile desk: 1 new",
+        "3": "Profile deleted (desk)",
+    }
+    for number, words in said.items():
+        page.at.query_params["decision"] = number
+        page.at.run()
+        assert words in page.text
+    assert "the profile desk: 3 gone" in page.text
+    page.press("history_undo_3")
+    assert len(edits.chosen(1)["desk"].ids) == 3
+    with pytest.raises(DecisionError, match="undo"):
+        page.review.undo(1, "ann", 1)
+    page.review.undo(1, "ann", 2)
+    assert len(edits.chosen(1)["desk"].ids) == 2
 
 
 def test_a_long_history_comes_in_pages_and_a_link_opens_its_own(page, monkeypatch):

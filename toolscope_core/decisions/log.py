@@ -76,9 +76,13 @@ def admit(
 
 
 def building_on(standing: Sequence[Decision], target: Decision) -> list[Decision]:
-    """The later ones of the ``standing`` decisions that share two members with ``target``; it
-    cannot be taken back before them.
+    """The later ones of the ``standing`` decisions that share two members with ``target``, or save
+    its profile anew; it cannot be taken back before them.
     """
+    if target.action == "profile":
+        name = target.detail["profile"]
+        later = (item for item in standing if item.seq > target.seq and item.action == "profile")
+        return [item for item in later if item.detail["profile"] == name]
     members = Counter(target.members)
     return [
         item

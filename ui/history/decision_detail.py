@@ -154,10 +154,11 @@ def _effect(catalog_id: int, decision: Decision) -> None:
         st.caption("What it changed can be shown when the catalog is analysed.")
         return
     changes = page_frame.service(Histories).effect(catalog_id, decision)
+    where = f"the profile {decision.detail['profile']}" if decision.action == "profile" else ""
     if not changes:
-        st.caption("It changed no tool of this version.")
+        st.caption(f"It changed no tool of {where or 'this version'}.")
         return
-    st.markdown(f"What it changed in the toolset: {counted(changes)}.")
+    st.markdown(f"What it changed in {where or 'the toolset'}: {counted(changes)}.")
     st.dataframe(
         change_rows(changes[:SHOWN]),
         key=f"effect_{decision.seq}",

@@ -10,7 +10,7 @@ from typing import Literal
 import networkx as nx
 
 from toolscope_core.decisions.actions import ACTIONS
-from toolscope_core.decisions.constraints import suspended_decisions
+from toolscope_core.decisions.constraints import profiles, suspended_decisions
 from toolscope_core.decisions.imported_decisions import (
     ImportPreview,
     decision_lines,
@@ -24,7 +24,9 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.plan import MergedTool, MergePlan
+from toolscope_core.model.profile import Profile
 from toolscope_core.model.tool import canonical_json
+from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from toolscope_core.store import append_decisions, now
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
@@ -109,10 +111,18 @@ class Histories:
         return self._plans.get((catalog_id, len(log)), (analysis,), make)
 
     def effect(self, catalog_id: int, decision: Decision) -> tuple[ToolsetChange, ...]:
-        """What the decision changed in the toolset when it was made; unchanged tools left out."""
-        changes = toolset_changes(
-            self.plan_at(catalog_id, decision.seq - 1), self.plan_at(catalog_id, decision.seq)
-        )
+        """What the decision changed when it was made, unchanged tools left out: in its profile, or
+        in the toolset.
+        """
+        seqs = (decision.seq - 1, decision.seq)
+        plans = [self.plan_at(catalog_id, seq) for seq in seqs]
+        if decision.action == "profile":
+            plan, name, log = plans[1], decision.detail["profile"], self._review.log(catalog_id)
+            logs = [[one for one in log if one.seq <= seq] for seq in seqs]
+            saved = [profiles(plan.catalog, own).get(name, Profile(name)) for own in logs]
+            changes = toolset_changes(*(profile_tools(plan, one) for one in saved))
+        else:
+            changes = toolset_changes(*plans)
         return tuple(change for change in changes if change.kind != "unchanged")
 
     def compare(self, before: tuple[int, int], after: tuple[int, int]) -> tuple[ToolsetChange, ...]:
@@ -225,7 +235,9 @@ def listed(all_entries: Iterable[Entry], wanted: HistoryFilter) -> tuple[Entry, 
     )
 
 
-def toolset_changes(before: MergePlan, after: MergePlan) -> tuple[ToolsetChange, ...]:
+def toolset_changes(
+    before: MergePlan | ProfileTools, after: MergePlan | ProfileTools
+) -> tuple[ToolsetChange, ...]:
     """Every tool of both toolsets once, in the order of ``KINDS`` and then of ids."""
     sides = nx.Graph()
     for side, plan in enumerate((before, after)):

@@ -43,6 +43,7 @@ def in_words(decision: Decision) -> str:
     detail = decision.detail
     if decision.action in _WITH_A_TEXT:
         words, key = _WITH_A_TEXT[decision.action]
+        words = f"{words} deleted" if detail.get("deleted") is True else words
         return f"{words} ({safe_text.untrusted(str(detail.get(key, '')))})"
     match decision.action:
         case "owner":
