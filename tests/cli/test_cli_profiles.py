@@ -7,6 +7,7 @@ import pytest
 from tests.cli.test_cli import run
 from tests.profiles.shelf import ATTIC, CELLAR, DELETE, GET, MAIL, READ
 from tests.support.json_files import write_json, write_lines
+from tests.support.replies import planning, served
 
 ASKED = [
     {"query": "Send a mail to Ann", "gold": [MAIL]},
@@ -49,6 +50,27 @@ def test_a_search_says_which_tools_serve_a_request_and_a_budget_is_kept(here):
     assert "small: 0 tools" in output or "small: 1 tool" in output
 
 
+def test_a_model_plans_what_the_people_in_a_transcript_asked_for(here, model_server, tmp_path):
+    asked = [
+        {"role": "user", "content": "Tell Ann about it"},
+        {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "send_mail"}}]},
+    ]
+    write_json(tmp_path / "talk.json", {"messages": asked})
+    make = ("profile", "tools.json", "--accept", "none", "--name", "own", "--intents", "talk.json")
+    called = run(*make).stdout
+    assert f"  1  {MAIL}: 1 served" in called and "not served" not in called
+
+    def calls(_, tools):
+        place = next(at for at, text in tools.items() if "Delete a file" in text)
+        return [{"tool": place, "arguments": []}]
+
+    model_server.answer = served(planning(calls))
+    assert f"  1  {DELETE}: 1 served" in run(*make, "--by", "model").stdout
+    asked[1]["tool_calls"][0]["function"]["name"] = "dance"
+    write_json(tmp_path / "talk.json", {"messages": asked})
+    assert "has no request for which a tool" in run(*make, code=2).stderr
+
+
 def test_a_bundle_has_the_profile_and_a_check_holds_it_to_its_limits(here, tmp_path):
     run("merge", "tools.json", "--decisions", "d.jsonl", "--accept", "none", "--out", "bundle")
     (profile,) = json.loads((tmp_path / "bundle/profiles.json").read_text())["profiles"]
@@ -68,5 +90,6 @@ def test_a_bundle_has_the_profile_and_a_check_holds_it_to_its_limits(here, tmp_p
     assert f"{MAIL} is gone" in gone.stdout
     assert "has no profile 'x'; it has reader" in run(*compare[:-1], "x", code=2).stderr
     assert "give --profile" in run(*compare[:4], "--profile-limit", "tools=1", code=2).stderr
+    assert "give --cases" in run(*compare, "--profile-limit", "misses=0", code=2).stderr
     assert "give a number for one of tokens" in run(*compare, "--profile-limit", "x", code=2).stderr
     assert DELETE not in (tmp_path / "bundle/profiles/reader/toolset.json").read_text()

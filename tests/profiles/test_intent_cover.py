@@ -15,6 +15,7 @@ from toolscope_core.decisions.constraints import profiles
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.confusions import FoundInstead
 from toolscope_core.evaluation.example import example_profiles, example_requests
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.ranking import ToolsetRanker
@@ -24,10 +25,10 @@ from toolscope_core.profiles.intent_cover import (
     Intent,
     intents_of,
     not_asked_for,
-    planned_intents,
     smallest_cover,
 )
-from toolscope_core.profiles.profile_effect import effect_lines
+from toolscope_core.profiles.planned_intents import planned_intents
+from toolscope_core.profiles.profile_effect import Misses, effect_lines, misses_of
 from toolscope_core.profiles.profile_tools import profile_tools
 from toolscope_core.retrieval.client_search import SearchSetup
 from toolscope_core.retrieval.retriever import Retriever
@@ -129,6 +130,33 @@ def test_a_profile_is_measured_beside_the_whole_toolset(setup):
     assert "difference -0.500" in first
     assert last == "measured on 2 requests with answers"
     assert effect_lines(plan, selection, [Query("q", "x")], ToolsetRanker(setup), Costs()) == []
+
+
+class Ranked:
+    """A ``Ranker`` of rankings that are given by text."""
+
+    def __init__(self, **rankings):
+        self.by_text = rankings
+
+    def rankings(self, tools, requests, k):
+        own = {tool.id for tool in tools}
+        return tuple([one for one in self.by_text[asked.text] if one in own] for asked in requests)
+
+
+def test_tools_of_a_profile_that_stand_before_those_asked_for_are_counted():
+    catalog = shelf()
+    plan = plan_of(catalog)
+    selection = chosen(plan, saved(catalog, ids=(READ, MAIL, GET)))
+    wants = {"a": READ, "b": READ, "c": MAIL, "d": DELETE}
+    queries = [Query(text, text, (frozenset({one}),)) for text, one in wants.items()]
+    ranker = Ranked(a=[MAIL, READ], b=[DELETE, MAIL, READ], c=[MAIL, READ], d=[READ])
+    misses = misses_of(plan, selection, [*queries, Query("e", "e")], ranker)
+    assert misses.texts == {FoundInstead(READ, MAIL): ("a", "b")}
+    assert misses.requests == 3, "nothing of it is asked for by d and e"
+    assert misses.in_words.startswith(
+        "requests that find another of its tools before the right one: 0.667 ["
+    )
+    assert misses_of(plan, selection, [Query("e", "e")], ranker) == Misses()
 
 
 def test_the_profiles_of_the_example_are_the_smallest_for_their_requests():

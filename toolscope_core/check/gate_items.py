@@ -198,7 +198,9 @@ def _confusion(one: CaseConfusion) -> GateItem:
 
 
 def _profile(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
-    """What has changed in a profile, what it does not serve, and which of its tools are alike."""
+    """What has changed in a profile, what it does not serve, and which of its tools are alike, or
+    stand before those asked for.
+    """
     if report.profile is None:
         return
     name = report.profile.chosen.profile.name
@@ -209,6 +211,9 @@ def _profile(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
     for one in report.profile.confusions:
         says, ids = f"are alike, and both in the profile {name}", (one.pair.left, one.pair.right)
         yield _item("profile", ids, says, one.evidence, app.address(one.pair))
+    for cell, texts in report.profile.misses.texts.items():
+        says = f"the second stands before the first in the profile {name}"
+        yield _item("profile", (cell.wanted, cell.instead), says, texts)
 
 
 def _line(text: str) -> str:

@@ -120,7 +120,8 @@ def check(
         list[str] | None,
         typer.Option(
             help="Such as tokens=8000: exit with 1 where the profile has more tokens, tools, "
-            "unserved (requests) or confusions (pairs of tools that are alike); again for each."
+            "unserved (requests), confusions (pairs of tools that are alike) or misses (--cases "
+            "that find another of its tools before the right one); again for each."
         ),
     ] = None,
     summary: Annotated[
@@ -158,7 +159,6 @@ def check(
         Limits,
         compare,
         failures,
-        with_cases,
         with_texts,
     )
     from toolscope_core.check.gate_items import AppPlace, gate_items
@@ -179,7 +179,7 @@ def check(
         max_tokens,
         tuple(map(growth_limit, max_growth or ())),
         frozenset(one.value for one in fail_on or ()),
-        profile_limits(profile_limit or (), profile),
+        profile_limits(profile_limit or (), profile, cases is not None),
     )
     settings, files = read_environment(), input_files(catalogs)
     place = AppPlace(app_url, app_catalog or (files[0].stem if files else ""))
@@ -189,14 +189,7 @@ def check(
         threshold = accepted.threshold
     judge = PairJudge(encoder, cache, AnalysisConfig(threshold), progress())
     report = with_texts(compare(catalog, accepted, judge), accepted, texts or ())
-    report = _with_profile(report, accepted, judge, profile, cases)
-    if cases is not None:
-        from toolscope_core.evaluation.query_sets import read_queries
-        from toolscope_core.evaluation.ranking import ToolsetRanker
-        from toolscope_core.retrieval.client_search import SearchSetup
-
-        setup = SearchSetup(encoder, cache, RetrievalConfig())
-        report = with_cases(report, accepted, read_queries(cases), ToolsetRanker(setup))
+    report = _with_requests(report, accepted, judge, profile, cases)
     failed = failures(report, limits)
     least = least_findability(min_findability or ())
     if least and (reason := findability_below(catalog, least, queries, embedder)):
@@ -215,27 +208,29 @@ def check(
     fail_for(reason and f"the check fails: {reason}")
 
 
-def _with_profile(
+def _with_requests(
     report: GateReport, baseline: Baseline, judge: PairJudge, name: str | None, cases: Path | None
 ) -> GateReport:
-    """The report with what the profile comes to, where one is checked."""
-    if name is None:
-        return report
-    from toolscope_core.check.profile_check import checked_profile
+    """The report with what the profile of this name comes to, and with what the cases find, where
+    they are given.
+    """
+    from toolscope_core.check.comparison_report import with_cases
     from toolscope_core.evaluation.query_sets import read_queries
-    from toolscope_core.merging.pipeline import analyse
-    from toolscope_core.retrieval.retriever import Retriever
+    from toolscope_core.evaluation.ranking import ToolsetRanker
+    from toolscope_core.retrieval.client_search import SearchSetup
 
-    encoder, cache = judge.embedder, judge.cache
-    profile = checked_profile(
-        name,
-        baseline,
-        report.tools,
-        analyse(report.catalog, judge.config, encoder, cache, judge.progress),
-        read_queries(cases) if cases else (),
-        lambda tools: Retriever(tools, encoder, cache),
-    )
-    return replace(report, profile=profile)
+    setup = SearchSetup(judge.embedder, judge.cache, RetrievalConfig())
+    requests = read_queries(cases) if cases else ()
+    if name is not None:
+        from toolscope_core.check.profile_check import checked_profile
+        from toolscope_core.merging.pipeline import analyse
+
+        analysis = analyse(
+            report.catalog, judge.config, judge.embedder, judge.cache, judge.progress
+        )
+        profile = checked_profile(name, baseline, report.tools, analysis, requests, setup)
+        report = replace(report, profile=profile)
+    return with_cases(report, baseline, requests, ToolsetRanker(setup)) if cases else report
 
 
 def _sarif(

@@ -77,6 +77,13 @@ def profile(
         Path | None,
         typer.Option(help="Make it from these requests of its agent: JSONL or CSV with `query`."),
     ] = None,
+    intents: Annotated[
+        Path | None,
+        typer.Option(
+            help="Make it from the requests of people in this log or trace, as `usage` reads it: "
+            "what was called for each is its answer."
+        ),
+    ] = None,
     by: Annotated[
         Literal["answers", "search", "model"],
         typer.Option(
@@ -106,19 +113,20 @@ def profile(
     from toolscope_core.evaluation.query_sets import read_queries
     from toolscope_core.profiles.intent_cover import intents_of
 
-    if queries is not None and name is None:
-        raise ConfigError("--queries make a profile; give it a --name, such as travel-desk")
+    makes = queries is not None or intents is not None
+    if makes and name is None:
+        raise ConfigError("requests make a profile; give it a --name, such as travel-desk")
     catalog = _decided(catalogs, decisions, PlanConfig(accept, routers), embedder)
-    if queries is None or name is None:
+    if not makes or name is None:
         _show(catalog, name)
         return
-    requests = read_queries(queries)
+    requests = [*(read_queries(queries) if queries else ()), *_traced(catalog, intents)]
     if by == "model":
-        intents = _planned(catalog, requests, ask)
+        wanted = _planned(catalog, requests, ask)
     else:
         searched = requests if by == "answers" else [replace(one, gold=()) for one in requests]
-        intents = intents_of(searched, catalog.plan, lambda: catalog.retriever, per_job, False)
-    made = _made(catalog, name, intents, budget)
+        wanted = intents_of(searched, catalog.plan, lambda: catalog.retriever, per_job, False)
+    made = _made(catalog, name, wanted, budget)
     _tell(catalog, made, requests)
     if out is not None:
         _write(catalog, made, out)
@@ -143,25 +151,34 @@ def _decided(
     return DecidedCatalog(analysis, log, plan_merge(analysis, log, config), encoder, cache)
 
 
+def _traced(catalog: DecidedCatalog, log: Path | None) -> tuple[Query, ...]:
+    """The requests of people in a log or trace for which a tool of the catalog was called. Raises
+    ``ConfigError`` where there are none.
+    """
+    if log is None:
+        return ()
+    from toolscope_core.cli.usage_command import counted_calls
+    from toolscope_core.evaluation.query_sets import queries_of
+    from toolscope_core.files.json_lines import lines_of
+    from toolscope_core.usage.call_counts import query_rows
+
+    tools = catalog.plan.catalog.tools
+    _, (trace,) = counted_calls([log], tools)
+    queries = queries_of(lines_of(query_rows(trace.requests, tools)), "requests").queries
+    if not queries:
+        raise ConfigError(f"{log} has no request for which a tool of the catalog was called")
+    return queries
+
+
 def _planned(
     catalog: DecidedCatalog, queries: Sequence[Query], ask: AskRequest
 ) -> tuple[Intent, ...]:
-    """What a model plans for each of the requests, in one round: a job for which it takes none of
-    the best tools has none. Ends as ``asking`` does.
-    """
+    """What a model plans for each of the requests. Ends as ``asking`` does."""
     from toolscope_core.cli.asking import asking
-    from toolscope_core.model.catalog import Catalog
-    from toolscope_core.profiles.intent_cover import planned_intents
-    from toolscope_core.retrieval.assembly import ToolRequest
-    from toolscope_core.retrieval.decomposition import decompose
-    from toolscope_core.rps.planner import WIDEST, PlanOptions, model_planner
+    from toolscope_core.profiles.planned_intents import intents_by_model
 
-    toolset = Catalog(tuple(item.tool for item in catalog.plan.tools))
-    requests = [ToolRequest(one.text, decompose(one.text)) for one in queries]
-    options = PlanOptions("model", iterative=False, is_filtered=True)
     with asking(ask) as (_, asker):
-        planner = model_planner(toolset, catalog.retriever, WIDEST, options, asker)
-        return planned_intents(planner.plans(requests, progress()), catalog.plan)
+        return intents_by_model(queries, catalog.plan, catalog.retriever, asker, progress())
 
 
 def _made(
@@ -218,7 +235,7 @@ def _tell(catalog: DecidedCatalog, profile: Profile, queries: Sequence[Query]) -
     from toolscope_core.evaluation.ranking import ToolsetRanker
     from toolscope_core.model.search_configuration import RetrievalConfig
     from toolscope_core.profiles.intent_cover import intents_of
-    from toolscope_core.profiles.profile_effect import effect_lines
+    from toolscope_core.profiles.profile_effect import effect_lines, misses_of
     from toolscope_core.profiles.profile_report import profile_report
     from toolscope_core.profiles.profile_tools import profile_tools
     from toolscope_core.retrieval.client_search import SearchSetup
@@ -226,9 +243,11 @@ def _tell(catalog: DecidedCatalog, profile: Profile, queries: Sequence[Query]) -
     queries = queries or [Query("", text) for text in profile.intents]
     intents = intents_of(queries, catalog.plan, lambda: catalog.retriever)
     chosen, costs = profile_tools(catalog.plan, profile), catalog.analysis.syntheses.costs
-    report = profile_report(catalog.analysis, catalog.plan, chosen, intents, costs)
     ranker = ToolsetRanker(SearchSetup(catalog.embedder, catalog.cache, RetrievalConfig()))
-    for line in (*_lines(report), *effect_lines(catalog.plan, chosen, queries, ranker, costs)):
+    effect = effect_lines(catalog.plan, chosen, queries, ranker, costs)
+    report = profile_report(catalog.analysis, catalog.plan, chosen, intents, costs)
+    report = replace(report, misses=misses_of(catalog.plan, chosen, queries, ranker))
+    for line in (*_lines(report), *effect):
         say(line)
 
 
@@ -249,6 +268,10 @@ def _lines(report: ProfileReport) -> Iterator[str]:
         kept = f"{conflict.kept} stays" if conflict.kept else "nobody said which stays"
         yield f"one job on several servers: {', '.join(conflict.tools)}; {kept}"
     yield from (f"alike: {one.pair.left}, {one.pair.right}" for one in report.confusions)
+    if report.misses.requests:
+        yield report.misses.in_words
+    for cell, texts in report.misses.texts.items():
+        yield f"  {cell.instead} stands before {cell.wanted}: {quantity(len(texts), 'request')}"
     if report.intents:
         served = len(report.intents) - len(report.unserved)
         yield f"requests served: {rate_text(served, len(report.intents))}"

@@ -14,9 +14,8 @@ from toolscope_core.evaluation.search_results import doubt
 from toolscope_core.evaluation.selection import jobs_of
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.rps.plans import RequestPlan
 
 PER_JOB = 3
 """So many tools of each job: of the example's 26 queries these serve 21, one alone 16."""
@@ -109,7 +108,7 @@ def not_asked_for(intents: Iterable[Intent], ids: Iterable[str]) -> tuple[str, .
 def intents_of(
     queries: Sequence[Query],
     plan: MergePlan,
-    retriever_of: Callable[[], Retriever],
+    retriever_of: Callable[[], SearchableTools],
     per_job: int = PER_JOB,
     one_is_enough: bool = True,
 ) -> tuple[Intent, ...]:
@@ -126,7 +125,7 @@ def intents_of(
     wanted = list(dict.fromkeys(job for own in jobs for job in own))
     requests = list(map(ToolRequest, wanted))
     rankings = retriever_of().search_each(requests, per_job) if requests else ()
-    places, equal = dict(zip(wanted, rankings, strict=True)), _same_job(plan)
+    places, equal = dict(zip(wanted, rankings, strict=True)), same_job(plan)
 
     def needs(query: Query, own: Sequence[str]) -> Iterator[frozenset[str]]:
         yield from (need & ids for need in query.gold)
@@ -142,20 +141,16 @@ def intents_of(
     )
 
 
-def planned_intents(plans: Iterable[RequestPlan], plan: MergePlan) -> tuple[Intent, ...]:
-    """Requests with the needs that their plans name: every tool that they call, or any other of
-    the same job; a job without a call has none.
-    """
-    equal = _same_job(plan)
-
-    def needs(request: RequestPlan) -> Iterator[frozenset[str]]:
-        for step in request.steps:
-            calls = [call.tool_id for call in step.calls if call.tool_id not in request.dropped]
-            yield from (equal.get(one, frozenset({one})) for one in calls)
-            if not step.calls:
-                yield frozenset()
-
-    return tuple(Intent(one.request, tuple(dict.fromkeys(needs(one)))) for one in plans)
+def same_job(plan: MergePlan) -> dict[str, frozenset[str]]:
+    """By outgoing tool those that do its job by a merge that waits or was not applied."""
+    ids = {item.tool.id for item in plan.tools}
+    return {
+        one: frozenset(cluster.members) & ids
+        for cluster in plan.clusters
+        if cluster.relation != "parametric" and cluster.state != "rejected"
+        for one in cluster.members
+        if one in ids
+    }
 
 
 def _gains(intents: Iterable[Intent], taken: Collection[str]) -> dict[str, int]:
@@ -167,15 +162,3 @@ def _gains(intents: Iterable[Intent], taken: Collection[str]) -> dict[str, int]:
                 for one in need:
                     gains[one] = gains.get(one, 0) + 1
     return gains
-
-
-def _same_job(plan: MergePlan) -> dict[str, frozenset[str]]:
-    """By outgoing tool those that do its job by a merge that waits or was not applied."""
-    ids = {item.tool.id for item in plan.tools}
-    return {
-        one: frozenset(cluster.members) & ids
-        for cluster in plan.clusters
-        if cluster.relation != "parametric" and cluster.state != "rejected"
-        for one in cluster.members
-        if one in ids
-    }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.evaluation.comparison import Trial, compared, of_rankings, request_of
+from toolscope_core.evaluation.confusions import FoundInstead, confusion_matrix
+from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.measured_toolsets import of_plan
-from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.ranking import Ranker
 from toolscope_core.model.numbers import interval_text, quantity
 from toolscope_core.model.plan import MergePlan
@@ -16,6 +19,26 @@ from toolscope_core.profiles.profile_plan import profile_plan
 from toolscope_core.profiles.profile_tools import ProfileTools
 
 CUTOFFS = (1, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Misses:
+    """What ``requests`` whose answer is a tool of a profile find among its tools: by the tool that
+    they ask for and another that stands before it their texts, the most first.
+    """
+
+    requests: int = 0
+    texts: Mapping[FoundInstead, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def missed(self) -> int:
+        """How many requests find another tool first."""
+        return len({one for own in self.texts.values() for one in own})
+
+    @property
+    def in_words(self) -> str:
+        share = rate_text(self.missed, self.requests)
+        return f"requests that find another of its tools before the right one: {share}"
 
 
 def effect_lines(
@@ -49,3 +72,27 @@ def effect_lines(
         ]
     ]
     return [*lines, f"measured on {quantity(len(trial.queries), 'request')} with answers"]
+
+
+def misses_of(
+    plan: MergePlan, chosen: ProfileTools, queries: Sequence[Query], ranker: Ranker
+) -> Misses:
+    """Which tool of the profile stands before the one that a request with answers asks for, as
+    ``confusion_matrix`` counts it. Requests for tools that the profile lacks are not counted.
+    """
+    asked = [
+        one
+        for one in relabelled(queries, plan.phi)
+        if not chosen.ids.isdisjoint(tool for need in one.gold for tool in need)
+    ]
+    if not asked:
+        return Misses()
+    requests, tools = list(map(request_of("rules"), asked)), [one.tool for one in chosen.tools]
+    rankings = ranker.rankings(tools, requests, max(CUTOFFS))
+    cells = confusion_matrix(asked, rankings, chosen.ids)
+    wrong = {
+        one: tuple(asked[place].text for place in places)
+        for one, places in cells.items()
+        if one.is_wrong and {one.wanted, one.instead} <= chosen.ids
+    }
+    return Misses(len(asked), dict(sorted(wrong.items(), key=lambda one: -len(one[1]))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.target_table import MATRIX, target_named
@@ -13,6 +13,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.profiles.intent_cover import Intent, not_asked_for
+from toolscope_core.profiles.profile_effect import Misses
 from toolscope_core.profiles.profile_tools import ProfileTools
 
 
@@ -21,7 +22,7 @@ class ProfileReport:
     """The figures of a profile: ``tokens`` of its tools, ``whole`` of all tools of the toolset;
     ``unserved`` are the intents that it does not serve whole, ``unasked`` the tools (ids) that
     serve none, where there are intents; ``confusions`` its pairs that are the same job, a family or
-    look alike by the judge.
+    look alike by the judge, ``misses`` what its requests find before the right tool.
     """
 
     chosen: ProfileTools
@@ -29,6 +30,7 @@ class ProfileReport:
     whole: int
     intents: tuple[Intent, ...] = ()
     confusions: tuple[Verdict, ...] = ()
+    misses: Misses = field(default_factory=Misses)
 
     @property
     def unserved(self) -> tuple[Intent, ...]:
