@@ -1,5 +1,8 @@
 import pytest
 
+from tests.support.model_server import ModelServer
+from tests.support.replies import planning, served
+from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.profile import Profile
 from toolscope_core.profiles.profile_changes import with_choice
 from ui.profiles.profile_edits import ProfileEdits
@@ -36,6 +39,31 @@ def test_a_profile_is_made_from_requests(open_app):
     assert any("send_mail" in one for one in chosen.ids)
     assert chosen.profile.intents == ("Send a mail to a person",)
     assert "Requests served: **1.000" in page.text
+
+
+def test_a_model_plans_the_requests_when_it_is_asked(open_app):
+    page = open_app().open("profiles")
+    page.widget("text_area", "profile_requests").set_value("Tell a person\nAdd up").run()
+    assert page.widget("segmented_control", "profile_by").disabled, "no model is set up"
+    with ModelServer(served(planning(adds_up))) as running:
+        page.work.endpoints.save(Endpoint(running.url, "m"))
+        page.at.run()
+        page.widget("segmented_control", "profile_by").set_value("a model").run()
+        assert "Questions: **2** to **m**" in page.text and not running.received
+        assert not [one for one in page.at.button if one.key == "save_profile"]
+        page.press("ask_plan")
+        page.work.analyses.wait(page.work.analyses.job(1, "plan").id)
+        page.at.run()
+        assert running.received
+    assert "**1 tool, " in page.text and "Not served (1): Tell a person" in page.text
+    page.widget("text_input", "profile_name").set_value("desk").run()
+    page.press("save_profile")
+    assert page.work.service(ProfileEdits).chosen(1)["desk"].ids == {SUM}
+
+
+def adds_up(job, tools):
+    place = next((at for at, text in tools.items() if "add_numbers" in text), None)
+    return [{"tool": place, "arguments": []}] if place and "Add up" in job else []
 
 
 def test_a_name_that_is_no_part_of_an_address_is_refused(open_app):

@@ -17,8 +17,10 @@ from ui.profiles.profile_edits import ProfileEdits, lines_of
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts.pictures import picture
+from ui.shared.models.ask_panel import Question, can_ask, question_panel
 from ui.shared.services.loaded_queries import LoadedQueries
 
+BY_SEARCH, BY_MODEL = "a search", "a model"
 REQUESTS, QUERY_SET, CALLED, EMPTY = "Requests", "A query set", "Calls", "Nothing yet"
 NAMED = 8
 
@@ -83,7 +85,10 @@ def _queries(catalog_id: int, source: str) -> Sequence[Query]:
         return page_frame.service(ProfileEdits).queries(catalog_id, lines_of(text))
     sets = {one.name: one for one in page_frame.service(LoadedQueries).sets(catalog_id)}
     if not sets:
-        st.info("This catalog has no query set; add one on the Catalog page, *Query sets*.")
+        st.info(
+            "This catalog has no query set; add one on the Catalog page, *Query "
+            "sets*, or the requests of a log, *Usage*."
+        )
         return ()
     return sets[st.selectbox("Query set", list(sets), key="profile_set")].content.queries
 
@@ -95,22 +100,52 @@ def _from_requests(
     bar: st.delta_generator.DeltaGenerator,
 ) -> Profile | None:
     edits = page_frame.service(ProfileEdits)
-    per_job = bar.number_input(
-        "Tools for each job", 1, 10, PER_JOB, key="tools_per_job", width=140,
-        help="A request without answers is searched, job by job, and its best tools are taken. "
-        "Search does not always put the right one first.",
+    by = bar.segmented_control(
+        "Tools are chosen by", [BY_SEARCH, BY_MODEL], default=BY_SEARCH, required=True,
+        key="profile_by", disabled=page_frame.workspace().endpoints.get() is None,
+        help="A request without answers is searched, job by job, and its best tools are taken. A "
+        "model plans each request, also one with answers, and takes of the best tools those that "
+        "do its jobs; set one up in Settings.",
     )  # fmt: skip
+    per_job = None
+    if by == BY_MODEL:
+        queries = [Query("", one.text) for one in queries]
+    else:
+        per_job = bar.number_input(
+            "Tools for each job", 1, 10, PER_JOB, key="tools_per_job", width=140,
+            help="Search does not always put the right one first.",
+        )  # fmt: skip
     budget = bar.number_input(
         "Most tokens", 0, None, 0, 500, key="most_tokens", width=140,
         help="What all its tools may take in a prompt; 0 for no limit.",
     )  # fmt: skip
     if not queries or not is_searchable(catalog_id, queries):
         return None
+    if by == BY_MODEL and not _is_planned(catalog_id, queries):
+        return None
     with st.spinner("Finding the smallest set"):
         cover = edits.cover(catalog_id, queries, per_job, budget or None)
     plan = edits.plan(catalog_id)
     _cover(cover, {item.tool.id: item.tool.name for item in plan.tools})
     return with_cover(plan, before, cover)
+
+
+def _is_planned(catalog_id: int, queries: Sequence[Query]) -> bool:
+    """Whether a model has planned any of the queries; draws what is left to ask."""
+    if not can_ask(catalog_id, "plan", "No model is set up."):
+        return False
+    edits = page_frame.service(ProfileEdits)
+    question = Question(
+        "plan",
+        tuple(queries),
+        lambda: edits.estimate(catalog_id, queries),
+        lambda: edits.ask(catalog_id, queries),
+    )
+    estimates = question_panel(catalog_id, question, "Ask for plans")
+    is_planned = any(task.reused for task in estimates.tasks.values())
+    if is_planned and estimates.questions:
+        st.caption("Until all are answered, requests that are not count as not served.")
+    return is_planned
 
 
 def _cover(cover: Cover, names: dict[str, str]) -> None:

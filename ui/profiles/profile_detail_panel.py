@@ -48,7 +48,7 @@ def profile_detail_panel(catalog_id: int, chosen: ProfileTools) -> None:
         _save_button(catalog_id, profile, "Save as it is now", "as_is")
     parts = {
         "What it serves": partial(_served, chosen=chosen),
-        "Tools that are alike": partial(_alike, chosen=chosen),
+        "Confusions": partial(_confusions, chosen=chosen),
         "Rules": partial(_rules, chosen=chosen),
         "Words and fixed values": partial(_words, chosen=chosen),
     }
@@ -115,26 +115,48 @@ def _served(catalog_id: int, chosen: ProfileTools) -> None:
         _save_button(catalog_id, replace(profile, intents=intents), "Save the requests", "intents")
 
 
-def _alike(catalog_id: int, chosen: ProfileTools) -> None:
+def _confusions(catalog_id: int, chosen: ProfileTools) -> None:
     made = _report(catalog_id, chosen)
     if made is None:
         return
-    if not made[0].confusions:
+    alike, misses = made[0].confusions, made[0].misses
+    if alike:
+        st.markdown("Tools that are alike for the judge:")
+        st.dataframe(
+            [
+                {
+                    "tool": one.pair.left,
+                    "other tool": one.pair.right,
+                    "relation": RELATIONS[one.relation],
+                    "same job": one.probability,
+                }
+                for one in alike
+            ],
+            hide_index=True,
+            column_config={"same job": st.column_config.NumberColumn(format="%.2f")},
+            alt="Tools of the profile that are alike",
+        )
+    else:
         st.markdown("No two of its tools are alike for the judge.")
+    if not misses.requests:
+        st.caption(
+            "None of its requests has an answer in a query set, so that nothing tells whether they "
+            "find another of its tools before the right one."
+        )
         return
+    st.markdown(f"{misses.in_words.capitalize()}.")
     st.dataframe(
         [
             {
-                "tool": one.pair.left,
-                "other tool": one.pair.right,
-                "relation": RELATIONS[one.relation],
-                "same job": one.probability,
+                "asked for": one.wanted,
+                "stands before it": one.instead,
+                "requests": len(texts),
+                "such as": texts[0],
             }
-            for one in made[0].confusions
+            for one, texts in misses.texts.items()
         ],
         hide_index=True,
-        column_config={"same job": st.column_config.NumberColumn(format="%.2f")},
-        alt="Tools of the profile that are alike",
+        alt="Tools that stand before those asked for",
     )
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import profiles, suspended_decisions
 from toolscope_core.decisions.log import admit
 from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.run_configuration import model_without_key
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import StaleDecisionError
@@ -16,15 +19,25 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.profile import Profile
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.profiles.intent_cover import Cover, intents_of, smallest_cover
+from toolscope_core.profiles.intent_cover import (
+    PER_JOB,
+    Cover,
+    Intent,
+    intents_of,
+    smallest_cover,
+)
+from toolscope_core.profiles.planned_intents import intents_by_model
 from toolscope_core.profiles.profile_changes import profile_row
-from toolscope_core.profiles.profile_effect import effect_lines
+from toolscope_core.profiles.profile_effect import effect_lines, misses_of
 from toolscope_core.profiles.profile_report import ProfileReport, profile_report
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
-from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.store import Job, append_decision
+from toolscope_core.retrieval.client_search import SearchableTools
+from toolscope_core.store import Job, StoredLedger, append_decision
+from toolscope_core.tool2vec.estimates import Estimates, question_estimates
+from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.logs import make_decision
+from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Lookup, Searches
 from ui.shared.services.usage_evidence import UsageEvidence
@@ -44,6 +57,9 @@ class ProfileEdits:
         self._queries = work.service(LoadedQueries)
         self._searches = work.service(Searches)
         self._usage = work.service(UsageEvidence)
+        self._judging = work.service(Judging)
+        self._runs = work.service(ModelRuns)
+        self._endpoints = work.endpoints
         self._costs = Costs()
         self._chosen: ResultCache[dict[str, ProfileTools]] = ResultCache()
         self._reports: ResultCache[tuple[ProfileReport, Sequence[str]]] = ResultCache(most=16)
@@ -119,20 +135,45 @@ class ProfileEdits:
         return [query or Query("", text) for text, query in own]
 
     def cover(
-        self, catalog_id: int, queries: Sequence[Query], per_job: int, budget: int | None
+        self,
+        catalog_id: int,
+        queries: Sequence[Query],
+        per_job: int | None,
+        budget: int | None,
     ) -> Cover:
-        """The smallest set of tools for the queries: by their answers, else by a search. Call it
-        where nothing ``waits``.
+        """The smallest set of tools for the queries: by their answers, else by a search; without
+        ``per_job`` by what a model planned so far. Call it where nothing ``waits``.
         """
         plan, tokens = self.plan(catalog_id), self.tokens(catalog_id)
+        asker = None if per_job else self._judging.known_answers()
 
         def make() -> Cover:
             retriever = partial(self._retriever, catalog_id)
-            intents = intents_of(queries, plan, retriever, per_job, one_is_enough=False)
+            intents = (
+                self._planned(catalog_id, queries)(asker)
+                if asker
+                else intents_of(queries, plan, retriever, per_job or PER_JOB, one_is_enough=False)
+            )
             return smallest_cover(intents, tokens, budget)
 
         key = (catalog_id, tuple(queries), per_job, budget, self._catalogs.shape)
-        return self._covers.get(key, (plan,), make)
+        runs = [(run.id, run.ended_at) for run in self._judging.runs(catalog_id)] if asker else []
+        return self._covers.get(key, (plan,), make, state=runs)
+
+    def estimate(self, catalog_id: int, queries: Sequence[Query]) -> Estimates:
+        """What it takes to have a model plan the queries. Raises ``ConfigError`` without one."""
+        endpoint, ledger = self._endpoints.needed(), StoredLedger(self._store)
+        ask = self._planned(catalog_id, queries)
+        return question_estimates(ask, model_without_key(endpoint), ledger, endpoint.prices)
+
+    def ask(self, catalog_id: int, queries: Sequence[Query]) -> str:
+        """Have a model plan the queries in the background; the job's id. Raises ``ConfigError``
+        without one.
+        """
+        work = self._planned(catalog_id, queries)
+        return self._runs.in_background(
+            catalog_id, "plan", lambda progress: self._runs.ask(catalog_id, "plan", work, progress)
+        )
 
     def report(self, catalog_id: int, chosen: ProfileTools) -> tuple[ProfileReport, Sequence[str]]:
         """What a profile comes to under its own requests, and how well those with answers find them
@@ -145,18 +186,26 @@ class ProfileEdits:
             intents = intents_of(queries, plan, partial(self._retriever, catalog_id))
             analysis = self._analyses.required(catalog_id)
             ranker = self._searches.ranker(RetrievalConfig())
+            effect = effect_lines(plan, chosen, queries, ranker, self._costs)
             report = profile_report(analysis, plan, chosen, intents, self._costs, shape)
-            return report, effect_lines(plan, chosen, queries, ranker, self._costs)
+            return replace(report, misses=misses_of(plan, chosen, queries, ranker)), effect
 
         key = (catalog_id, profile.name, shape)
         return self._reports.get(key, (plan, chosen), make, state=queries)
 
-    def _retriever(self, catalog_id: int) -> Retriever:
+    def _planned(
+        self, catalog_id: int, queries: Sequence[Query]
+    ) -> Callable[[Asker], tuple[Intent, ...]]:
+        """What plans the queries by asking."""
+        return partial(
+            intents_by_model, queries, self.plan(catalog_id), self._retriever(catalog_id)
+        )
+
+    def _retriever(self, catalog_id: int) -> SearchableTools:
         opened = self._searches.opened(catalog_id, _SEARCHED)
-        retriever = opened[1][-1].retriever if opened else None
-        if not isinstance(retriever, Retriever):
+        if opened is None:
             raise RuntimeError("the toolset is not indexed yet")
-        return retriever
+        return opened[1][-1].retriever
 
     def _record(
         self,

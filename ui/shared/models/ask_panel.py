@@ -29,6 +29,8 @@ TASKS = {
     "augmentation": "on document variants",
     "siblings": "on siblings",
     "namespaces": "on namespaces",
+    "worker": "for tools of a job",
+    "plan filter": "on whole plans",
     "query drafts": "for drafts of queries",
     "query polish": "for their wording",
 }
@@ -109,9 +111,9 @@ def can_ask(catalog_id: int, kind: RunKind, without: str) -> bool:
 
 def question_panel(
     catalog_id: int, question: Question, label: str, only: Question | None = None
-) -> None:
+) -> Estimates:
     """The estimate, the button ``label`` that asks, one for a part where there is one, and how the
-    last run ended. Call it where ``can_ask``.
+    last run ended. Call it where ``can_ask``. Returns the estimate.
     """
     endpoint = page_frame.workspace().endpoints.needed()
     kept_failure.show(REFUSED)
@@ -123,6 +125,7 @@ def question_panel(
         if only:
             _start("Only this one", f"ask_{question.kind}_one", only)
         page_frame.page_link("history", "Run history", history_part="Model runs")
+    return estimates
 
 
 def judge_choice(catalog_id: int) -> None:
