@@ -44,12 +44,12 @@ def make_profile_panel(catalog_id: int) -> None:
     standing = page_frame.service(ProfileEdits).chosen(catalog_id)
     before = standing[name].profile if name in standing else Profile(name)
     if source in (REQUESTS, QUERY_SET):
-        made = _from_requests(catalog_id, before, _queries(catalog_id, source), bar)
+        made = _from_requests(catalog_id, before, _queries(catalog_id, source))
     else:
         made = _from_calls(catalog_id, before) if source == CALLED else before
     if made is not None:
         st.button(
-            f"Save {name}" if name else "Save the profile",
+            f"{'Replace' if before.seq else 'Save'} {name or 'the profile'}",
             key="save_profile",
             type="primary",
             icon=":material/save:",
@@ -93,13 +93,8 @@ def _queries(catalog_id: int, source: str) -> Sequence[Query]:
     return sets[st.selectbox("Query set", list(sets), key="profile_set")].content.queries
 
 
-def _from_requests(
-    catalog_id: int,
-    before: Profile,
-    queries: Sequence[Query],
-    bar: st.delta_generator.DeltaGenerator,
-) -> Profile | None:
-    edits = page_frame.service(ProfileEdits)
+def _from_requests(catalog_id: int, before: Profile, queries: Sequence[Query]) -> Profile | None:
+    edits, bar = page_frame.service(ProfileEdits), st.container(horizontal=True)
     by = bar.segmented_control(
         "Tools are chosen by", [BY_SEARCH, BY_MODEL], default=BY_SEARCH, required=True,
         key="profile_by", disabled=page_frame.workspace().endpoints.get() is None,

@@ -16,9 +16,10 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.profile import Profile, ProfileTool, ToolRule
+from toolscope_core.profiles.intent_cover import Intent
 from toolscope_core.profiles.profile_changes import with_choice
 from toolscope_core.profiles.profile_report import ProfileReport
-from toolscope_core.profiles.profile_tools import ProfileTools, own_words
+from toolscope_core.profiles.profile_tools import ProfileTools, own_words, profile_tools
 from ui.profiles.make_profile_panel import is_searchable
 from ui.profiles.profile_edits import ProfileEdits, lines_of
 from ui.shared import page_frame, safe_text
@@ -27,7 +28,7 @@ from ui.shared.cards import decision_buttons
 CHOSEN = "profile"
 """The widget that says which profile is looked at."""
 MOST_NAMED = 12
-READS = {"any": None, "only read": True, "may change something": False}
+READS = {"read or change": None, "only read": True, "may change something": False}
 
 
 def chosen_profile(names: Sequence[str]) -> str:
@@ -84,13 +85,18 @@ def _served(catalog_id: int, chosen: ProfileTools) -> None:
             [
                 {
                     "request": one.text,
-                    "served": one.is_served_by(chosen.ids),
+                    "served": _served_in_words(one, chosen),
                     "by": ", ".join(names[tool] for tool in one.tools_of(chosen.ids)),
-                    "note": "perhaps no tool does this" if one.is_doubtful else "",
                 }
                 for one in report.intents
             ],
             hide_index=True,
+            column_config={
+                "request": st.column_config.TextColumn(width="large"),
+                "served": st.column_config.TextColumn(
+                    width=80, help="Perhaps: even the closest tool is distant from the request."
+                ),
+            },
             alt="Requests and the tools that serve them",
         )
         about = (
@@ -113,6 +119,12 @@ def _served(catalog_id: int, chosen: ProfileTools) -> None:
     intents = tuple(lines_of(text))[:MOST_INTENTS]
     if intents != profile.intents:
         _save_button(catalog_id, replace(profile, intents=intents), "Save the requests", "intents")
+
+
+def _served_in_words(intent: Intent, chosen: ProfileTools) -> str:
+    if not intent.is_served_by(chosen.ids):
+        return "no"
+    return "perhaps" if intent.is_doubtful else "yes"
 
 
 def _confusions(catalog_id: int, chosen: ProfileTools) -> None:
@@ -195,6 +207,8 @@ def _rules(catalog_id: int, chosen: ProfileTools) -> None:
         st.caption(f"Tools for one job: {safe_text.untrusted(clash) or 'none any more'}.")
     changed = replace(profile, include=rules[0], exclude=rules[1], precedence=order)
     if changed != profile:
+        count = len(profile_tools(page_frame.service(ProfileEdits).plan(catalog_id), changed).tools)
+        st.caption(f"By these rules and the ticks it has {quantity(count, 'tool')}.")
         _save_button(catalog_id, changed, "Save the rules", "rules")
 
 
@@ -207,7 +221,7 @@ def _rule(title: str, owners: set[str], rule: ToolRule, key: str) -> ToolRule:
         "With one of these words, commas between", ", ".join(rule.words), key=f"words_{key}"
     )
     reads = st.selectbox(
-        "That",
+        "Tools that",
         list(READS),
         list(READS.values()).index(rule.read_only),
         key=f"reads_{key}",

@@ -71,8 +71,8 @@ def profile_table_panel(catalog_id: int, chosen: Mapping[str, ProfileTools]) -> 
             args=(catalog_id, [one for name, one in now.items() if one is not chosen[name]]),
         )
         st.caption(
-            "Arrows move, Enter or Space ticks. Where rules take a tool in, a tick that is taken "
-            "away keeps it out. History takes back what was saved."
+            "Arrows move, Enter or Space ticks, Ctrl+F searches. Where rules take a tool in, a "
+            "tick that is taken away keeps it out. History takes back what was saved."
         )
 
 
@@ -93,7 +93,7 @@ def _figures(chosen: Mapping[str, ProfileTools], whole: int) -> None:
                 "profile": name,
                 "tools": len(one.tools),
                 "tokens": (own := edits.size(one)),
-                "of the toolset": own / max(1, whole),
+                "of the toolset": 100 * own / max(1, whole),
                 **{f"{most}": _room(len(one.tools), most) for most in limits},
                 "changed": len(one.notes),
             }
@@ -103,7 +103,7 @@ def _figures(chosen: Mapping[str, ProfileTools], whole: int) -> None:
         column_config={
             "tokens": st.column_config.NumberColumn(format="localized"),
             "of the toolset": st.column_config.ProgressColumn(
-                "of all tokens", format="percent", min_value=0, max_value=1
+                "of all tokens", format="%.0f %%", min_value=0, max_value=100
             ),
             **{
                 str(most): st.column_config.TextColumn(
