@@ -17,6 +17,7 @@ from tests.profiles.shelf import (
     saved,
     shelf,
 )
+from tests.support.catalogs import read_json
 from toolscope_core.catalog.clients.switches import client_files, switches_of
 from toolscope_core.decisions.constraints import profiles
 from toolscope_core.decisions.decision_lines import decision_of_row
@@ -204,6 +205,15 @@ def test_a_detail_that_is_no_profile_is_refused(detail, said):
     catalog = shelf()
     with pytest.raises(DecisionError, match=said):
         saved(catalog, ids=(READ,), **detail)
+
+
+def test_a_profile_of_one_account_never_gets_the_tools_of_another():
+    before = shelf(attic=CELLAR)
+    content = decision_lines(saved(before, ids=("attic/send_mail",)), before)
+    alone = read_json({"servers": [{"name": "cellar", "tools": CELLAR}]}, "shelf.json")
+    selection = chosen(plan_of(alone), decisions_in(alone, content, "d.jsonl"))
+    assert not selection.ids
+    assert selection.notes == ("attic/send_mail is gone: the catalog has no such tool now",)
 
 
 def test_the_plan_of_a_profile_removes_all_other_tools_and_keeps_every_alpha():

@@ -92,10 +92,10 @@ def profile(
         ),
     ] = "answers",
     per_job: Annotated[
-        int, typer.Option(help="How many tools a search takes for each job of a request.")
+        int, typer.Option(min=1, help="How many tools a search takes for each job of a request.")
     ] = 3,
     budget: Annotated[
-        int | None, typer.Option(help="The most tokens that its tools may take together.")
+        int | None, typer.Option(min=1, help="The most tokens that its tools may take together.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the decisions with the one that saves the profile.")

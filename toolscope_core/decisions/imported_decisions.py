@@ -88,7 +88,8 @@ def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
 
 def decisions_in(catalog: Catalog, content: bytes, name: str) -> tuple[Decision, ...]:
     """The log in the JSON lines of a decisions file called ``name``, under the ids that tools have
-    in ``catalog`` which were renamed since. A line with a ``seq`` was admitted once and is replayed
+    in ``catalog`` which were renamed since; in a profile on their own server alone, for another may
+    be another account. A line with a ``seq`` was admitted once and is replayed
     as it is; a line without one must pass the rules of review.
 
     Raises ``DecisionError`` with the line of the decision that is refused.
@@ -100,11 +101,17 @@ def _logged(
     catalog: Catalog, rows: Iterable[tuple[int, JsonObject]], name: str
 ) -> tuple[Decision, ...]:
     rows, log = list(rows), tuple[Decision, ...]()
-    earlier = (_tool(i, about) for _, row in rows for i, about in _object(row.get(TOOLS)).items())
-    renamed = new_ids_of([tool for tool in earlier if tool], catalog)
+    described = (_tool(i, about) for _, row in rows for i, about in _object(row.get(TOOLS)).items())
+    earlier = {tool.id: tool for tool in described if tool}
+    renamed = new_ids_of(list(earlier.values()), catalog)
+    of_account = {
+        old: new for old, new in renamed.items() if earlier[old].server == catalog.by_id[new].server
+    }
     for number, row in rows:
         try:
-            decision = under_new_ids(decision_of_row(catalog, row), renamed)
+            decision = decision_of_row(catalog, row)
+            is_profile = decision.action == "profile"
+            decision = under_new_ids(decision, of_account if is_profile else renamed)
             _check_document(decision)
             if decision.seq:
                 admitted = recorded(log, decision)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from toolscope_core.decisions.profile_decisions import profile_detail
+from toolscope_core.decisions.profile_decisions import MOST_INTENTS, profile_detail
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.profile import Profile, ProfileTool
 from toolscope_core.model.tool import JsonObject
@@ -48,7 +48,7 @@ def with_cover(plan: MergePlan, profile: Profile, cover: Cover) -> Profile:
         if tool.by != "hand" or plan.phi.get(old) in taken
     }
     intents = tuple(dict.fromkeys(one.text for one in cover.intents))
-    return replace(chosen, tools=tools, intents=intents)
+    return replace(chosen, tools=tools, intents=intents[:MOST_INTENTS])
 
 
 def profile_row(plan: MergePlan, profile: Profile) -> JsonObject:
