@@ -25,7 +25,7 @@ from toolscope_core.decisions.imported_decisions import decision_lines, decision
 from toolscope_core.decisions.log import admit
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.profiles.intent_cover import Intent, smallest_cover
-from toolscope_core.profiles.profile_changes import with_cover
+from toolscope_core.profiles.profile_changes import profile_row, with_cover
 from toolscope_core.profiles.profile_plan import profile_plan
 
 
@@ -165,8 +165,15 @@ def test_of_two_servers_for_one_job_the_first_of_the_precedence_stays():
     selection = chosen(plan, saved(catalog, ids=(READ, GET, MAIL), precedence=["cellar"]))
     assert ids(selection) == [GET, MAIL]
     assert selection.notes == (f"{READ} is left to another server that comes first",)
+    again = admitted(profile_row(plan, selection.profile), catalog)
+    assert not chosen(plan, again).notes, "it was saved so"
     refused = plan_of(catalog, (READ, GET), state="rejected")
+    assert chosen(refused, again).notes == (f"{READ} is no longer left to another server",)
     assert not chosen(refused, saved(catalog, ids=(READ, GET))).conflicts
+
+
+def admitted(row, catalog):
+    return (admit((), decision_of_row(catalog, {**row, "reviewer": "ann"})),)
 
 
 def test_the_last_decision_counts_and_an_undo_brings_back_the_one_before():

@@ -29,8 +29,9 @@ class ToolRule:
 
 @dataclass(frozen=True, slots=True)
 class ProfileTool:
-    """What a profile says of one tool: its name when the profile was saved (``called``), and the
-    name, description and fixed arguments that it has there, empty where it keeps its own.
+    """What a profile says of one tool: its name when the profile was saved (``called``), empty
+    where it was out then, as another server's came first; and the name, description and fixed
+    arguments that it has there, empty where it keeps its own.
     """
 
     by: Way

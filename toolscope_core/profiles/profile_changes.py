@@ -18,23 +18,25 @@ def with_choice(plan: MergePlan, profile: Profile, ids: Iterable[str], is_in: bo
     where rules would take them in again.
     """
     wanted, words = set(ids), own_words(plan, profile)
-    members = {item.tool.id: item.members for item in plan.tools if item.tool.id in wanted}
-    of_these = {member for own in members.values() for member in own}
+    items = [item for item in plan.tools if item.tool.id in wanted]
+    of_these = {member for item in items for member in item.members}
     others = {old: tool for old, tool in profile.tools.items() if old not in of_these}
     if is_in:
         chosen = {
-            member: replace(words.get(tool_id, ProfileTool("hand")), by="hand")
-            for tool_id, own in members.items()
-            for member in own
+            member: replace(
+                words.get(item.tool.id, ProfileTool("hand")), by="hand", called=item.tool.name
+            )
+            for item in items
+            for member in item.members
         }
         return replace(profile, tools={**others, **chosen})
     out = replace(profile, tools=others)
     still = profile_tools(plan, out).ids
     kept_out = {
         member: ProfileTool("kept out")
-        for tool_id, own in members.items()
-        if tool_id in still
-        for member in own
+        for item in items
+        if item.tool.id in still
+        for member in item.members
     }
     return replace(profile, tools={**others, **kept_out})
 
@@ -53,7 +55,7 @@ def with_cover(plan: MergePlan, profile: Profile, cover: Cover) -> Profile:
 
 def profile_row(plan: MergePlan, profile: Profile) -> JsonObject:
     """The decision that saves a profile, as a row without reviewer: its tools as they are called
-    now, and those that were chosen by hand or kept out and are not among them.
+    now, and those that were chosen by hand or kept out and are not among them, without a name.
     """
     chosen, words = profile_tools(plan, profile), own_words(plan, profile)
     called = {member: item.tool.name for item in plan.tools for member in item.members}
@@ -68,7 +70,7 @@ def profile_row(plan: MergePlan, profile: Profile) -> JsonObject:
     }
     for old, tool in profile.tools.items():
         if tool.by != "rule" and old in called:
-            tools.setdefault(old, replace(tool, called=called[old]))
+            tools.setdefault(old, replace(tool, called=""))
     ids = sorted(tools)
     return {
         "action": "profile",

@@ -171,8 +171,13 @@ def _changes(
         if called and new_names != {called}:
             yield f"{called} is {enumerated(sorted(new_names))} now"
     old_ids = {phi.get(old) for old in had}
+    was_in = {phi.get(old) for old, tool in had.items() if tool.called}
+    back = sorted(ways.keys() & old_ids - was_in)
+    yield from (f"{one} is no longer left to another server" for one in back)
     yield from (f"{one} came in by the rules" for one in sorted(ways) if one not in old_ids)
-    yield from (f"{one} is left to another server that comes first" for one in sorted(lost))
+    yield from (
+        f"{one} is left to another server that comes first" for one in sorted(lost & was_in)
+    )
 
 
 def _fixed(tool: Tool, wanted: JsonObject) -> tuple[JsonObject, list[str]]:

@@ -26,13 +26,11 @@ def decision_detail(catalog_id: int, entry: Entry) -> None:
         st.markdown(f"{words}, by {decision_trail.by_whom(decision)}.{undone}")
         if decision.parts:
             tools = page_frame.workspace().catalogs.open(catalog_id).by_id
-            parts = " | ".join(
-                ", ".join(
-                    safe_text.named(one, tools[one].name if one in tools else one) for one in part
-                )
+            names = (
+                [safe_text.named(one, tools[one].name if one in tools else one) for one in part]
                 for part in decision.parts
             )
-            st.caption(safe_text.untrusted(parts))
+            st.caption(" | ".join(safe_text.first_few(part, SHOWN) for part in names))
         for note in entry.notes:
             text = safe_text.untrusted(str(note.detail["note"]))
             st.markdown(f":material/sticky_note_2: {text}, {decision_trail.by_whom(note)}")

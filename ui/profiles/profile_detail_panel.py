@@ -54,6 +54,11 @@ def profile_detail_panel(catalog_id: int, chosen: ProfileTools) -> None:
         "Words and fixed values": partial(_words, chosen=chosen),
     }
     page_frame.draw_tabs(parts, "profile_part")
+    st.caption(
+        f"Every export has it in `profiles/{profile.name}`, and `toolscope serve BUNDLE --config "
+        f"CLIENT.json --profile {profile.name}` serves it."
+    )
+    page_frame.page_link("export", "Export it")
     st.button(
         f"Delete {profile.name}",
         key=f"delete_profile_{profile.name}_{profile.seq}",
