@@ -13,12 +13,13 @@ from toolscope_core.model.profile import Profile
 from toolscope_core.profiles.intent_cover import PER_JOB, Cover, not_asked_for
 from toolscope_core.profiles.profile_changes import with_choice, with_cover
 from ui.profiles import cover_chart
-from ui.profiles.profile_edits import ProfileEdits, lines_of
+from ui.profiles.profile_edits import SEARCHED, ProfileEdits, lines_of
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts.pictures import picture
 from ui.shared.models.ask_panel import Question, can_ask, question_panel
 from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.searches import Searches
 
 BY_SEARCH, BY_MODEL = "a search", "a model"
 REQUESTS, QUERY_SET, CALLED, EMPTY = "Requests", "A query set", "Calls", "Nothing yet"
@@ -61,12 +62,12 @@ def make_profile_panel(catalog_id: int) -> None:
 
 def is_searchable(catalog_id: int, queries: Sequence[Query]) -> bool:
     """Whether the queries can be searched at once; else the progress of indexing is drawn."""
-    edits = page_frame.service(ProfileEdits)
-    if not edits.waits(catalog_id, queries):
+    searches = page_frame.service(Searches)
+    if not page_frame.service(ProfileEdits).waits(catalog_id, queries):
         return True
     page_frame.job_started_once(
-        edits.job(catalog_id),
-        lambda: edits.start(catalog_id),
+        searches.job(catalog_id),
+        lambda: searches.start(catalog_id, SEARCHED),
         "Indexing the toolset, once.",
         "profile_index",
     )

@@ -11,7 +11,6 @@ from toolscope_core.decisions.constraints import profiles, suspended_decisions
 from toolscope_core.decisions.log import admit
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.llm.run_configuration import model_without_key
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import StaleDecisionError
@@ -32,8 +31,8 @@ from toolscope_core.profiles.profile_effect import effect_lines, misses_of
 from toolscope_core.profiles.profile_report import ProfileReport, profile_report
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from toolscope_core.retrieval.client_search import SearchableTools
-from toolscope_core.store import Job, StoredLedger, append_decision
-from toolscope_core.tool2vec.estimates import Estimates, question_estimates
+from toolscope_core.store import append_decision
+from toolscope_core.tool2vec.estimates import Estimates
 from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.logs import make_decision
@@ -43,7 +42,7 @@ from ui.shared.services.searches import Lookup, Searches
 from ui.shared.services.usage_evidence import UsageEvidence
 from ui.shared.services.workspace import Workspace
 
-_SEARCHED = Lookup("tools", accept=PlanConfig().accept, variants=False)
+SEARCHED = Lookup("tools", accept=PlanConfig().accept, variants=False)
 
 
 class ProfileEdits:
@@ -59,7 +58,6 @@ class ProfileEdits:
         self._usage = work.service(UsageEvidence)
         self._judging = work.service(Judging)
         self._runs = work.service(ModelRuns)
-        self._endpoints = work.endpoints
         self._costs = Costs()
         self._chosen: ResultCache[dict[str, ProfileTools]] = ResultCache()
         self._reports: ResultCache[tuple[ProfileReport, Sequence[str]]] = ResultCache(most=16)
@@ -113,19 +111,9 @@ class ProfileEdits:
         return self._record(catalog_id, profile, (), detail, reviewer)
 
     def waits(self, catalog_id: int, queries: Sequence[Query]) -> bool:
-        """Whether one of the queries has to be searched and the toolset cannot be yet: ``start``
-        its index.
-        """
+        """Whether one of the queries has to be searched and ``SEARCHED`` is not indexed yet."""
         has_search = any(not one.gold for one in queries)
-        return has_search and self._searches.opened(catalog_id, _SEARCHED) is None
-
-    def start(self, catalog_id: int) -> str:
-        """Build the index in the background; the job's id."""
-        return self._searches.start(catalog_id, _SEARCHED)
-
-    def job(self, catalog_id: int) -> Job | None:
-        """The latest building of the index."""
-        return self._searches.job(catalog_id)
+        return has_search and self._searches.opened(catalog_id, SEARCHED) is None
 
     def queries(self, catalog_id: int, texts: Sequence[str]) -> list[Query]:
         """Requests as queries: with the answers of the catalog's query sets where one asks exactly
@@ -157,14 +145,13 @@ class ProfileEdits:
             return smallest_cover(intents, tokens, budget)
 
         key = (catalog_id, tuple(queries), per_job, budget, self._catalogs.shape)
-        runs = [(run.id, run.ended_at) for run in self._judging.runs(catalog_id)] if asker else []
-        return self._covers.get(key, (plan,), make, state=runs)
+        runs = self._judging.runs(catalog_id) if asker else ()
+        state = (asker and asker.name, [(one.id, one.ended_at) for one in runs])
+        return self._covers.get(key, (plan,), make, state=state)
 
     def estimate(self, catalog_id: int, queries: Sequence[Query]) -> Estimates:
         """What it takes to have a model plan the queries. Raises ``ConfigError`` without one."""
-        endpoint, ledger = self._endpoints.needed(), StoredLedger(self._store)
-        ask = self._planned(catalog_id, queries)
-        return question_estimates(ask, model_without_key(endpoint), ledger, endpoint.prices)
+        return self._runs.estimate_of(self._planned(catalog_id, queries))
 
     def ask(self, catalog_id: int, queries: Sequence[Query]) -> str:
         """Have a model plan the queries in the background; the job's id. Raises ``ConfigError``
@@ -202,7 +189,7 @@ class ProfileEdits:
         )
 
     def _retriever(self, catalog_id: int) -> SearchableTools:
-        opened = self._searches.opened(catalog_id, _SEARCHED)
+        opened = self._searches.opened(catalog_id, SEARCHED)
         if opened is None:
             raise RuntimeError("the toolset is not indexed yet")
         return opened[1][-1].retriever

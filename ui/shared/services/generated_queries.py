@@ -14,7 +14,7 @@ from functools import partial
 from toolscope_core.evaluation.example import example_requests
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.llm.run_configuration import RunKind, model_without_key
+from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QueryGeneration
@@ -26,14 +26,13 @@ from toolscope_core.store import (
     GeneratedQuery,
     GeneratedState,
     ModelRun,
-    StoredLedger,
     clear_generated,
     decide_generated,
     edit_generated,
     keep_generated,
     list_generated,
 )
-from toolscope_core.tool2vec.estimates import Estimates, question_estimates
+from toolscope_core.tool2vec.estimates import Estimates
 from toolscope_core.tool2vec.near_copies import NearCopy, near_copies
 from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw
 from toolscope_core.tool2vec.query_writing import (
@@ -79,11 +78,8 @@ class GeneratedQueries:
 
     def estimate(self, catalog_id: int, wanted: QueryGeneration) -> Estimates:
         """What ``start`` would take now; sends nothing. Raises as ``run``."""
-        endpoint = self._endpoints.needed()
-        questions, model = self._questions(catalog_id, wanted), model_without_key(endpoint)
-        ledger = StoredLedger(self._store)
-        ask = partial(queries_of_model, questions)
-        return question_estimates(ask, model, ledger, endpoint.prices)
+        questions = self._questions(catalog_id, wanted)
+        return self._runs.estimate_of(partial(queries_of_model, questions))
 
     def start(self, catalog_id: int, wanted: QueryGeneration) -> str:
         """Ask in the background; returns the job's id (that of a running one, if any). Raises

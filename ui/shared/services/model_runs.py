@@ -70,13 +70,17 @@ class ModelRuns:
 
     def estimate(self, catalog_id: int, kind: RunKind = "judge", paper: bool = False) -> Estimates:
         """What ``start`` would take now; sends nothing."""
-        endpoint = self._endpoints.needed()
-        model_terms = (model_without_key(endpoint), self._ledger, endpoint.prices)
         if kind != "judge":
-            return question_estimates(self._questions(catalog_id, kind), *model_terms)
+            return self.estimate_of(self._questions(catalog_id, kind))
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
-        links = constraints(analysis.catalog, log)
-        return judging_estimates(analysis, links, paper, *model_terms)
+        endpoint, links = self._endpoints.needed(), constraints(analysis.catalog, log)
+        model = model_without_key(endpoint)
+        return judging_estimates(analysis, links, paper, model, self._ledger, endpoint.prices)
+
+    def estimate_of(self, ask: Callable[[Asker], object]) -> Estimates:
+        """What the questions of ``ask`` would take now; sends nothing."""
+        endpoint = self._endpoints.needed()
+        return question_estimates(ask, model_without_key(endpoint), self._ledger, endpoint.prices)
 
     def start(
         self,
