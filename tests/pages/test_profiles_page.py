@@ -39,6 +39,11 @@ def test_a_profile_is_made_from_requests(open_app):
     assert any("send_mail" in one for one in chosen.ids)
     assert chosen.profile.intents == ("Send a mail to a person",)
     assert "Requests served: **1.000" in page.text
+    edits, own = page.work.service(ProfileEdits), ["alpha/send_mail", "beta/send_mail"]
+    edits.save(1, with_choice(edits.plan(1), chosen.profile, own, True), "bob")
+    page.at.run()
+    (by,) = next(one.value for one in page.at.dataframe if "by" in one.value)["by"]
+    assert "alpha_send_mail, beta_send_mail" in by, "the accounts are told apart"
 
 
 def test_a_model_plans_the_requests_when_it_is_asked(open_app):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from toolscope_core.catalog.formats.offered_names import unique_names
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.numbers import quantity
@@ -47,7 +48,8 @@ def make_profile_panel(catalog_id: int) -> None:
     if source in (REQUESTS, QUERY_SET):
         made = _from_requests(catalog_id, before, _queries(catalog_id, source))
     else:
-        made = _from_calls(catalog_id, before) if source == CALLED else before
+        empty = Profile(name, seq=before.seq)
+        made = _from_calls(catalog_id, before) if source == CALLED else empty
     if made is not None:
         st.button(
             f"{'Replace' if before.seq else 'Save'} {name or 'the profile'}",
@@ -122,7 +124,8 @@ def _from_requests(catalog_id: int, before: Profile, queries: Sequence[Query]) -
     with st.spinner("Finding the smallest set"):
         cover = edits.cover(catalog_id, queries, per_job, budget or None)
     plan = edits.plan(catalog_id)
-    _cover(cover, {item.tool.id: item.tool.name for item in plan.tools})
+    tools = [item.tool for item in plan.tools]
+    _cover(cover, {tool.id: tool.name for tool in tools} | unique_names(tools))
     return with_cover(plan, before, cover)
 
 

@@ -10,6 +10,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from toolscope_core.catalog.formats.offered_names import unique_names
 from toolscope_core.decisions.profile_decisions import MOST_INTENTS
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.model.errors import DecisionError
@@ -85,7 +86,8 @@ def _served(catalog_id: int, chosen: ProfileTools) -> None:
         report, effect = made
         served = len(report.intents) - len(report.unserved)
         st.markdown(f"Requests served: **{rate_text(served, len(report.intents))}**.")
-        names = {item.tool.id: item.tool.name for item in chosen.tools}
+        tools = [item.tool for item in chosen.tools]
+        names = {tool.id: tool.name for tool in tools} | unique_names(tools)
         st.dataframe(
             [
                 {
