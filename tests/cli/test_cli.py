@@ -69,6 +69,25 @@ def test_servers_of_one_resource_name_do_not_replace_each_other(tmp_path):
     assert all(len(name) <= 63 and name.endswith("depot-tools-tools") for name in names)
 
 
+@pytest.mark.parametrize("command", ["merge", "inspect"])
+def test_shards_are_parts_of_one_catalog_and_a_broken_one_is_named(tmp_path, command):
+    shards = tmp_path / "shards"
+    shards.mkdir()
+    for name in ("add", "sort"):
+        row = {"server": "desk", "tools": [{"name": name, "inputSchema": {}}]}
+        write_json(shards / f"{name}.json", [row])
+    (shards / "broken.json").write_text("[{")
+    out = tmp_path / "bundle"
+    options = ["--out", out] if command == "merge" else ["--json"]
+    done = run(command, shards, "--shards", *options)
+    read = (
+        read_json(out / "manifest.json")["counts"]
+        if command == "merge"
+        else json.loads(done.stdout)
+    )
+    assert (read["servers"], bool(read["problems"])) == (1, True)
+
+
 def test_the_version_is_the_one_of_the_package():
     assert run("--version").stdout == f"toolscope {__version__}\n"
     assert "Usage: toolscope" in run("--help").stdout

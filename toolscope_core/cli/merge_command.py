@@ -13,7 +13,6 @@ import typer
 
 from toolscope_core.catalog.bundle_versions import PROFILES
 from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_SHAPES
-from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange
@@ -168,18 +167,18 @@ def merge(
     )
     refuse_without_budget(eager_tokens, usage or (), queries)
     settings, show = read_environment(), progress()
-    catalog = read_files(catalogs)
-    log = read_decisions(catalog, decisions) if decisions else ()
-    of_others = count_of_others(catalog, log)
-    if of_others and of_others == sum(bool(one.members) for one in log):
-        raise DecisionError(
-            f"no decision in {decisions} names a tool of this catalog (read: {len(log)}); "
-            "give the decisions.jsonl of the catalog that is merged"
-        )
-    encoder = embedder_of(settings, embedder, embeddings_model, ask.base_url)
-    cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
-    given, options = log, PlanConfig(accept, routers, correct, expanded, leave_out_refused)
     with on.start() as engine:
+        catalog = on.read(catalogs, engine, show)
+        log = read_decisions(catalog, decisions) if decisions else ()
+        of_others = count_of_others(catalog, log)
+        if of_others and of_others == sum(bool(one.members) for one in log):
+            raise DecisionError(
+                f"no decision in {decisions} names a tool of this catalog (read: {len(log)}); "
+                "give the decisions.jsonl of the catalog that is merged"
+            )
+        encoder = embedder_of(settings, embedder, embeddings_model, ask.base_url)
+        cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
+        given, options = log, PlanConfig(accept, routers, correct, expanded, leave_out_refused)
         analysis = with_owners(
             analyse(catalog, config, encoder, cache, show, engine), owners(catalog, log)
         )
