@@ -139,7 +139,7 @@ class Watch:
 
 def lay_around(watch: Watch) -> None:
     """Replace each stage's functions, where they are called, by watched ones."""
-    from toolscope_core.cli import merge_command
+    from toolscope_core.cli.engine_options import EngineChoice
     from toolscope_core.export import bundle
     from toolscope_core.files import folders
     from toolscope_core.judging.cached_judge import CachedJudge
@@ -147,7 +147,7 @@ def lay_around(watch: Watch) -> None:
     from toolscope_core.merging import analysing, group_syntheses, grouping, plan_making
 
     for stage, place, names in (
-        ("read", merge_command, "read_files"),
+        ("read", EngineChoice, "read"),
         ("embed", analysing, "embed_cached"),
         ("candidates", analysing, "candidates"),
         ("candidates", analysing, "_first_copies"),
