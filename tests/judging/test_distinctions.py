@@ -21,6 +21,7 @@ def spoken(name, description, server=""):
         (("open", "Open an address."), ("open_page", "Open it."), None),
         (("wait_for", "Wait."), ("wait_for_selector", "Wait."), None),
         (("get_issue", "Get an issue."), ("fetch_issue", "Fetch an issue."), None),
+        (("data", "Gives data."), ("item", "Gives an item."), None),
     ],
 )
 def test_a_part_of_what_the_other_works_on(one, other, part):

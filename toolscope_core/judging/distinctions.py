@@ -87,7 +87,9 @@ def part_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
         return None
     whole, part, words = (other, one, more[0]) if more[0] else (one, other, more[1])
     name, head = part.name, whole.name[-1:]
-    if not head or name[-1] not in words or is_border(name[-2]) or action_classes(head[0]):
+    if not head or len(name) < 2 or name[-1] not in words:
+        return None
+    if is_border(name[-2]) or action_classes(head[0]):
         return None
     unsaid = whole.spoken.isdisjoint(keys_of(name[-1])) and not _is_mentioned(name[-1], whole)
     return (head[0], name[-1]) if unsaid else None
