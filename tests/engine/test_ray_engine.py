@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGS = ["examples/catalog.json", "tests/data/town.json", "tests/data/generic.jsonl"]
-STAGES = {"_encode", "_near_codes", "_judged", "_explained"}
+STAGES = {"_read_shard", "_encode", "_near_codes", "_judged", "_explained"}
 
 pytestmark = [
     pytest.mark.nightly,

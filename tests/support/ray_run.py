@@ -7,8 +7,7 @@ import os
 import signal
 from functools import partial
 
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
+from toolscope_core.catalog import shards
 from toolscope_core.embedding import candidate_pairs, embed_once
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
@@ -48,8 +47,9 @@ def refused(value, block):
     raise ModelError(f"{value} is damaged; make block {block} anew")
 
 
-def merged(catalog, engine, cache):
+def merged(path, engine, cache):
     """The bundle of a merge that finds nothing in its cache."""
+    catalog = shards.read_shards([path], engine)
     analysis = analyse(catalog, None, MiniLmEmbedder(), VectorCache(cache), engine=engine)
     options = PlanConfig(accept="auto")
     return bundle_files(analysis, plan_merge(analysis, (), options), (), options, None, False)
@@ -66,14 +66,13 @@ def run(folder, *paths):
     """As JSON what came of it; the folder has a file for each function and worker that ran it."""
     candidate_pairs._SEARCHED = embed_once.PIECE = 16
     cached_judge._BLOCK = 8
+    shards._PIECE = 100
     results = {"equal": []}
     with ray_engine(None) as engine:
         deadly = DeadlyEngine(engine, folder)
         for path in paths:
-            catalog = read_catalog(load_paths([path]))
             bundles = [
-                merged(catalog, one, folder / f"{path.stem}-{one is LOCAL}")
-                for one in (LOCAL, deadly)
+                merged(path, one, folder / f"{path.stem}-{one is LOCAL}") for one in (LOCAL, deadly)
             ]
             results["equal"].append(bundles[0] == bundles[1] and len(bundles[0]) > 10)
         results["refused"] = error_of(engine, refused)
