@@ -60,6 +60,15 @@ def test_a_block_that_kills_every_worker_ends_the_run_in_words(run):
     assert "died 4 times on one block" in message
 
 
+def test_a_block_that_needs_too_much_memory_ends_the_run_in_words(run):
+    kind, message = run[0]["too large"]
+    assert (kind, "ran out of memory" in message) == ("EngineError", True)
+
+
+def test_a_node_that_goes_takes_nothing_with_it(run):
+    assert run[0]["sums"] == list(range(1, 21))
+
+
 def children(pid):
     """The processes below one, with their names."""
     parents = {}

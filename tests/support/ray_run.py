@@ -5,6 +5,7 @@ and blocks that fail. In a process of its own; see ``test_ray_engine``.
 import json
 import os
 import signal
+import time
 from functools import partial
 
 from toolscope_core.catalog import shards
@@ -55,6 +56,31 @@ def merged(path, engine, cache):
     return bundle_files(analysis, plan_merge(analysis, (), options), (), options, None, False)
 
 
+def out_of_memory(value, block):
+    return bytearray(10**15)
+
+
+def added(value, block):
+    time.sleep(0.3)
+    return value + block
+
+
+def sums_while_a_node_goes():
+    """What two nodes make of twenty blocks, of which one goes while they work."""
+    from ray.cluster_utils import Cluster  # the engine sets what Ray reads when it is loaded
+
+    cluster = Cluster(True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    node = cluster.add_node(num_cpus=1)
+    sums = []
+    with ray_engine(cluster.address) as engine:
+        for one in engine.map_blocks(added, Shared(1), range(20)):
+            if len(sums) == 3:
+                cluster.remove_node(node)
+            sums.append(one)
+    cluster.shutdown()
+    return sums
+
+
 def error_of(engine, function):
     try:
         list(engine.map_blocks(function, Shared("it"), range(3)))
@@ -77,4 +103,6 @@ def run(folder, *paths):
             results["equal"].append(bundles[0] == bundles[1] and len(bundles[0]) > 10)
         results["refused"] = error_of(engine, refused)
         results["lost"] = error_of(engine, always_killed)
+        results["too large"] = error_of(engine, out_of_memory)
+    results["sums"] = sums_while_a_node_goes()
     return json.dumps(results)

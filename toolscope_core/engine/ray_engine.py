@@ -133,13 +133,18 @@ class RayEngine:
         try:
             return self._ray.get(ref)
         except self._ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, MemoryError):
+                raise EngineError(
+                    "a worker of the Ray cluster ran out of memory; give its node more, or fewer "
+                    "CPUs (`ray start --num-cpus`), and run the command again: what is made is kept"
+                ) from error
             raise error.cause from error
         except self._ray.exceptions.RayError as error:
             reason = " ".join(str(error).split())[:300]
             raise EngineError(
                 f"a worker of the Ray cluster died {_RETRIES + 1} times on one block, or cannot "
                 f"start ({reason}); give the nodes more memory, or the same toolscope-workbench, "
-                "and run the command again: vectors that are made are kept"
+                "and run the command again: what is made is kept"
             ) from error
 
 
