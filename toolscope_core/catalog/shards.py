@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from toolscope_core.catalog.bundle_versions import files_of
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.limits import MAX_BYTES
 from toolscope_core.catalog.naming import REPEAT, assign_ids, find_repeats
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.sources import Source, check_size, input_files
+from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.groups import grouped
@@ -40,6 +42,18 @@ def read_shards(
         first = f"; the first: {problems[0].position}: {problems[0].reason}" if problems else ""
         raise CatalogError(f"no tool can be read from {len(files):,} shards{first}")
     return join(catalogs, problems)
+
+
+def read_parts(folder: Path, name: str) -> Catalog:
+    """The catalog in a file of a bundle's folder, or in its parts. Raises ``CatalogError`` and
+    ``OSError`` where one of them cannot be read.
+    """
+    return join(
+        [
+            read_isolated([Source(str(file), read_file(file), "neutral")])
+            for file in files_of(folder, name)
+        ]
+    )
 
 
 def _sources(files: Sequence[Path], progress: Progress) -> Iterator[Source | Problem]:

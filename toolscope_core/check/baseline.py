@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from toolscope_core.catalog.bundle_versions import BUNDLE, files_of, why_unreadable
 from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.shards import join
-from toolscope_core.catalog.sources import Source, is_bundle, load_paths
+from toolscope_core.catalog.shards import read_parts
+from toolscope_core.catalog.sources import is_bundle, load_paths
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.decisions.log import active
@@ -26,7 +26,6 @@ from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.pair import Outcome, Pair
 from toolscope_core.model.plan import Relabel, RelabelStatus
 
-_CATALOG = "original.json"
 _DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, ConfigError)
 """What reading the files of a bundle raises where they hold something else."""
 _OUTCOMES: Mapping[str, Outcome] = {one: one for one in get_args(Outcome)}
@@ -75,12 +74,7 @@ def read_baseline(path: Path) -> Baseline:
 
 def _of_bundle(folder: Path) -> Baseline:
     try:
-        catalog = join(
-            [
-                read_isolated([Source(str(file), read_file(file), "neutral")])
-                for file in files_of(folder, _CATALOG)
-            ]
-        )
+        catalog = read_parts(folder, "original.json")
         log = read_decisions(catalog, folder / "decisions.jsonl")
         return _with_files(Baseline(catalog, log), folder)
     except _DAMAGE as error:

@@ -11,6 +11,7 @@ from toolscope_core.cli import (  # noqa: F401 - each adds its commands to the a
     check_command,
     connect_command,
     evaluate_command,
+    excerpt_command,
     experiment_commands,
     generate_command,
     inspect_commands,

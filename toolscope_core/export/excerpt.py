@@ -1,0 +1,70 @@
+"""A part of a large bundle for people to review: the proposals that save most, or servers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolscope_core.catalog.formats.writers import write_toolset
+from toolscope_core.catalog.shards import read_parts
+from toolscope_core.catalog.sources import is_bundle
+from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.files.whole_files import read_file
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.errors import ConfigError, ExportError
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import JsonObject
+
+WAITING = ("proposed", "stale")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Tools as they came in, under their ids; ``proposals`` of ``waiting`` are whole in it."""
+
+    toolset: JsonObject
+    tools: int
+    proposals: int
+    waiting: int
+
+
+def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
+    """The members of the ``most`` proposals of a bundle that save most tokens, of equal ones the
+    least sure first, and all tools of ``servers``.
+
+    Raises ``ExportError`` for what is no bundle, ``ConfigError`` for a server that it lacks, and
+    ``CatalogError`` for a bundle of another version.
+    """
+    if not is_bundle(folder):
+        raise ExportError(f"{folder} is no bundle; give the folder that merge wrote")
+    catalog = read_parts(folder, "original.json")
+    if unknown := set(servers) - {server.name for server in catalog.servers}:
+        raise ConfigError(f"{folder} has no server {min(unknown)!r}; inspect lists its servers")
+    clusters = json.loads(read_file(folder / "clusters.json"))
+    waiting = [row for row in clusters if row["state"] in WAITING]
+    waiting.sort(key=lambda row: (-_saved(row, catalog), row["weakest_edge"], row["cluster_id"]))
+    wanted = {one for row in waiting[:most] for one in _members(row)}
+    tools = [tool for tool in catalog.tools if tool.id in wanted or tool.server in servers]
+    ids, owners = {tool.id for tool in tools}, {tool.server for tool in tools}
+    return Excerpt(
+        write_toolset(
+            [MergedTool(tool, (tool.id,)) for tool in tools],
+            [server for server in catalog.servers if server.name in owners],
+            "neutral",
+        ),
+        len(tools),
+        sum(ids.issuperset(_members(row)) for row in waiting),
+        len(waiting),
+    )
+
+
+def _members(row: JsonObject) -> list[str]:
+    return [*row["members"], *row["newcomers"]]
+
+
+def _saved(row: JsonObject, catalog: Catalog) -> int:
+    """About how many tokens a merge saves: those of all its tools but the largest."""
+    tokens = [tool_tokens(catalog.by_id[one]) for one in _members(row)]
+    return sum(tokens) - max(tokens)
