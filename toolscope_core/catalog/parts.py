@@ -68,7 +68,7 @@ def read_contents(
         if count > MAX_RECORDS:
             raise CatalogError(
                 f"{source.label} brings the input to {count:,} records or more; at most "
-                f"{MAX_RECORDS:,} are read, split it into several catalogs"
+                f"{MAX_RECORDS:,} are read at once; split it (`merge --shards` reads any number)"
             )
     return _with_missing_pages(contents)
 

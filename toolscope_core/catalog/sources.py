@@ -71,8 +71,8 @@ def check_size(label: str, size: int, limit: int = 0) -> None:
     limit = limit or MAX_BYTES
     if size > limit:
         raise CatalogError(
-            f"{label} has {size / MIB:.1f} MiB; at most {limit // MIB} MiB are read, "
-            "split it into several files"
+            f"{label} has {size / MIB:.1f} MiB; at most {limit // MIB} MiB are read at once, "
+            "split it into several files (`merge --shards` reads any number)"
         )
 
 
