@@ -373,10 +373,17 @@ def test_a_terminal_sees_progress(monkeypatch, capsys, tmp_path):
     from toolscope_core.model.protocols import Step
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    clock = iter([0.0, 0.0, 2.0, 10.0, 20.0])
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))
     show = terminal.progress()
-    show(Step("judge", 1, 2))
-    show(Step("judge", 2, 2))
-    assert capsys.readouterr().err == "\rjudge: 1 of 2\rjudge: 2 of 2\n"
+    for done in (100, 200, 300, 40_000):
+        show(Step("judge", done, 40_000))
+    assert capsys.readouterr().err.split("\r\x1b[K")[1:] == [
+        "judge: 100 of 40,000",
+        "judge: 200 of 40,000",
+        "judge: 300 of 40,000, 20 a second, 33 min left",
+        "judge: 40,000 of 40,000\n",
+    ]
 
 
 def test_prepare_brings_the_example_once(tmp_path):

@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
@@ -52,6 +53,9 @@ def toolscope(
 
 MOST_TOLD = 10
 """The most lines about one thing."""
+_LINE_ANEW = "\r\x1b[K"
+_PACED = 5.0
+"""Seconds of a stage after which its pace is told."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -179,15 +183,31 @@ def tell_doubtful(reasons: Sequence[str]) -> None:
 
 
 def progress() -> Progress:
+    """Progress on one line of a terminal, of a long stage with its pace and the time left."""
     if not sys.stderr.isatty():
         return silent
+    began: dict[str, tuple[float, int]] = {}
 
     def show(step: Step) -> None:
-        end = "\n" if step.done >= step.total else ""
-        sys.stderr.write(f"\r{step.stage}: {step.done:,} of {step.total:,}{end}")
+        since, first = began.get(step.stage, (0.0, step.done + 1))
+        if step.done < first:
+            since, first = began[step.stage] = time.monotonic(), step.done
+        is_done = step.done >= step.total
+        pace = "" if is_done else _pace(step, time.monotonic() - since, step.done - first)
+        end = "\n" if is_done else ""
+        sys.stderr.write(f"{_LINE_ANEW}{step.stage}: {step.done:,} of {step.total:,}{pace}{end}")
         sys.stderr.flush()
 
     return show
+
+
+def _pace(step: Step, seconds: float, made: int) -> str:
+    """How fast a stage goes and how long it still takes, once that can be said."""
+    if seconds < _PACED or not made:
+        return ""
+    left = (step.total - step.done) * seconds / made
+    time_left = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
+    return f", {made / seconds:,.0f} a second, {time_left} left"
 
 
 def tell_spent(model: str, spent: Sequence[Spent]) -> None:
