@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.measuring import analysis_of, read_named
 from benchmarks.train_judge import THRESHOLDS, Labelled, fit, left_out
@@ -69,18 +68,11 @@ def rejudged(analysis: Analysis, weights: Weights) -> Analysis:
 
 def kept(labelled: Labelled, catalog: Catalog, clusters: Iterable[Sequence[str]]) -> Kept:
     """What became of the labelled pairs where the ids of each cluster are put together."""
-    together = put_together(labelled, catalog, clusters)
+    place: Mapping[str, int] = {tool: at for at, ids in enumerate(clusters) for tool in ids}
+    into = np.array([place.get(tool.id, -1 - row) for row, tool in enumerate(catalog.tools)])
+    together = into[labelled.left] == into[labelled.right]
     return Kept(
         right=int((together & labelled.merge).sum()),
         together=int(together.sum()),
         merges=int(labelled.merge.sum()),
     )
-
-
-def put_together(
-    labelled: Labelled, catalog: Catalog, clusters: Iterable[Sequence[str]]
-) -> NDArray[np.bool_]:
-    """Which of the labelled pairs end in one cluster."""
-    place: Mapping[str, int] = {tool: at for at, ids in enumerate(clusters) for tool in ids}
-    into = np.array([place.get(tool.id, -1 - row) for row, tool in enumerate(catalog.tools)])
-    return into[labelled.left] == into[labelled.right]

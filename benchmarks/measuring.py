@@ -136,8 +136,3 @@ def bootstrap_ends(
 def f1_of_counts(right: int, called: int, wanted: int) -> tuple[float, float, float]:
     """Precision, recall and F1; 0 where nothing is called, or wanted."""
     return right / max(called, 1), right / max(wanted, 1), 2 * right / max(called + wanted, 1)
-
-
-def f1_of_masks(called: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> tuple[float, float, float]:
-    """Precision, recall and F1 of what is called, item by item."""
-    return f1_of_counts(int((called & wanted).sum()), int(called.sum()), int(wanted.sum()))

@@ -21,10 +21,12 @@ import bm25s
 import faiss
 import numpy as np
 
-from benchmarks.measuring import clocked, parser_of, print_machine, read_named
+from benchmarks.measuring import clocked, data_folder, parser_of, print_machine, read_named
+from benchmarks.papers.paper_sets import QUERIES
 from benchmarks.perturbed import LARGE, CatalogEmbedder, RecordedEmbedder, perturbed_catalog
-from benchmarks.searching import judged_queries, requests_of
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.comparison import request_of
+from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.protocols import TokenEmbedder
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -124,7 +126,8 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="without the 40,000")
     is_small = parser.parse_args().small
     originals = read_named("seal-tools")
-    requests = requests_of(judged_queries("seal-tools")[:REQUESTS], "rules")
+    judged = [one for one in read_queries(data_folder("seal-tools") / QUERIES) if one.gold]
+    requests = tuple(map(request_of("rules"), judged[:REQUESTS]))
     print_machine()
     measure(originals, originals, requests)
     if not is_small:

@@ -37,8 +37,6 @@ REGISTRY = "mcp-registry"
 APPS = ("shops", "offices")
 SERVERS = ("agno", "arcade", "browser", "chat", "db", "files", "google", "web")
 CATALOGS = (*FUNCTIONS, "docker-mcp", REGISTRY, *APPS, *SERVERS)
-WHOLE = (*FUNCTIONS, "docker-mcp")
-"""Those that are merged as a whole: their tools declare what they take."""
 THRESHOLDS = ("auto", "merge", "unsure", "family")
 SAME_JOB = ("duplicate", "subsumes")
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from benchmarks.measuring import catalog_file, data_folder
-from benchmarks.searching import PLANS, QUERIES, recorded_variants
+from toolscope_core.catalog.document_variants import read_variants
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.evaluation.comparison import Measured, Trial
 from toolscope_core.evaluation.intervals import Interval, interval
@@ -27,6 +27,7 @@ from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.subqueries import recorded_splits
 
+QUERIES, PLANS, VARIANTS = "queries.dev.jsonl", "plans.dev.jsonl", "augmented.jsonl"
 BARE = RetrievalConfig(rerank="none")
 DENSE = RetrievalConfig(dense_weight=1.0, rerank="none")
 SPARSE = RetrievalConfig(dense_weight=0.0, rerank="none")
@@ -59,7 +60,9 @@ class PaperSet:
         return self.laboratory.trial((1,)).queries
 
     def variants(self) -> Mapping[str, Augmentation]:
-        return recorded_variants(self.name, self.laboratory.catalog)
+        """The document variants that a model wrote, by tool id; none of most."""
+        file = data_folder(self.name) / VARIANTS
+        return read_variants(file, self.laboratory.catalog).by_id if file.exists() else {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text; what was embedded before is read back."""

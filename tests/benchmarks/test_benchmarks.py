@@ -5,28 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import merge_rules, mutated_documents, train_judge
+from benchmarks import mutated_documents, train_judge
 from benchmarks.held_out import Kept, kept
-from benchmarks.labelled_clusters import examples
-from benchmarks.llm_calls import Labels, interval
-from benchmarks.measuring import f1_of_masks
 from benchmarks.merge_quality import calls_kept
 from benchmarks.mutated_documents import HUNG, Reading, Worker, sources, table
 from benchmarks.sentences import source_templates
 from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
-from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.sources import Source
-from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.call_coverage import GoldCall
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.weights import MODELS, Weights
-from toolscope_core.llm.merge_questions import ask_for_verdicts
-from toolscope_core.merging.pipeline import analyse
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AnalysisConfig, QuestionConfig
-from toolscope_core.model.decision import Constraints
-from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 
 TOOLS = tuple(Tool(name, name) for name in "abcdefgh")
@@ -53,40 +43,11 @@ def catalog_of(left, right, merge, **more):
     return Labelled(**given | more)
 
 
-def labelled(pairs=PAIRS, unsure=()):
-    left, right = ([ord(pair[side]) - ord("a") for pair in pairs] for side in (0, 1))
-    sureness = np.array([0.3 if pair in unsure else 1.0 for pair in pairs])
-    return catalog_of(left, right, list(pairs.values()), sureness=sureness)
-
-
-def test_right_clusters_hold_merges_only_and_wrong_ones_a_keep():
-    made = examples(labelled())
-    assert [one.rows for one in made if not one.wrong] == [(0, 1, 2)]
-    (wrong,) = [one.rows for one in made if one.wrong]
-    assert wrong in {(0, 1, 2, 5), (0, 2, 5), (1, 2, 5), (3, 4, 5)}
-    assert made == examples(labelled())
-
-
-def test_a_component_with_a_keep_inside_is_not_right_but_its_cliques_are():
-    pairs = {"ab": True, "bc": True, "ac": True, "cd": True, "ad": False}
-    assert [one.rows for one in examples(labelled(pairs)) if not one.wrong] == [(0, 1, 2)]
-
-
-def test_coin_tosses_make_no_cluster():
-    assert examples(labelled(unsure=("bc",)))[0].rows == (0, 1, 2)  # joined through a
-    assert not examples(labelled({"ab": True, "bc": True}, unsure=("bc",)))
-
-
 def test_kept_counts_labelled_pairs_in_one_cluster():
-    assert kept(labelled(), Catalog(TOOLS), ["abf", "de"]) == Kept(right=2, together=2, merges=4)
-    assert kept(labelled(), Catalog(TOOLS), ["cf"]) == Kept(right=0, together=1, merges=4)
-
-
-def test_precision_recall_and_f1_of_what_is_called():
-    wrong = np.array([True, True, False, False])
-    called = np.array([True, False, True, False])
-    assert f1_of_masks(called, wrong) == (0.5, 0.5, 0.5)
-    assert f1_of_masks(np.zeros(4, dtype=bool), wrong) == (0.0, 0.0, 0.0)
+    left, right = ([ord(pair[side]) - ord("a") for pair in PAIRS] for side in (0, 1))
+    labelled, catalog = catalog_of(left, right, list(PAIRS.values())), Catalog(TOOLS)
+    assert kept(labelled, catalog, ["abf", "de"]) == Kept(right=2, together=2, merges=4)
+    assert kept(labelled, catalog, ["cf"]) == Kept(right=0, together=1, merges=4)
 
 
 @pytest.mark.parametrize(("target_type", "is_kept"), [("string", True), ("number", False)])
@@ -99,31 +60,6 @@ def test_a_gold_call_is_kept_if_its_mapped_form_is_valid_and_maps_back(target_ty
     maps = {"a": ArgumentMap("a", "b", (ArgumentMove("x", "y"),))}
     calls = [GoldCall("a", {"x": "1"}), GoldCall("c", {"z": 1})]
     assert calls_kept(calls, {"a": old}, {"b": new}, maps) == [is_kept]
-
-
-def test_labels_answer_and_the_rest_is_counted_as_offline(tmp_path):
-    names = ("find_notes", "search_notes", "find_files")
-    tools = tuple(Tool(name, name, f"Will {name}.") for name in sorted(names))
-    analysis = analyse(
-        Catalog(tools), AnalysisConfig(threshold=0.01), WordEmbedder(), VectorCache(tmp_path)
-    )
-    labels = {Pair("find_notes", "search_notes"): True, Pair("find_files", "find_notes"): False}
-    asker = Labels(analysis, labels)
-    told = ask_for_verdicts(analysis, Constraints(), asker, QuestionConfig(paper=True))
-    outcomes = {pair: said.outcome for pair, said in told.verdicts.items()}
-    assert outcomes[Pair("find_notes", "search_notes")] == "merge"
-    assert outcomes[Pair("find_files", "find_notes")] == "keep"
-    assert (len(asker.asked["judge"]), asker.offline) == (3, 1)
-    assert [audit.groups for audit in told.audits] == [(("find_notes", "search_notes"),)]
-    spent = (asker.calls, asker.tokens_in)
-    ask_for_verdicts(analysis, Constraints(), asker, QuestionConfig(paper=True))
-    assert (asker.calls, asker.tokens_in) == spent  # what is known is not asked again
-
-
-def test_the_interval_of_a_difference_of_f1():
-    many = np.tile(np.array([True, True, False, False]), 10)
-    assert interval(many, many, many) == (0.0, 0.0)
-    assert interval(~many, many, many) == (-1.0, -1.0)
 
 
 def drawn(name, size=60, seed=0):
@@ -235,8 +171,3 @@ def test_a_sentence_fits_the_text_of_the_source_that_makes_it():
     assert templates["their names use the same words in another order"]
     assert templates["only `…` says …"].fullmatch("only `get_door` says “door”")
     assert not templates["only `…` says …"].fullmatch("`get_door` says “door”")
-
-
-def test_each_rule_that_is_taken_away_is_there():
-    for patch in (*merge_rules.WORDS.values(), *merge_rules.SAFE.values()):
-        assert all(hasattr(place, name) for place, name in patch)

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.papers import __main__ as papers
-from benchmarks.papers.paper_sets import PaperSet
+from benchmarks.papers.paper_sets import PLANS, PaperSet
 from benchmarks.papers.toolscope_tables import by_name
-from benchmarks.searching import PLANS
 from tests.support.json_files import read_lines, write_lines
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import load_paths
