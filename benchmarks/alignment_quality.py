@@ -8,8 +8,6 @@ read by a language model, of six catalogs. ``--errors`` lists what is wrong on t
 halves; the test halves are only ever measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

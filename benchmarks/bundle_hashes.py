@@ -7,8 +7,6 @@ and says what changed. Similarities are floats: another kind of processor may gi
 digits.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

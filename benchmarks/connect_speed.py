@@ -7,8 +7,6 @@ a little longer than the one before, up to ``--seconds``; all are started at onc
 What is over the slowest is ours: starting processes, the protocol, ending them.
 """
 
-from __future__ import annotations
-
 import os
 import time
 

@@ -7,8 +7,6 @@ Writes ``toolscope_core/judging/data/word_counts.json`` and, of the tokens only 
 ``toolscope_core/embedding/data/piece_weights.npy``: facts, no text of any tool.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -7,8 +7,6 @@ together, serve four tools of five: read in names, descriptions and schemas, wit
 program, with what is lost. *sure* leaves out what the reader doubted.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from benchmarks.judge_quality import share

@@ -10,8 +10,6 @@ below (project and task, force and pressure, book and word) is told apart by who
 Equal input gives equal bytes.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -4,8 +4,6 @@
 own; ``vanished`` are those that a reading left out without a word.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

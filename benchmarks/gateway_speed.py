@@ -8,8 +8,6 @@ gateway with two such servers, in turn. The overhead is the difference of the me
 held against its call.
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 import sys

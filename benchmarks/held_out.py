@@ -4,8 +4,6 @@ Only the judge's weights are unseen: its thresholds are those of the shipped jud
 chosen with every catalog in sight.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -12,8 +12,6 @@ favourable; the areas are not. The labels of Seal-Tools and of whole APIs are ou
 trained on, but signals were chosen with Seal-Tools in view.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 python -m benchmarks.log_speed
 """
 
-from __future__ import annotations
-
 import tempfile
 
 from sqlalchemy import insert

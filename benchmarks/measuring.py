@@ -3,8 +3,6 @@
 ``TOOLSCOPE_DATA`` names the folder of the data.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import platform

@@ -7,8 +7,6 @@ of the labelled merges that is. *calls*: gold calls to merged tools that α maps
 calls as valid as before, and back. Of *all* without routers only what is exported counts.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 

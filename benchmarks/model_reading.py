@@ -12,8 +12,6 @@ file of rows as in ``relations/``; confidence 2 or 3 counts. *Right*: of one job
 ``data/readings`` has what readers answered, by catalog: copied into the folder it answers again.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

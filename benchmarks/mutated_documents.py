@@ -9,8 +9,6 @@ vanished if it is neither a tool nor in a problem. Exit status 1 if there is any
     python -m benchmarks.mutated_documents [--documents 5000] [--seed 1] [--limit 10]
 """
 
-from __future__ import annotations
-
 import copy
 import multiprocessing
 import resource

@@ -6,8 +6,6 @@ draws its card has ended. *J* shows the next cluster, *A* accepts, *X* keeps apa
     python -m benchmarks.next_card [--presses 15]
 """
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -6,8 +6,6 @@ document of up to 5 MB is to be read within 10 s, and none may fail other than w
     python -m benchmarks.openapi_directory [FOLDER] [--first N]
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tarfile

@@ -1,7 +1,5 @@
 """A large catalog: seeded variations of the tools of another, with vectors beside theirs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 

@@ -9,8 +9,6 @@ index from its folder; memory is the most that this process held, the catalog, t
 and the mapped files that it touched among it.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import tempfile
 import time

@@ -12,8 +12,6 @@ are trained on ``relations/`` and two catalogs of our own; those catalogs are ju
 never saw their labels.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tarfile

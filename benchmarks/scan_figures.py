@@ -6,8 +6,6 @@ is a false alarm or a text that deserves a look; ``--show`` prints them.
     python -m benchmarks.scan_figures [--show]
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

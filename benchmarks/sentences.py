@@ -6,8 +6,6 @@ A template is a text of the source with its gaps as …; each is printed once, w
 used and three instances. What no text of the source fits stands under its own beginning.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

@@ -8,8 +8,6 @@ reading. A pair counts as proposed where both tools end on one card. Shares with
 intervals. ``--pairs`` lists every labelled pair with what became of it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from benchmarks.held_out import analysed, unseen_weights

@@ -8,8 +8,6 @@ library that a stage loads when it first needs it counts for that stage. Cold is
 another after it, unchanged the fastest of the repeats.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os

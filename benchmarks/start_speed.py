@@ -8,8 +8,6 @@ Printed are the least and the median of the rounds, and the largest memory. Byte
 a run before the first. ``--search`` adds the first search of 4,076 tools, which takes minutes.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import statistics

@@ -1,7 +1,5 @@
 """Catalog: what this is, adding a catalog, what its tools cost and what to do about it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from ui.catalog.add_panel import add_panel

@@ -1,7 +1,5 @@
 """Documents: the name, description and parameters that agents see, edited by a person."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity

@@ -1,7 +1,5 @@
 """Evaluation: whether a merge helps, measured on queries whose answers are known."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from ui.evaluation.comparison_panel import confusions_panel, result_panel

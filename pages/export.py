@@ -1,7 +1,5 @@
 """Export: the cleaned toolset with everything needed to switch to it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig

@@ -1,7 +1,5 @@
 """Graph: which servers overlap, and how the tools of a larger cluster hang together."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from ui.graph.cluster_table import cluster_table

@@ -1,7 +1,5 @@
 """History: every decision with its effect and way back, states, model runs, people, learning."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from ui.history.decision_list import decision_list

@@ -1,7 +1,5 @@
 """Overlap: the ranked pairs with their evidence, and charts of where tools collide."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from ui.overlap.heatmap_panel import heatmap_panel

@@ -1,7 +1,5 @@
 """Profiles: for each agent the tools that it gets, ticked or made from what it has to do."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from ui.profiles.make_profile_panel import make_profile_panel

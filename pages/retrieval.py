@@ -1,7 +1,5 @@
 """Retrieval: what an agent gets for a request, from the toolset as it is and after the merge."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.model.errors import ToolScopeError

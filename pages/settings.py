@@ -1,7 +1,5 @@
 """Settings: the model endpoint, its budget, and the prices of models."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from ui.settings.endpoint_panel import embeddings_caption, endpoint_panel

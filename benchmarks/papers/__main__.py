@@ -9,8 +9,6 @@ differs in all of them: the judge of merges is offline and the encoder MiniLM, w
 GPT-4o and embed with gte; the queries are the development part of each benchmark.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

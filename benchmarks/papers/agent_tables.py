@@ -1,7 +1,5 @@
 """The tables of Tool-to-Agent: servers found for the requests of LiveMCPBench."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ variants and the splits here are recorded answers of a language model, which saw
 wrote the variants. *Control* pads each tool with random words to the length of its variant.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -8,8 +8,6 @@ model wrote without having seen a query. *Hidden* tools are those that no query 
 learned of others must not push them down.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The tables and figures of ToolScope: selection, merging and search on its three benchmarks."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

@@ -2,8 +2,6 @@
 the classifier (§4.2) of Tool2Vec.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A profile of the baseline in the catalog of today, and which of its limits it does not keep."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 

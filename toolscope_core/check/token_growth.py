@@ -1,7 +1,5 @@
 """What the tools take before and now: in every shape of a prompt, by server; and limits on it."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The commands around the app: its store made ready, and the app opened."""
 
-from __future__ import annotations
-
 import gc
 import runpy
 import sys

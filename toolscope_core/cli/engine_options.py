@@ -1,7 +1,5 @@
 """The options of the commands for large catalogs: files read one by one, work on a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``evaluate --plan``: the plans of a query set, before and after a merge."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path

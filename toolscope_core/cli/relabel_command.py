@@ -1,7 +1,5 @@
 """The command that rewrites an evaluation set after a bundle."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The options of the commands that search a catalog."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands for the store itself: to another database, and up to date."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The command that writes document variants."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

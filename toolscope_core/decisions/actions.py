@@ -1,7 +1,5 @@
 """The table of actions that people decide, and the groups that rules speak of."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

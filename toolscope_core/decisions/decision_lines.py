@@ -1,7 +1,5 @@
 """A decision as a line of a ``decisions.jsonl``, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

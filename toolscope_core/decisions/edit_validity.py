@@ -1,7 +1,5 @@
 """Whether an edited document can stand in the outgoing toolset."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whether a decision can be read on its own: the form of each action."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """What a decision keeps together and apart, whichever catalog it is read on."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Iterable
 from itertools import chain, combinations, product
 from typing import TypeVar

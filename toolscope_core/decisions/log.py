@@ -1,7 +1,5 @@
 """The log of people's decisions: which are in force, and what may be appended."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Profiles as decisions: the form of their detail, and the profile that one says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Going back in a log of decisions without losing a row: what is taken back, what is made again."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How far two people agree beyond chance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

@@ -1,7 +1,5 @@
 """Whether gold calls still run on a merged toolset: TCCR and UCC (ToolScope, appendix K.1)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Calls of tools before and after they were merged: what share failed or was malformed."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Which tools are found where others are asked for: pairs that queries confuse, and a matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The bundled example catalog and its query set: fictional servers, our own writing."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Where clients defer tools behind a search, a tool that is not returned cannot be called.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How sure a mean over queries is: bootstrap intervals, paired p-values, Holm's correction."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A catalog with the queries that are asked of it, for experiments from files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A toolset to be measured, and the way from the catalog that the queries name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What each merge does to the queries it touches: the toolset with it and without."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Retrieval metrics of a ranking against gold answers with alternatives (names as in ranx)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """What shows that too much was merged: compression alone looks like success."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sets of queries with the tools or servers that answer them, read from JSON Lines or CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

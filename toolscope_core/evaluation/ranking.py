@@ -1,7 +1,5 @@
 """Many requests searched on several toolsets with one configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Metrics of one ranking a query, with intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What an experiment found, as JSON: what is kept, shown and exported."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """What a request finds in a toolset, before and after the merge, and which tools confuse it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations

@@ -6,8 +6,6 @@ takes one of it for each job, a job being a sub-query (appendix G.4). Without a 
 the tool of the list that its own search ranks highest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 

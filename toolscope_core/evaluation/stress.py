@@ -5,8 +5,6 @@ what is found in the pool, or taken by a worker who sees all of it, is a set, of
 recall and F1 are taken.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass

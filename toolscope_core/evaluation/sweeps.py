@@ -1,7 +1,5 @@
 """One setting moved, or parts left out, while all else stands: what each value gives."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial

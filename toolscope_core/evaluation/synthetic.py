@@ -1,7 +1,5 @@
 """Requests made from the descriptions of tools, for catalogs without a query set."""
 
-from __future__ import annotations
-
 import re
 import zlib
 

@@ -3,8 +3,6 @@
 Equal input and configuration give equal bytes: ids are sorted, no clock is read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

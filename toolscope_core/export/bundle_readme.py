@@ -4,8 +4,6 @@ Names and values of the catalog are shown in indented lines of JSON only, where 
 of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from toolscope_core.merging.calls import map_call, sample_arguments

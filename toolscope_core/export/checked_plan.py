@@ -1,7 +1,5 @@
 """Whether a plan may be exported in a shape, and the plan as it is exported."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from toolscope_core.catalog.bundle_versions import PART_TOOLS, part_names

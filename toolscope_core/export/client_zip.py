@@ -1,7 +1,5 @@
 """The zip that the Export page gives: the files of one client or API, and the whole bundle."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from toolscope_core.catalog.bundle_versions import PROFILE_FOLDER

@@ -1,7 +1,5 @@
 """Which tools stay in every prompt where a client's model searches for the others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """The manifest of a bundle: counts, the configuration that it was made with, sizes."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """Descriptions of namespaces that a model writes, and what speaks against one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

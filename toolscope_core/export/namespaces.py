@@ -1,7 +1,5 @@
 """Servers as namespaces: a model that searches sees name and description of each, and no tool."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@
 API is rate limited" are no more alike for it.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

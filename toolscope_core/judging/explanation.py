@@ -1,7 +1,5 @@
 """Why two tools look like the same job, or not: sentences for the person who decides."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

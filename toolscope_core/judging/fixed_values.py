@@ -5,8 +5,6 @@ is read off names and schemas, without a model: the name is the general tool's w
 values added, and every call can be mapped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from toolscope_core.catalog.source_words import source_name

@@ -5,8 +5,6 @@ still do harm: another server, state of its own, another effect, another kind of
 scope. Every sentence stops auto-accept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import shorten
 

@@ -9,8 +9,6 @@ equal (``buy_stock_fidelity`` and ``buy_stock_robinhood``).
 An implied server is a guess that people can see and change. It is no part of ids or fingerprints.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

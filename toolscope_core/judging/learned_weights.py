@@ -1,7 +1,5 @@
 """What the offline judge can learn from people's decisions on one catalog, and whether it helps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product

@@ -1,7 +1,5 @@
 """What tools say is dangerous or not allowed, and whether a text still says it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """What the words and arguments of two tools have in common and what sets them apart."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ The same words may say another thing: *comments of a story* and *story with comm
 and *blocking*, one member and its group's members.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from toolscope_core.judging.reading import ToolReading

@@ -5,8 +5,6 @@ by two programs that drive a browser is one job. What a tool is made for is read
 its server, its own name and description, else off what the other tools of its server speak of.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

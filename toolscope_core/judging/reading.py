@@ -1,7 +1,5 @@
 """What is read in a tool, once: its words, what it does, on what, with which arguments."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Names and words in the sentences come from the catalog and are not escaped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

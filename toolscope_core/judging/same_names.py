@@ -4,8 +4,6 @@
 apart by their embeddings and may yet be one job: the judge should see them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

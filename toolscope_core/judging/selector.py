@@ -4,8 +4,6 @@
 *of March* with another month.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@
 word on one side narrows or widens; words on both sides are a substitution, so a family or siblings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from toolscope_core.judging.arguments.roles import read_parameter

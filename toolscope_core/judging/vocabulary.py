@@ -5,8 +5,6 @@ General English comes from ``wordnet``; the lists of ``data/tool_words.json`` sa
 it does not.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The words of parameter names and descriptions: stems, one word per meaning."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -7,8 +7,6 @@ sense of both and are close by meaning as well, so that *book* is no *word*. Wor
 case.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from dataclasses import dataclass

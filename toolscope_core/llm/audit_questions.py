@@ -1,7 +1,5 @@
 """Which clusters and families a model is shown as a whole, and which pairs they still lack."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

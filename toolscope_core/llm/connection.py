@@ -1,7 +1,5 @@
 """Whether an endpoint can be used, in words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from toolscope_core.llm.chat import EndpointModel

@@ -5,8 +5,6 @@ Each is offered to people, or taken by a command that asks for documents. It is 
 that it can be read in the log and undone, and only if nothing speaks against it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 

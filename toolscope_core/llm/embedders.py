@@ -1,7 +1,5 @@
 """The models that settings name: an embedder, local or of an endpoint, and a cross-encoder."""
 
-from __future__ import annotations
-
 from toolscope_core.embedding.encoders import CrossScorer, SentenceEmbedder
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.quantized_model import QUANTIZED_MODEL

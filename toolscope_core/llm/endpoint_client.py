@@ -4,8 +4,6 @@ The key is put on a request by the transport, after the address was compared wit
 the key belongs to; the SDK never holds it. Nothing else of the environment is sent.
 """
 
-from __future__ import annotations
-
 import logging
 import socket
 import threading

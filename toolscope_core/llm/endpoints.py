@@ -1,7 +1,5 @@
 """Which endpoint is asked: chosen for the store, its key from outside; and what models cost."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import asdict, replace

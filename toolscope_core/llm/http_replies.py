@@ -1,7 +1,5 @@
 """HTTP replies of an endpoint: size, strict JSON, and what a failure means."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Masks the key of an endpoint in a text, in every spelling of its characters."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import lru_cache

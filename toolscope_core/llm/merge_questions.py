@@ -8,8 +8,6 @@ do not belong together is still found. There are never more pairs than candidate
 about every candidate pair and every cluster, as ToolScope (section 3.2) does.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The configuration of a run: all that decides its questions, and so which answers count."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal, get_args

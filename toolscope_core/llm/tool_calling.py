@@ -1,7 +1,5 @@
 """A chat model that calls tools: what is sent in each turn, and how its calls are read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

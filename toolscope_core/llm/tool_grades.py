@@ -1,7 +1,5 @@
 """How well each tool is documented, as a model says."""
 
-from __future__ import annotations
-
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.quality import QUALITY_TASK
 from toolscope_core.merging.model_verdicts import Grade

@@ -1,7 +1,5 @@
 """A catalog analysed: embedded, its near pairs judged, and the merged tools made."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import numpy as np

@@ -6,8 +6,6 @@ A cluster is *safe* if every rule holds. What speaks against one is a sentence, 
 ``clusters`` says which.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 

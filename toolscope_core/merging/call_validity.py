@@ -1,7 +1,5 @@
 """Whether a schema takes a call, whatever the schema is: nothing is fetched, nothing raises."""
 
-from __future__ import annotations
-
 import json
 from itertools import islice
 from typing import Any

@@ -4,8 +4,6 @@ ToolScope relabels gold answers by φ (equation 3); a call keeps its meaning onl
 move too, which is what the argument maps are for.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence

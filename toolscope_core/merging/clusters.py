@@ -5,8 +5,6 @@ that no tool is both kept and pruned. What may be accepted without a person is `
 to say.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@ each connected component. All in arrays, so that a hundred thousand edges take a
 second.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -7,8 +7,6 @@ good pairs carries a bad one along. A doubtful pair that is a merge of the same 
 sides is heard together with that witness, half and half.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations

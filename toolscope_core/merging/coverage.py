@@ -4,8 +4,6 @@ People decide by server. From the verdicts of the cards it follows which tools o
 other server serves, with which arguments, and which nobody does.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

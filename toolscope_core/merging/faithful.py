@@ -5,8 +5,6 @@ A model that was led astray by a tool's text is stopped here too: whatever the o
 not hold (a link, an address, the name of a tool, text that speaks to models) is a violation.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

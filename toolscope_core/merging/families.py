@@ -4,8 +4,6 @@ They are formed from what same-job clusters leave. No member could serve another
 what differs is in no argument; a gateway with a selector could stand for all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations

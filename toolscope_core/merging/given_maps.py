@@ -5,8 +5,6 @@ What is given of one tool is an object of ``moves`` (old argument → ``to``, th
 ``dropped`` (old argument → the reason). What it does not name stays as it was found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType

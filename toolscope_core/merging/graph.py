@@ -4,8 +4,6 @@ An edge exists where M_C(a, b) = 1 (equation 1 of the paper), or where a person 
 *never merge* takes the edge out. Built on networkx; every result is in id order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Which tools an analysis puts together: groups of one job, and families among the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Whether a merge plan holds together: checked before any plan is let out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from toolscope_core.model.cluster import Cluster

@@ -1,7 +1,5 @@
 """Which of two servers the merges between them keep: the one that the other replaces less."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 

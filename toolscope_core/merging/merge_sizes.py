@@ -1,7 +1,5 @@
 """What a merge or an edited document makes of the size of its tools, and which part grows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType

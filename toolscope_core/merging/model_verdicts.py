@@ -4,8 +4,6 @@ A model alone changes nothing. Its verdicts decide which tools are proposed toge
 would then be accepted without a person is held against the offline judge in ``doubts``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The pairs of an analysis that join two tools, as edges of ids and as a graph of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

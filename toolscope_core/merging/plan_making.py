@@ -1,7 +1,5 @@
 """The plan of an analysis under the decisions of people and an accept policy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """φ and α read back from a bundle, which others may have edited."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Tools of a plan changed on the way out: φ, α and what cites them follow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

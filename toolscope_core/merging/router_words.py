@@ -5,8 +5,6 @@ A query language that one of two searches takes (``ti:``, ``AND``) has to stay, 
 one's: the callers of the other would get nothing for it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import cleandoc

@@ -4,8 +4,6 @@ A group of three may hold two that say the same in other words and a third that 
 at. The two are offered by themselves then, and the third waits until they are one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations

@@ -8,8 +8,6 @@ of one, each with a store of its own. Two packages for one product, or for what 
 server plainly keeps nothing for (sums, public facts) is not apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Whole servers let go by decisions, as ``merge --by-server`` makes them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

@@ -7,8 +7,6 @@ take: they look alike, and nothing is merged. The description template is ours; 
 write a better one later (ToolScope, section 3.2, d* = M_D(C_b)).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType

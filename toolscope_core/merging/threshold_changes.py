@@ -1,7 +1,5 @@
 """How the clusters differ between two thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

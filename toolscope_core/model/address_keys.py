@@ -1,7 +1,5 @@
 """What stands for a tool or a pair in an address."""
 
-from __future__ import annotations
-
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import digest
 

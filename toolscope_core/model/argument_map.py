@@ -3,8 +3,6 @@
 Ours, on top of the relabel mapping φ of ToolScope (arXiv 2510.20036, section 3.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal

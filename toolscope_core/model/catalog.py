@@ -1,7 +1,5 @@
 """A catalog: its tools, servers and files, and what was wrong with what was read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

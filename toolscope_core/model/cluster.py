@@ -1,7 +1,5 @@
 """Groups of tools, the clusters that a merge makes of them, and their documents."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

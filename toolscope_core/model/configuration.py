@@ -1,7 +1,5 @@
 """Frozen settings of each stage; each refuses values that cannot be meant."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass, field
 from typing import Literal, get_args

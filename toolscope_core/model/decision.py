@@ -1,7 +1,5 @@
 """What people decide: the decisions as they are logged, and what they bind a merge to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain

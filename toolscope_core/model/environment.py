@@ -1,7 +1,5 @@
 """The one reader of the environment: where data is kept, and the keys, each for its origin."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

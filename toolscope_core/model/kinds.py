@@ -1,7 +1,5 @@
 """Kinds of proposals, verdicts and relations in plain words, for every page and report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal

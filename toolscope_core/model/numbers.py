@@ -1,7 +1,5 @@
 """Numbers and lists in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 _HISSING = ("s", "x", "z", "ch", "sh")

@@ -3,8 +3,6 @@
 φ is that of ToolScope (arXiv 2510.20036, section 3.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,5 @@
 """A profile: the tools of the toolset that one agent gets, as people chose them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,5 @@
 """Protocols of what is replaceable (embedder, engine, chat model, ledger) and of progress."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar, runtime_checkable

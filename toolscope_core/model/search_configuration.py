@@ -1,7 +1,5 @@
 """How tools are ranked for a request: our own search, that of each paper, and those of clients."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

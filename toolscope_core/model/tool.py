@@ -1,7 +1,5 @@
 """A tool and its parameters, its documents and the canonical text that ids are made of."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping

@@ -5,8 +5,6 @@ Stream-Safe Text Format does (UAX #15, section 13), a run is cut after 30 marks;
 writes more.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 from typing import Literal

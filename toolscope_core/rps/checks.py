@@ -1,7 +1,5 @@
 """Whether what was written about a tool may stand beside what its server says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

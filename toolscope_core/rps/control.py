@@ -4,8 +4,6 @@ It tells whether an augmented document is found for what it says or for being lo
 (Retrieval–Plan–Select, §4.5).
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from functools import lru_cache

@@ -4,8 +4,6 @@ Only words that the tool itself says are moved; nothing is written. Of its sibli
 comes in: to name what a tool is not brings the two closer.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """How good the plans of a query set are (Retrieval–Plan–Select, §4.6, tables 9 to 11)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 

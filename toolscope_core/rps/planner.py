@@ -7,8 +7,6 @@ a job that is not done a worker sees only candidates that it has not seen: K 5 â
 tools as one round of 15.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -2,8 +2,6 @@
 descriptions by which they are not mistaken for each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Document variants that a model writes, each held against what its tool says."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Who decides in a plan: by the ranking alone, or by asking a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

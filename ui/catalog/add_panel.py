@@ -1,7 +1,5 @@
 """The one way to add a catalog: from files, from a pasted text, from servers."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from ui.catalog.servers_panel import is_reading, servers_panel

@@ -1,7 +1,5 @@
 """What a new version of a catalog changes: before it is added, and step by step afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Which tools a client that defers tools would never show its model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import streamlit as st

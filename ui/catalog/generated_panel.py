@@ -1,7 +1,5 @@
 """Queries that a model writes: asked for, counted, shown by the tools they cover, exported."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """The servers that names imply: shown, renamed, split and dismissed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Implied servers on the screen: which there are, and people's changes to them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from toolscope_core.decisions.log import admit

@@ -1,7 +1,5 @@
 """What a catalog holds beside its tools: servers, findings, records that could not be read."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer

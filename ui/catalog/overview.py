@@ -1,7 +1,5 @@
 """The worst collisions nobody has settled, the names that servers share, what to do next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The first view: the price tag, what a new version changed, the advice, what to do next."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

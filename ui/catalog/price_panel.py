@@ -1,7 +1,5 @@
 """The price tag: tools and tokens now and by each way to fewer, beside the limits of clients."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

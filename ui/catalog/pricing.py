@@ -1,7 +1,5 @@
 """What a toolset costs an agent in every prompt: as it is, and by each way to make it smaller."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass

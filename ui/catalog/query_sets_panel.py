@@ -1,7 +1,5 @@
 """The query sets of a catalog: added, looked at, deleted."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.model.errors import ConfigError

@@ -1,7 +1,5 @@
 """Renaming a catalog, and deleting it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity

@@ -1,7 +1,5 @@
 """A catalog from servers: which are configured, a tick for each, what they offer, adding it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.mcp.servers.offers import ServerOffer

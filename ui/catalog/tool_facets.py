@@ -1,7 +1,5 @@
 """What narrows the table of tools: the state of a tool, and what the scan found in it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 

@@ -1,7 +1,5 @@
 """All tools in one table, as wide as the page: searched, narrowed, ticked."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any

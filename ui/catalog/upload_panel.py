@@ -1,7 +1,5 @@
 """Adding a catalog: files, a preview of what they hold, then the store and the analysis."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """Logs and traces that somebody adds to a catalog: read, previewed, and kept as counts."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How the tools are used: logs and traces added, what they say, and which tools nobody calls."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The argument maps of a merge, edited in a table: what each old argument becomes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,5 @@
 """What Tell apart and For search share: one of many is chosen, and what speaks against a text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What is checked of a document while it is edited, before anybody saves or exports it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Which document is edited: that of a merge, or of any single tool."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """A document with its fields, what it would do, and the buttons that keep or drop the changes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace

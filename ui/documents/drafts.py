@@ -4,8 +4,6 @@ A rename is stated, never guessed: each row keeps the name that the synthesised 
 parameter, so that the argument maps can follow it.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

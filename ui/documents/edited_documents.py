@@ -1,7 +1,5 @@
 """The documents of clusters on the screen: as they stand, as they were, previewed and edited."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

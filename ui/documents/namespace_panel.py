@@ -1,7 +1,5 @@
 """The descriptions of namespaces: one edited at a time, with what a search by namespace finds."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.llm.tasks.namespace_prompt import MOST_TOOLS

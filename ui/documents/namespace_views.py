@@ -1,7 +1,5 @@
 """How each server is described to a model that searches by namespace, and what that finds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from toolscope_core.decisions.constraints import namespace_descriptions

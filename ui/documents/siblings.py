@@ -1,7 +1,5 @@
 """Siblings to tell apart on the screen: the list, suggestions, what they do, and saving them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

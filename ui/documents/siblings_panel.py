@@ -1,7 +1,5 @@
 """Collisions to tell apart: tools that sound alike and stay two, under descriptions that differ."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import streamlit as st

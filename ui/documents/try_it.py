@@ -1,7 +1,5 @@
 """An old call tried on the merged tool: what it becomes, and the way back."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Document variants, what searches read beside a tool's own text: loaded and reviewed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

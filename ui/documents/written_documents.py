@@ -1,7 +1,5 @@
 """Words that a model has for a merged tool, beside those made offline, with what speaks against."""
 
-from __future__ import annotations
-
 from toolscope_core.llm.document_answers import (
     Written,
     ask_for_documents,

@@ -2,8 +2,6 @@
 experiment.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time

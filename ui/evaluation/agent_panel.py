@@ -1,7 +1,5 @@
 """An agent at work on a query set, with the toolset as it is and as merged."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import streamlit as st

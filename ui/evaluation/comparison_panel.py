@@ -1,7 +1,5 @@
 """Two toolsets under the same queries: figures, queries, merges, and tools that queries confuse."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 

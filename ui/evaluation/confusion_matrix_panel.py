@@ -1,7 +1,5 @@
 """What is found where other tools are asked for: the matrix, the queries of a cell, the cases."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Experiments on the screen: configured, run as jobs, kept, compared, exported."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Sweeps and stress tests as Plotly figures. Pure functions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

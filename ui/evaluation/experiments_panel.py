@@ -1,7 +1,5 @@
 """Experiments beyond before and after, and those that are kept: opened, compared, exported."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """What is measured: the queries, the two toolsets, the button, and the result that is there."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

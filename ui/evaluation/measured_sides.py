@@ -1,7 +1,5 @@
 """The toolsets that can be measured on a catalog, by what they are called."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from toolscope_core.evaluation.measured_toolsets import (

@@ -1,7 +1,5 @@
 """Exported bundles that were uploaded to be measured, kept as folders in the cache."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil

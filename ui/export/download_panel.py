@@ -1,7 +1,5 @@
 """The zip for a client, an API or a file: its button, and where each file goes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the exported toolset comes to: its figures, and what stays out of it or keeps its form."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.catalog.tokens import KILO

@@ -1,7 +1,5 @@
 """The choice of the tools in every prompt of clients whose models search for the others."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Prompts, skills and rules that somebody gives, searched for names that the export takes away."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.model.configuration import PlanConfig

@@ -1,7 +1,5 @@
 """Which tools stay in every prompt, and which are left to the search of a client."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from toolscope_core.catalog.tokens import Costs

@@ -1,7 +1,5 @@
 """Validation of the exported toolset by client, its tokens, and ways below a tool limit."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The table of clusters of three or more tools; the selected one is drawn below it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

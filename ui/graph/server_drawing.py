@@ -2,8 +2,6 @@
 lines as wide as they share pairs. Pure functions.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """How many pairs of tools each two servers share, and of what kind."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

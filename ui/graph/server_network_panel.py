@@ -1,7 +1,5 @@
 """The servers of a catalog and what they share; a click opens two of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

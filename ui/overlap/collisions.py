@@ -1,7 +1,5 @@
 """Where tools collide, seen from afar: blocks of tools, two blocks close up."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

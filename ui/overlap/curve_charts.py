@@ -1,7 +1,5 @@
 """The collision curve as a Plotly figure. Pure functions."""
 
-from __future__ import annotations
-
 import numpy as np
 import plotly.graph_objects as go
 

@@ -1,7 +1,5 @@
 """The collision curve: how many pairs are how close, before and after the merge."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The collision curve: how many pairs of tools are how close, before and after the merge."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

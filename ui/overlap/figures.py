@@ -1,7 +1,5 @@
 """The figures of the page as data, and the table of each for those who cannot use a picture."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -5,8 +5,6 @@ which Plotly finds and does not draw. Cosines of tools go out as whole hundredth
 a byte each.
 """
 
-from __future__ import annotations
-
 import html
 import unicodedata
 from collections import Counter

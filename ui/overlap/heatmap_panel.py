@@ -3,8 +3,6 @@
 The address holds what is shown: ``one`` and ``other`` are blocks, ``cell`` is a pair.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

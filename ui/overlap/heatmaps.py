@@ -1,7 +1,5 @@
 """The heatmaps of a catalog: each level on demand, what takes long kept."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 

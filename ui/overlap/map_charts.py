@@ -1,7 +1,5 @@
 """The map of a toolset, and its silhouettes, as Plotly figures. Pure functions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

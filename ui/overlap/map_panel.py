@@ -2,8 +2,6 @@
 lasso or box selects.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The selected tools below the map, and the decisions to take on them."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.decisions.actions import ACTIONS

@@ -1,7 +1,5 @@
 """The map of a catalog: projections made once and kept, colours, regions, silhouettes."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """Vectors of the outgoing tools: those of the catalog, and new ones where a text is new."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from toolscope_core.embedding.tool_text import tool_text

@@ -1,7 +1,5 @@
 """The ranked pairs: filters, the table, and the selected pair."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Words for the crowded places of a map: what tells the tools there from all others."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Server against server: which servers could be switched off, and what each does of the others."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.merging.coverage import Coverage, ServerCoverage

@@ -1,7 +1,5 @@
 """The thresholds: a preview of the clusters that a change adds or removes, and applying it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

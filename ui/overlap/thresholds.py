@@ -1,7 +1,5 @@
 """What other thresholds would bring: clusters that come and go."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

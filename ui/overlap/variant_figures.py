@@ -6,8 +6,6 @@ is padded to the same length with random words. The vectors are those of the ret
 more than the merge does: the curve of *own text* is not that of *original*.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from toolscope_core.catalog.document_variants import with_variants

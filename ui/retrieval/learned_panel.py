@@ -1,7 +1,5 @@
 """What tools are ranked by: their text, or what was learned from queries; training and removing."""
 
-from __future__ import annotations
-
 from dataclasses import astuple
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The plan of a request: its jobs, what was found for each, what is called, and why."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What is asked: a request, or a query of a loaded set, and how it is searched."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import streamlit as st

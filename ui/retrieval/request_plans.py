@@ -4,8 +4,6 @@ A model's plan is made of the answers that are known; ``start`` asks for the oth
 the budget, and the plan is made again.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a request finds: the toolset as it is and the merged one side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -2,8 +2,6 @@
 each batch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The queue beside one card, and below them the bar of buttons and keys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The queue of the Review page: what is listed, in which order, and the table to choose from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """A proposal split anew by hand: each tool in a part, with a live look at what becomes of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

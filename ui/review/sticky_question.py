@@ -2,8 +2,6 @@
 lets nothing that is scrolled to stand under the bar of keys.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 

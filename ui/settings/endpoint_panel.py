@@ -1,7 +1,5 @@
 """The model endpoint: its address and model, limits, budget, key, and a connection test."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

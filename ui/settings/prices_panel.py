@@ -1,7 +1,5 @@
 """The prices of models, edited in a table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

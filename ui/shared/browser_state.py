@@ -5,8 +5,6 @@ a page makes by itself while it is drawn first, and when it is left. Such a chan
 of the step before.
 """
 
-from __future__ import annotations
-
 from urllib.parse import unquote
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """A failure in a button's callback, shown where the page draws the panel the next time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What every page shares: the workspace, the sidebar, the current catalog, running jobs."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace

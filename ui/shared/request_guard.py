@@ -5,8 +5,6 @@ A page of another site can have its name resolve to 127.0.0.1 (DNS rebinding). T
 sends the app requests that name that site as their host, and lets the page read the answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from urllib.parse import SplitResult, urlsplit
 

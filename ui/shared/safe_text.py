@@ -1,7 +1,5 @@
 """Text on the screen: what strangers wrote made safe for markdown and HTML, and small formats."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Sequence

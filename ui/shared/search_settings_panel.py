@@ -1,7 +1,5 @@
 """How tools are ranked: the search of a paper or our own, and every setting of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who can reach the app, and signing in where Streamlit's secrets configure it (OpenID Connect)."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 

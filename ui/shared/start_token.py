@@ -4,8 +4,6 @@ A program that runs on this machine, or a page that slipped past every other che
 app as the user does, but cannot read what was printed there.
 """
 
-from __future__ import annotations
-
 import hmac
 import secrets
 import sys

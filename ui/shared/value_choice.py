@@ -1,7 +1,5 @@
 """A box of labels that stand for values; the address names the label."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Schemas in one form, so that two ways to say the same are equal: before versions are compared."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from toolscope_core.catalog.schema.contradictions import is_of_type

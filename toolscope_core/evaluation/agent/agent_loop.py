@@ -1,7 +1,5 @@
 """One request carried out by a model that calls tools: turn by turn, until it stops calling."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,5 @@
 """What an agent did with several toolsets, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean

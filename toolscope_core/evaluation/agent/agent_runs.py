@@ -1,7 +1,5 @@
 """A query set worked on by an agent, with several toolsets, each behind a gateway of its own."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager

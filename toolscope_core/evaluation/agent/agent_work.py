@@ -1,7 +1,5 @@
 """What an agent did with two toolsets, as rows: the figures side by side, and each request."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether what an agent did with a request was right: by what is expected, or by a judge model."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
 

@@ -1,7 +1,5 @@
 """Episodes as lines of a file, so that a run that stopped goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path

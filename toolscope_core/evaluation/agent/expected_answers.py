@@ -5,8 +5,6 @@
 a further call gives then, or a list of these, of which each must hold.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The tools of a gateway as an agent is given them, and its calls on their way there."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The turns of an agent's model: paid for before they are sent, sent again where that helps."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 

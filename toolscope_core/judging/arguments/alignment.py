@@ -4,8 +4,6 @@ An argument map is *lossless* when every argument of every valid call to the old
 in the merged tool, with a value that the merged schema allows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache

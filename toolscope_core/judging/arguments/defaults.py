@@ -1,7 +1,5 @@
 """What an argument is where a call leaves it out, as its schema or its description states."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

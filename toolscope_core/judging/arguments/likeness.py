@@ -1,7 +1,5 @@
 """How surely two parameters are the same: from the words of names and descriptions, and types."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

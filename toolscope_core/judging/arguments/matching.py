@@ -1,7 +1,5 @@
 """Which parameter of one tool is which of another: one to one, best first, then what is left."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How one argument is carried over: the operation between two parameters' schemas."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

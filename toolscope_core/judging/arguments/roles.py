@@ -1,7 +1,5 @@
 """What part a parameter plays in a call, as far as its name, description and values tell."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@
 knows, so a doubt costs a merge and never an argument.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from operator import ge, le
 from typing import Any

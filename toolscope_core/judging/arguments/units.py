@@ -1,7 +1,5 @@
 """In which unit or written form a parameter wants its value, as far as it says so."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Requests to a model: the answers on some items, and what each task took."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol, TypeVar

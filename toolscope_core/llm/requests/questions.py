@@ -1,7 +1,5 @@
 """The questions about some items: which are new, what asking takes, and the answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """The threads of a run: each sends one call at a time, repairs it, and keeps its answers."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

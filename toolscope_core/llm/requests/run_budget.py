@@ -1,7 +1,5 @@
 """The budget of a run and what it has spent; it holds whatever is in flight."""
 
-from __future__ import annotations
-
 import threading
 
 from toolscope_core.model.configuration import Budget, Prices

@@ -4,8 +4,6 @@ The wording is ours. The model sees neutral tokens in place of ids. Its answer m
 them into exactly one group; one that drops a member cannot be used.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

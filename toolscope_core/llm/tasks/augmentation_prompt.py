@@ -2,8 +2,6 @@
 §3.1 and appendix B.1). The wording is ours.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

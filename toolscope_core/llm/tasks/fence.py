@@ -5,8 +5,6 @@ field. What is left out of the prompt is counted, and shown to people; what says
 tool (indentation, titles that schemas derive from names) is left out without a word.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

@@ -4,8 +4,6 @@ The wording is ours. Each pair is asked about by itself: answers on three tools 
 together, which audits and correction settle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal

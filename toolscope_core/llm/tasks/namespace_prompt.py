@@ -2,8 +2,6 @@
 it. The wording is ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import shorten

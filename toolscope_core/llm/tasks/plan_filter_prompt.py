@@ -2,8 +2,6 @@
 (Retrieval–Plan–Select, table 9, *post-selection*). The wording is ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """A question to a model: the tools and texts it is about, one line for each item, and a form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar

@@ -1,7 +1,5 @@
 """Asks how well a tool is documented, 1 to 5 (ToolScope, appendix G.5); the wording is ours."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field

@@ -2,8 +2,6 @@
 The wording is ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated

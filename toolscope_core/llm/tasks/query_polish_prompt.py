@@ -2,8 +2,6 @@
 wording is ours.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Annotated

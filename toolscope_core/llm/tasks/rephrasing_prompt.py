@@ -2,8 +2,6 @@
 (Retrieval–Plan–Select, table 9, *multi-query*). The wording is ours.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text

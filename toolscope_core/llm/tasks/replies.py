@@ -6,8 +6,6 @@ range, tokens that were asked about and short plain sentences. An answer that is
 cannot be used, and spoils no other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar

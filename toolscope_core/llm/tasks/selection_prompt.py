@@ -2,8 +2,6 @@
 whose prompt has the same parts: the request, one step of it, the candidates). The wording is ours.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Asks for descriptions that tell two tools apart. The wording is ours."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from toolscope_core.llm.tasks.fence import RULES, prompt_text

@@ -2,8 +2,6 @@
 view (*context*; Retrieval–Plan–Select, §3.2 and appendix B.2). The wording is ours.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ synthesis and its argument maps. A *prune* keeps its name and schema, so of it o
 is taken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated

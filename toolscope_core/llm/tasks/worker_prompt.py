@@ -2,8 +2,6 @@
 (Retrieval–Plan–Select, §3.3 and appendix B.3). The wording is ours.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Literal
 

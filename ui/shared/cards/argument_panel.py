@@ -1,7 +1,5 @@
 """The parameters of a cluster's members side by side, each with what sets it apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

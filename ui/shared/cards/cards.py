@@ -1,7 +1,5 @@
 """What a reviewer sees of one cluster: its members, where each argument goes, the evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Before and after one change: the requests that it wins and loses, and how sure that is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import streamlit as st

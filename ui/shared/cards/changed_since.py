@@ -1,7 +1,5 @@
 """What changed in the tools of a decision since it was made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

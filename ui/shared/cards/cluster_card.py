@@ -1,7 +1,5 @@
 """How one cluster is drawn, on the Review and the Documents page."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The graph of a cluster on a card, in a box that draws it once somebody opens it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.model.cluster import Cluster

@@ -1,7 +1,5 @@
 """Decisions in words, and the list of them with an undo button each, or who undid it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import streamlit as st

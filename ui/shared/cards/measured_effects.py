@@ -1,7 +1,5 @@
 """What an experiment says of one pair, and logs of one merge, where people decide on it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

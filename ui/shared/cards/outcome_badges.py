@@ -1,7 +1,5 @@
 """How a verdict looks: its colour, its icon, and the badge that says it in plain words."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What waits for a person in Review, what speaks against it, and what comes first."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Lines on servers that could be switched off, each with the way to its page."""
 
-from __future__ import annotations
-
 from typing import NoReturn
 
 import streamlit as st

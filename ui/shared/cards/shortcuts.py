@@ -4,8 +4,6 @@ To add one, add a line to ``SHORTCUTS``, and give its button ``letter`` as short
 the page is a ``panel``: the focus goes into it, and the keys rest until it is closed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ transparent, so that the page's theme shows through. Text is ``INK``, for which 
 own: a template of Plotly, which is how Streamlit's theme comes, has each picture drawn twice.
 """
 
-from __future__ import annotations
-
 import html
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The parts of a probability: what each signal adds to the log-odds, bar after bar."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import accumulate

@@ -4,8 +4,6 @@ The same nodes and edges go to the page's view and into the file to take away. T
 plain text in them and must be set as text wherever it is shown.
 """
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 The view holds no state of its own. It sends what was clicked, and draws the data it is sent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The graph of one cluster with the chosen tool or link; a cluster can be split at a bridge."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The part of the merge graph that is drawn, and its table for those who cannot use a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal

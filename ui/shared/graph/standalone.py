@@ -5,8 +5,6 @@ pyvis switch to ``innerHTML`` is broken up by an invisible joiner. Every tag tha
 something is cut out. A policy in the file forbids what would be left.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Documentation grades by a model: counts by band, the tools, the reasons."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import streamlit as st

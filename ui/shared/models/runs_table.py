@@ -1,7 +1,5 @@
 """Model runs as a table: the task, how each ended, what it cost."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity

@@ -1,7 +1,5 @@
 """Which tools overlap: the ranked pairs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """One pair: the verdict, the decisions on it, and the evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial

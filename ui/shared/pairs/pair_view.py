@@ -1,7 +1,5 @@
 """Two tools side by side: what is known of a pair."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The result of an experiment as tables: rows of plain values, in the order they are shown."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass

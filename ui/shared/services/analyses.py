@@ -1,7 +1,5 @@
 """Analyses on the screen: started as a job, watched, kept in memory, rebuilt from the cache."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import time

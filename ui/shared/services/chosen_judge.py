@@ -5,8 +5,6 @@ with a choice and with people's decisions, and never because an answer arrives m
 process rebuilds the same model_verdicts from the ledger, without asking.
 """
 
-from __future__ import annotations
-
 import threading
 from dataclasses import asdict, dataclass, replace
 

@@ -1,7 +1,5 @@
 """The experiments that are kept of a catalog, and what they found of its merges and pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What leaves: the bundle of a plan, its figures, and each policy beside a target's limit."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Which tools the searches of clients find, as the catalog is and after what people decided."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ Nothing is used before a person keeps it: searches, measurements and training re
 the set of generated queries holds what was kept.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A model on the screen: what it was asked, what it said, and which judge counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What the judge learned from the decisions on a catalog: offered, used by choice, switched off."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Models that learned from a catalog's query sets: trained as a job, shown, used, removed."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

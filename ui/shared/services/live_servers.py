@@ -1,7 +1,5 @@
 """Catalogs read from servers: shown first, started when somebody says so, added like a file."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

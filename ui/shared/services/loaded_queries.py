@@ -1,7 +1,5 @@
 """Query sets on the screen: previewed, kept with a catalog, read again."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 

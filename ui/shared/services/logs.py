@@ -1,7 +1,5 @@
 """The logs of decisions: each read once for every change of it, and the row of a new decision."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from types import MappingProxyType
 

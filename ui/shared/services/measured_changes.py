@@ -1,7 +1,5 @@
 """Changes of a toolset on the screen: what each does to the requests there are, as a job."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ the plan as it was until a person chooses it (``Judging.use``), for it knows onl
 it again goes on where it ended.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Several people on one store: who has which share of the queue."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """A proposal split anew by hand, with a look at what comes of it before it is recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

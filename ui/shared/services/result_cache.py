@@ -1,7 +1,5 @@
 """Values kept for as long as what they were made from stays the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from operator import is_not

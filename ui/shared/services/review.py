@@ -1,7 +1,5 @@
 """Review on the screen: the plan as it stands, the queue, decisions, undo, the bundle."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Document variants on the screen: added from a file, checked, reviewed tool by tool or at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal

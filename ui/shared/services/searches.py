@@ -1,7 +1,5 @@
 """Searching on the screen: a request against the toolset as it is and as the merge leaves it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace

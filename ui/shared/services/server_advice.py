@@ -1,7 +1,5 @@
 """Server against server for the pages: coverage, advice, and switching a whole server off."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What people have decided already: accepted merges and rejected ones, as clusters to look at."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

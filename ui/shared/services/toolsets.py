@@ -1,7 +1,5 @@
 """What a person says of any set of tools, whether or not a cluster holds them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Literal

@@ -1,7 +1,5 @@
 """How the tools of a catalog are used, by the logs and traces that were added to it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """Versions of a catalog on the screen: what changed, and which decisions that puts in doubt."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What is in a catalog, row by row: tools, servers, findings, records that could not be read."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

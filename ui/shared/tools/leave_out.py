@@ -1,7 +1,5 @@
 """Leaving tools out of the toolset, with a reason, and undoing that."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Which servers: the configuration they are in, and a tick for each that may be started."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

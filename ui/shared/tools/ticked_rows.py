@@ -1,7 +1,5 @@
 """A table whose rows are ticked: in every list a tick means that the row is taken."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tools in blocks that belong together: those of a server, of a category field, of a cluster."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass
