@@ -9,16 +9,14 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.store import append_decision
 from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 
-class ImpliedServers:
+class ImpliedServers(PageService):
     """The servers that names imply in a catalog, with the changes that were decided."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
+        super().__init__(work)
         self._servers: ResultCache[tuple[ImpliedServer, ...]] = ResultCache()
 
     def of(self, catalog_id: int) -> tuple[ImpliedServer, ...]:

@@ -20,7 +20,7 @@ from toolscope_core.model.tool import Tool
 from ui.shared.cards.queue import Progressed
 from ui.shared.pairs.pair_view import Pairs
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 WORST = 5
 _OF_NAMES, _OF_SERVERS = 0.2, 0.05
@@ -74,13 +74,11 @@ class NextStep:
     query: Mapping[str, str] = field(default_factory=dict)
 
 
-class Overview:
+class Overview(PageService):
     """What the first page advises. Remembers what a plan was found to need."""
 
     def __init__(self, work: Workspace) -> None:
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._pairs = work.service(Pairs)
         self._worst: ResultCache[tuple[Collision, ...]] = ResultCache()
         self._names: ResultCache[tuple[SharedToolName, ...]] = ResultCache()

@@ -9,7 +9,7 @@ from toolscope_core.model.plan import MergedTool
 from ui.shared.cards.queue import is_family
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.server_advice import ServerAdvice
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 DECIDED = PlanConfig()
 WITHOUT_CODE = PlanConfig(accept="all")
@@ -37,12 +37,11 @@ class MergeCounts:
     alike: int
 
 
-class Pricing:
+class Pricing(PageService):
     """The price of the toolset of a catalog, as its plan would leave it."""
 
     def __init__(self, work: Workspace) -> None:
-        self._catalogs = work.catalogs
-        self._review = work.review
+        super().__init__(work)
         self._servers = work.service(ServerAdvice)
         self._prices: ResultCache[ToolsetPrice] = ResultCache()
 

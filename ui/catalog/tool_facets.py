@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from toolscope_core.catalog.formats.offered_names import shared_names
 from toolscope_core.model.plan import MergePlan
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 from ui.shared.tools.catalog_tables import finding_kinds, finding_rows
 
 Facet = Mapping[str, Collection[str]]
@@ -16,13 +16,11 @@ PROPOSED, MERGED, ALONE, LEFT_OUT = "in a proposal", "merged", "in no proposal",
 SHARES_NAME = "shares its name with another server"
 
 
-class ToolFacets:
+class ToolFacets(PageService):
     """The facets of the tools of catalogs."""
 
     def __init__(self, work: Workspace) -> None:
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._findings: ResultCache[Facet] = ResultCache()
         self._states: ResultCache[Facet] = ResultCache()
 

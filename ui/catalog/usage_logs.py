@@ -10,7 +10,7 @@ from toolscope_core.usage.call_counts import CatalogCallCounts, count_calls, que
 from toolscope_core.usage.trace_formats import read_trace
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.usage_evidence import as_json
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 MOST_BYTES = 200_000_000
 
@@ -26,12 +26,11 @@ class UsagePreview:
     unread: int
 
 
-class UsageLogs:
+class UsageLogs(PageService):
     """Reads logs; of each only counts and times are kept, and its requests with consent."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._catalogs = work.catalogs
+        super().__init__(work)
         self._queries = work.service(LoadedQueries)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> UsagePreview:

@@ -10,7 +10,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from ui.documents.drafts import Draft, with_draft
 from ui.shared.cards.cards import Card, card_of
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,8 @@ class DocumentVersion:
     draft: Draft
 
 
-class Documents:
+class Documents(PageService):
     """What agents will read of a cluster, also of one tool alone."""
-
-    def __init__(self, work: Workspace) -> None:
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
-        self._review = work.review
 
     def draft(self, catalog_id: int, cluster: Cluster) -> Draft:
         """The document of a cluster as it stands, ready to be edited."""

@@ -24,7 +24,7 @@ from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 MOST_QUERIES = 200
 """Requests that the effect on a pair is measured with."""
@@ -47,12 +47,11 @@ class SiblingsCard:
         return any(tool.description != self.standing[tool.id] for tool in self.tools)
 
 
-class Siblings:
+class Siblings(PageService):
     """Siblings of analysed catalogs that collide."""
 
     def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._documents = work.service(Documents)
         self._queries = work.service(LoadedQueries)
         self._variants = work.service(Variants)

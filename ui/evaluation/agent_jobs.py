@@ -44,7 +44,7 @@ from ui.shared.services.live_servers import LiveServers
 from ui.shared.services.model_runs import ModelRuns, RunAccess
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Searches
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 __all__ = ["AGENT", "AgentEstimate", "AgentRuns", "WantedRun"]
 
@@ -66,13 +66,12 @@ class WantedRun:
     config: AgentConfig = field(default_factory=AgentConfig)
 
 
-class AgentRuns:
+class AgentRuns(PageService):
     """Agent runs on analysed catalogs; servers are started by ``start`` alone."""
 
     def __init__(self, work: Workspace) -> None:
+        super().__init__(work)
         self._folder = work.vectors.folder / "agent"
-        self._store = work.store
-        self._review = work.review
         self._exports = work.service(Exports)
         self._searches = work.service(Searches)
         self._runs = work.service(ModelRuns)

@@ -53,7 +53,7 @@ from ui.shared.services.experiments import ORIGINAL
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Searches
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 Kind = Literal["comparison", "stress", "sweep", "ablation", "plan"]
 
@@ -83,13 +83,11 @@ class Wanted:
     alpha: float | None = None
 
 
-class Evaluations:
+class Evaluations(PageService):
     """Experiments on analysed catalogs."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._queries = work.service(LoadedQueries)
         self._searches = work.service(Searches)
         self.sides = work.service(MeasuredSides)

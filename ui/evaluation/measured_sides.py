@@ -21,7 +21,7 @@ from ui.shared.services.experiments import ORIGINAL
 from ui.shared.services.learned_searches import LearnedSearches, Ranking
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.searches import Searches
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 POLICIES = {
     "accepted": PlanConfig(accept="none"),
@@ -48,16 +48,13 @@ asked only what the model did not learn from.
 """
 
 
-class MeasuredSides:
+class MeasuredSides(PageService):
     """The sides of a comparison: the catalog as it is, its merges, and what else may stand beside
     them.
     """
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._searches = work.service(Searches)
         self._variants = work.service(Variants)
         self._learned = work.service(LearnedSearches)

@@ -11,7 +11,7 @@ from toolscope_core.model.kinds import KINDS, ProposalKind, kind_of
 from toolscope_core.model.plan import MergePlan
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block, blocks_of, groupings
 
 
@@ -52,12 +52,11 @@ class ServerOverlap:
     inside: Mapping[str, int]
 
 
-class ServerLinks:
+class ServerLinks(PageService):
     """The overlap of the servers of catalogs, under the decisions so far."""
 
     def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._kept: ResultCache[ServerOverlap] = ResultCache()
 
     def overlap(self, catalog_id: int) -> ServerOverlap:

@@ -16,7 +16,7 @@ from toolscope_core.store import Job
 from ui.overlap.figures import Curve, CurveVariant
 from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 THRESHOLDS = tuple(step / 100 for step in range(50, 101))
 
@@ -31,12 +31,11 @@ JOB_KIND = "count"
 ORIGINAL, MERGED = "original", "merged"
 
 
-class Curves:
+class Curves(PageService):
     """Exact counts over all pairs, each made once and kept on disk."""
 
     def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._embedder = work.embedder
         self._vectors = work.vectors
         self._counts = work.arrays

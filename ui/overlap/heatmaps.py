@@ -10,16 +10,15 @@ from toolscope_core.model.pair import Pair
 from ui.overlap import collisions
 from ui.overlap.figures import CellMeasure
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 from ui.shared.tools.tool_blocks import Block, blocks_of, groupings
 
 
-class Heatmaps:
+class Heatmaps(PageService):
     """Blocks, two blocks close up, and all tools."""
 
     def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._wholes: ResultCache[collisions.Tile] = ResultCache()
         self._groupings: ResultCache[tuple[str, ...]] = ResultCache()
         self._blocks: ResultCache[tuple[Block, ...]] = ResultCache()

@@ -21,7 +21,7 @@ from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.overlap.regions import regions
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, blocks_of
 
 Method = Literal["PCA", "UMAP", "t-SNE"]
@@ -71,12 +71,11 @@ COLOURINGS = {
 """By their values in the address; all others are category fields of the catalog."""
 
 
-class Maps:
+class Maps(PageService):
     """Projections and silhouettes of analysed catalogs; changes nothing."""
 
     def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._heatmaps = work.service(Heatmaps)
         self._arrays = work.arrays
         self._hashes: ResultCache[str] = ResultCache()

@@ -16,7 +16,7 @@ from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints, Decision
 from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,11 @@ _Basis = tuple[Analysis, Constraints, Effect]
 """What all thresholds are compared with: the effect of the plan's under people's decisions."""
 
 
-class Thresholds:
+class Thresholds(PageService):
     """Looks at other thresholds of an analysis under the standing decisions, and applies them."""
 
     def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._tokens = work.catalogs.tokens
         self._plans: ResultCache[_Basis] = ResultCache()
 

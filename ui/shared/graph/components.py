@@ -21,7 +21,7 @@ from ui.shared.cards.queue import is_family, short_kind
 from ui.shared.graph import FEWEST
 from ui.shared.graph.network_rows import Edge, Link, Network, Node, NodeState
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 SHOWN_NODES = 300
 """Up to as many tools are drawn."""
@@ -151,14 +151,13 @@ class ClusterRow:
     tool_ids: tuple[str, ...]
 
 
-class MergeGraphs:
+class MergeGraphs(PageService):
     """The merge graphs of analysed catalogs, under the decisions so far. Each method raises
     ``JobError`` before the analysis is finished.
     """
 
     def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._graphs: ResultCache[Merging] = ResultCache()
         self._clusters: ResultCache[tuple[ClusterRow, ...]] = ResultCache()
         self._networks: ResultCache[Network] = ResultCache(most=NETWORKS_KEPT)

@@ -15,7 +15,7 @@ from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.pair import Outcome, Verdict
 from toolscope_core.model.tool import digest
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 SHOWN_PAIRS = 1_000
 LISTS_KEPT = 8
@@ -159,14 +159,13 @@ class Closest:
     similarity: float
 
 
-class PairLists:
+class PairLists(PageService):
     """The candidate pairs of analysed catalogs. Each method raises ``JobError`` before the analysis
     is finished.
     """
 
     def __init__(self, work: Workspace) -> None:
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
+        super().__init__(work)
         self._lists: ResultCache[ResultCache[PairList]] = ResultCache()
         self._counts: ResultCache[PairCounts] = ResultCache()
 

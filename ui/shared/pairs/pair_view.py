@@ -27,7 +27,7 @@ from ui.shared.cards.cards import move_sentence
 from ui.shared.cards.queue import cluster_with
 from ui.shared.charts.waterfall import Waterfall
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 NEIGHBOURS = 5
 
@@ -85,13 +85,11 @@ class PairView:
         return self.verdict.judge != self.offline.judge
 
 
-class Pairs:
+class Pairs(PageService):
     """Any two tools of a catalog, candidates or not."""
 
     def __init__(self, work: Workspace) -> None:
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._unsure: ResultCache[Mapping[Pair, float]] = ResultCache()
         self._undecided: ResultCache[tuple[Pair, ...]] = ResultCache()
 

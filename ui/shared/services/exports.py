@@ -37,7 +37,7 @@ from toolscope_core.model.tool import digest
 from toolscope_core.store import CatalogRecord
 from ui.shared.cards.queue import ClusterCounts, cluster_counts
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 """From the one that merges least."""
@@ -164,13 +164,11 @@ class Download:
     archive: bytes
 
 
-class Exports:
+class Exports(PageService):
     """Bundles of analysed catalogs; changes nothing."""
 
     def __init__(self, work: Workspace) -> None:
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._costs = Costs()
         self._figures: ResultCache[ExportFigures] = ResultCache()
         self._downloads: ResultCache[Download] = ResultCache(most=4)

@@ -46,7 +46,7 @@ from toolscope_core.tool2vec.query_writing import (
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 JOB_KIND: RunKind = "queries"
 UNUSABLE = frozenset({"length", "hidden"})
@@ -61,13 +61,11 @@ class GeneratedView:
     flaws: tuple[QueryFlaw, ...] = ()
 
 
-class GeneratedQueries:
+class GeneratedQueries(PageService):
     """The queries that models wrote for analysed catalogs."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
+        super().__init__(work)
         self._queries = work.service(LoadedQueries)
         self._runs = work.service(ModelRuns)
         self._endpoints = work.endpoints

@@ -25,18 +25,16 @@ from toolscope_core.store import (
 )
 from ui.shared.services.chosen_judge import OFFLINE, chosen_at
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 ENDED = "it was ended before it was done; start it again to go on"
 
 
-class Judging:
+class Judging(PageService):
     """Answers of models on analysed catalogs; asks nothing."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
+        super().__init__(work)
         self._chosen_judge = work.analyses.chosen_judge
         self._endpoints = work.endpoints
         self._ledger = StoredLedger(work.store)

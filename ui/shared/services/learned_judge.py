@@ -10,18 +10,16 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.store import setting_as, write_setting
 from ui.shared.cards.queue import waits
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 
-class LearnedJudge:
+class LearnedJudge(PageService):
     """An update changes the order of the queue and nothing else: what is proposed, what is *safe*
     and what is merged stay with the judge and the people.
     """
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._of_clusters: ResultCache[Mapping[str, float]] = ResultCache(most=4)
 
     def chosen(self, catalog_id: int) -> JudgeUpdate | None:

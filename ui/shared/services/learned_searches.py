@@ -19,7 +19,7 @@ from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_mode
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 Ranking = Literal["text", "usage", "learned"]
 """What tools are ranked by: their text, the queries that they served too, or all that is learned.
@@ -53,13 +53,11 @@ class TrainedView:
     after: TrainedSide | None
 
 
-class LearnedSearches:
+class LearnedSearches(PageService):
     """One model a catalog and ranking, for each side of the merge, in the cache folder."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._queries = work.service(LoadedQueries)
         self._variants = work.service(Variants)
         self._trainer = Trainer(work.embedder, work.vectors)

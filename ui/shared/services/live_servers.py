@@ -23,7 +23,7 @@ from toolscope_core.store import (
     now,
     read_server_source,
 )
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 JOB_KIND = "connect"
 KEPT = 8
@@ -62,14 +62,12 @@ class ServersRead:
         return ClientConfiguration("the last reading", self.servers)
 
 
-class LiveServers:
+class LiveServers(PageService):
     """Reads servers in the background; nothing is started but by ``start``."""
 
     def __init__(self, work: Workspace) -> None:
+        super().__init__(work)
         self._settings = work.settings
-        self._store = work.store
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
         self._surveys: dict[int, Survey] = {}
 
     def why_off(self, is_shared: bool) -> str:

@@ -7,7 +7,7 @@ from toolscope_core.evaluation.query_sets import Query, QuerySet, queries_of, un
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.store import delete_query_file, keep_query_file, list_query_files
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 MOST_BYTES = 50_000_000
 
@@ -26,12 +26,11 @@ class QuerySetView:
     unknown: tuple[str, ...]
 
 
-class LoadedQueries:
+class LoadedQueries(PageService):
     """The query sets of catalogs."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._catalogs = work.catalogs
+        super().__init__(work)
         self._views: ResultCache[QuerySetView] = ResultCache(most=16)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> QuerySetView:

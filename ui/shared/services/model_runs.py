@@ -43,7 +43,7 @@ from toolscope_core.store.background.jobs import Work
 from toolscope_core.tool2vec.estimates import Estimates, judging_estimates, question_estimates
 from ui.shared.services.chosen_judge import chosen_at
 from ui.shared.services.judging import ENDED
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,11 @@ class RunAccess:
     terms: Terms
 
 
-class ModelRuns:
+class ModelRuns(PageService):
     """Runs of the chosen endpoint over analysed catalogs."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
+        super().__init__(work)
         self._chosen_judge = work.analyses.chosen_judge
         self._endpoints = work.endpoints
         self._ledger = StoredLedger(work.store)

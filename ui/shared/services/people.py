@@ -10,7 +10,7 @@ from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store import setting_as, write_setting
 from ui.shared.cards.queue import waits
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 Split = Literal["random", "server"]
 
@@ -25,13 +25,11 @@ class Shares:
     by: Split
 
 
-class People:
+class People(PageService):
     """Who reviews what of a catalog."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._owners: ResultCache[dict[str, str]] = ResultCache(most=4)
 
     def shares(self, catalog_id: int) -> Shares | None:

@@ -30,7 +30,7 @@ from toolscope_core.store import keep_variants, list_variants
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 VariantState = Literal["waiting", "accepted", "edited", "rejected"]
 WHOLE = "the whole text"
@@ -59,14 +59,11 @@ class VariantView:
         return "accepted" if self.standing == self.offer else "edited"
 
 
-class Variants:
+class Variants(PageService):
     """The document variants of catalogs."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._catalogs = work.catalogs
-        self._review = work.review
-        self._analyses = work.analyses
+        super().__init__(work)
         self._queries = work.service(LoadedQueries)
         self._checked: ResultCache[CheckedVariants] = ResultCache(most=4)
 

@@ -36,7 +36,7 @@ from ui.shared.services.learned_searches import LearnedSearches, Ranking
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 JOB_KIND = "index"
 
@@ -96,12 +96,11 @@ class _LongWaitError(Exception):
     """More is to be embedded than ``AT_ONCE`` texts."""
 
 
-class Searches:
+class Searches(PageService):
     """Requests to analysed catalogs; changes nothing."""
 
     def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._queries = work.service(LoadedQueries)
         self._variants = work.service(Variants)
         self._learned = work.service(LearnedSearches)
@@ -123,7 +122,7 @@ class Searches:
         before, after = (
             self._searched(catalog, retriever, request, lookup.k)
             for catalog, retriever in zip(
-                self._catalogs(catalog_id, lookup), retrievers, strict=True
+                self._both_catalogs(catalog_id, lookup), retrievers, strict=True
             )
         )
         before, after = _with_answers(before, after, query, self._plan(catalog_id, lookup))
@@ -144,7 +143,7 @@ class Searches:
         """What words alone find in the catalog as it is, a row for each place: at once, for the
         time in which the indexes are built. Raises ``JobError`` as ``look``.
         """
-        catalog, _ = self._catalogs(catalog_id, lookup)
+        catalog, _ = self._both_catalogs(catalog_id, lookup)
         return [
             {
                 "tool": catalog.by_id[place.tool_id].name,
@@ -164,7 +163,7 @@ class Searches:
         if ready is None:
             return None
         retrievers, query = ready
-        catalogs, plan = self._catalogs(catalog_id, lookup), self._plan(catalog_id, lookup)
+        catalogs, plan = self._both_catalogs(catalog_id, lookup), self._plan(catalog_id, lookup)
         (moved,) = relabelled([query], plan.phi)
         toolsets = tuple(
             OpenToolset(catalog, retriever, gold)
@@ -218,7 +217,7 @@ class Searches:
     def _plan(self, catalog_id: int, lookup: Lookup) -> MergePlan:
         return self._review.plan(catalog_id, PlanConfig(accept=lookup.accept))
 
-    def _catalogs(self, catalog_id: int, lookup: Lookup) -> tuple[Catalog, Catalog]:
+    def _both_catalogs(self, catalog_id: int, lookup: Lookup) -> tuple[Catalog, Catalog]:
         """The catalog as it is, and as the merge leaves it, both with variants if lookup."""
         plan = self._plan(catalog_id, lookup)
         written = self._variants.accepted(catalog_id) if lookup.variants else {}
@@ -243,7 +242,7 @@ class Searches:
         """The retrievers of the catalog as it is and as the merge leaves it. Raises what
         ``progress`` raises.
         """
-        came, left = self._catalogs(catalog_id, lookup)
+        came, left = self._both_catalogs(catalog_id, lookup)
         return (
             self._retriever(catalog_id, lookup, came, "", progress),
             self._retriever(catalog_id, lookup, left, lookup.accept, progress),

@@ -17,7 +17,7 @@ from ui.shared.cards.batches import ServerPairProposals, owners_of, server_pairs
 from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.usage_evidence import UsageEvidence
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,11 @@ class ToolMatch:
         return self.match.way if self.match else "alone"
 
 
-class ServerAdvice:
+class ServerAdvice(PageService):
     """What the servers of a catalog can do without each other, under its decisions."""
 
     def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._usage = work.service(UsageEvidence)
         self._coverages: ResultCache[ServerCoverage] = ResultCache()
         self._advice: ResultCache[Advice] = ResultCache()

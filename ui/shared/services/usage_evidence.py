@@ -23,19 +23,17 @@ from toolscope_core.usage.call_counts import (
 )
 from toolscope_core.usage.traced_calls import utc_time
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 UNUSED_DAYS = 30
 
 
-class UsageEvidence:
+class UsageEvidence(PageService):
     """The logs of catalogs; of each only counts and times are kept."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._catalogs = work.catalogs
+        super().__init__(work)
         self._settled = work.settled
-        self._review = work.review
         self._figures: ResultCache[CatalogCallCounts] = ResultCache(most=16)
         self._after: ResultCache[Mapping[str, CallsAfterMerge]] = ResultCache(most=16)
 

@@ -26,7 +26,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.tool import Tool
 from toolscope_core.store import CatalogRecord
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 _NOTES = ("flag", "note")
 
@@ -56,12 +56,11 @@ class ToolSince:
     reworded: tuple[Reworded, ...] = ()
 
 
-class Versions:
+class Versions(PageService):
     """Compares stored versions with each other and with a file; changes nothing."""
 
     def __init__(self, work: Workspace) -> None:
-        self._catalogs = work.catalogs
-        self._review = work.review
+        super().__init__(work)
         self._diffs: ResultCache[CatalogDiff] = ResultCache(most=1)
         self._by_print: ResultCache[dict[str, Tool]] = ResultCache(most=4)
 

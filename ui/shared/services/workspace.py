@@ -111,6 +111,14 @@ class Workspace:
         self.store.close()
 
 
+class PageService:
+    """What a service of a page uses of the workspace."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._store, self._catalogs = work.store, work.catalogs
+        self._analyses, self._review = work.analyses, work.review
+
+
 def _embedder_of(settings: Settings) -> Embedder:
     # once a process, and never where an embedder is given
     from toolscope_core.llm.embedders import embedder_of

@@ -10,7 +10,7 @@ import streamlit as st
 from toolscope_core.store import Selection, get_selection, keep_selection
 from ui.shared import page_frame, safe_text
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ButtonColumnResult
@@ -25,12 +25,11 @@ hidden. In the address they are ``sel`` and ``only``.
 MOST_IN_MEMORY = 16
 
 
-class Selections:
+class Selections(PageService):
     """Selections by key. The last ones read stay in memory, since every page asks each time."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._catalogs = work.catalogs
+        super().__init__(work)
         self._selections: ResultCache[Selection | None] = ResultCache(most=MOST_IN_MEMORY)
 
     def keep(self, catalog_id: int, ids: Iterable[str], source: str) -> Selection | None:
