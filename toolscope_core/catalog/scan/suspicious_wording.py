@@ -1,8 +1,8 @@
 """Wording that addresses the model instead of describing the tool.
 
 The patterns are written for the sentences that hijack an agent, and kept narrow: authors of good
-tools also write *must* and *always* (benchmarks/scan_figures.py counts what they hit on clean
-catalogs). They see English only. A finding is a reason to look and not the gate, but for a secret
+tools also write *must* and *always* (a test counts what they hit on clean catalogs). They see
+English only. A finding is a reason to look and not the gate, but for a secret
 that is kept from the user: what else keeps hostile text out of an export is the block on hidden and
 shadowing text, and a person's decision.
 """
