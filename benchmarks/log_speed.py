@@ -11,7 +11,9 @@ from benchmarks.measuring import clocked, parser_of, print_machine, print_refere
 from toolscope_core.decisions.log import admit
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Decision
-from toolscope_core.store import Store, append_decision, read_log, save_catalog
+from toolscope_core.store.catalog_rows import save_catalog
+from toolscope_core.store.decision_rows import append_decision, read_log
+from toolscope_core.store.engine import Store
 from toolscope_core.store.tables import DecisionRow
 
 ROWS = 20_000

@@ -14,7 +14,9 @@ from joserfc.jwk import RSAKey
 from playwright.sync_api import expect
 
 from tests.browser.conftest import free_port, running
-from toolscope_core.store import Store, list_catalogs, read_log
+from toolscope_core.store.catalog_rows import list_catalogs
+from toolscope_core.store.decision_rows import read_log
+from toolscope_core.store.engine import Store
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 

@@ -19,7 +19,7 @@ from toolscope_core.evaluation.example import example_path
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.environment import read_environment
-from toolscope_core.store import Store
+from toolscope_core.store.engine import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(example_path())

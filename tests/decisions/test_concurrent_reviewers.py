@@ -19,7 +19,10 @@ from toolscope_core.decisions.log import active, admit, version_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import DecisionError, StaleDecisionError, StoreError
 from toolscope_core.model.tool import Tool
-from toolscope_core.store import Store, append_decision, read_log, save_catalog, start_job
+from toolscope_core.store.catalog_rows import save_catalog
+from toolscope_core.store.decision_rows import append_decision, read_log
+from toolscope_core.store.engine import Store
+from toolscope_core.store.job_rows import start_job
 
 SPAWN = multiprocessing.get_context("spawn")
 CLUSTERS = 32

@@ -7,7 +7,7 @@ import pytest
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.pair import Pair
-from toolscope_core.store import keep_result, open_experiment
+from toolscope_core.store.experiment_rows import keep_result, open_experiment
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.loaded_queries import LoadedQueries

@@ -8,7 +8,7 @@ from tests.support.model_server import ModelServer
 from tests.support.replies import served, writing
 from toolscope_core.model.configuration import Endpoint, QueryGeneration
 from toolscope_core.model.tool import digest
-from toolscope_core.store import SET_NAME
+from toolscope_core.store.generated_rows import SET_NAME
 from ui.shared.services.generated_queries import GeneratedQueries
 from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries

@@ -2,7 +2,8 @@ import pytest
 
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import Tool
-from toolscope_core.store import Store, save_catalog
+from toolscope_core.store.catalog_rows import save_catalog
+from toolscope_core.store.engine import Store
 
 
 @pytest.fixture

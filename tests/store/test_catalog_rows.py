@@ -10,20 +10,18 @@ from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import Tool
-from toolscope_core.store import (
-    Store,
-    append_decision,
+from toolscope_core.store.catalog_rows import (
     delete_catalog,
-    end_job,
-    keep_selection,
     list_catalogs,
     load_catalog,
-    open_run,
-    read_log,
     rename_catalog,
     save_catalog,
-    start_job,
 )
+from toolscope_core.store.decision_rows import append_decision, read_log
+from toolscope_core.store.engine import Store
+from toolscope_core.store.job_rows import end_job, start_job
+from toolscope_core.store.runs import open_run
+from toolscope_core.store.selection_rows import keep_selection
 
 WEIRD = "\ud800 \x00 \u2028 null NaN 007 é 🙂"
 CATALOG = Catalog(

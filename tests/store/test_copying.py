@@ -13,19 +13,12 @@ from toolscope_core.cli import app
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import Tool
-from toolscope_core.store import (
-    Store,
-    append_decision,
-    contents,
-    copy_store,
-    end_job,
-    keep_selection,
-    load_catalog,
-    read_log,
-    rename_catalog,
-    save_catalog,
-    start_job,
-)
+from toolscope_core.store.catalog_rows import load_catalog, rename_catalog, save_catalog
+from toolscope_core.store.copying import contents, copy_store
+from toolscope_core.store.decision_rows import append_decision, read_log
+from toolscope_core.store.engine import Store
+from toolscope_core.store.job_rows import end_job, start_job
+from toolscope_core.store.selection_rows import keep_selection
 
 WEIRD = Catalog((Tool("\x00", "a \ud800 \x00", "🙂 é", raw={"x": [1e-7, 10**30]}),))
 

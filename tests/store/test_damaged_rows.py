@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.store.test_ledger import ANSWER, CALL
-from toolscope_core import store as rows
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
 from toolscope_core.model.configuration import Endpoint, Prices
@@ -17,14 +16,32 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import StoreError, ToolScopeError
 from toolscope_core.model.tool import Augmentation, Tool
-from toolscope_core.store import (
-    Store,
-    StoredLedger,
-    append_decision,
+from toolscope_core.store.catalog_rows import (
+    delete_catalog,
     list_catalogs,
     load_catalog,
-    read_log,
+    rename_catalog,
+    save_catalog,
 )
+from toolscope_core.store.decision_rows import append_decision, read_log
+from toolscope_core.store.engine import Store
+from toolscope_core.store.experiment_rows import get_experiment, list_experiments, open_experiment
+from toolscope_core.store.generated_rows import GeneratedQuery, keep_generated, list_generated
+from toolscope_core.store.job_rows import get_job, latest_job, start_job
+from toolscope_core.store.ledger import StoredLedger, read_calls
+from toolscope_core.store.named_rows import (
+    keep_query_file,
+    keep_server_source,
+    keep_usage_log,
+    keep_variants,
+    list_query_files,
+    list_usage_logs,
+    list_variants,
+    read_server_source,
+)
+from toolscope_core.store.runs import get_run, list_runs, open_run
+from toolscope_core.store.selection_rows import get_selection, keep_selection
+from toolscope_core.store.settings import read_setting, write_setting
 from toolscope_core.store.tables import Json, Row
 from ui.shared.services.chosen_judge import Choice, ChosenJudge
 
@@ -82,19 +99,17 @@ def fill(url, folder):
     """Put something into each table; catalog 1 has all of it, catalog 2 a decision."""
     store = Store(url)
     for number, catalog in enumerate((CATALOG, OTHER), 1):
-        record = rows.save_catalog(store, f"catalog {number}", catalog)
+        record = save_catalog(store, f"catalog {number}", catalog)
         append_decision(store, record.id, lambda log: REJECT)
-    rows.start_job(store, "job", 1, "analysis")
-    rows.keep_selection(store, 1, "words", ["a"])
-    rows.keep_query_file(store, 1, "q.jsonl", b"{}")
-    rows.keep_variants(store, 1, "v.jsonl", {"f": Augmentation("words", ("question",))})
-    rows.keep_generated(
-        store, 1, "m", [rows.GeneratedQuery("k", ("a", "b"), "draft", "words", "why")]
-    )
-    rows.keep_server_source(store, "catalog 1", {"servers": []})
-    rows.keep_usage_log(store, 1, "k", "log.jsonl", {"tools": {}})
-    rows.open_experiment(store, 1, "stress", {"n": 1})
-    rows.open_run(store, "run", 1, "judge", {"model": "m"})
+    start_job(store, "job", 1, "analysis")
+    keep_selection(store, 1, "words", ["a"])
+    keep_query_file(store, 1, "q.jsonl", b"{}")
+    keep_variants(store, 1, "v.jsonl", {"f": Augmentation("words", ("question",))})
+    keep_generated(store, 1, "m", [GeneratedQuery("k", ("a", "b"), "draft", "words", "why")])
+    keep_server_source(store, "catalog 1", {"servers": []})
+    keep_usage_log(store, 1, "k", "log.jsonl", {"tools": {}})
+    open_experiment(store, 1, "stress", {"n": 1})
+    open_run(store, "run", 1, "judge", {"model": "m"})
     StoredLedger(store).commit(CALL, (ANSWER,))
     desk = Endpoints(Settings("", folder, folder), store)
     desk.save(Endpoint("http://127.0.0.1/v1", "m", prices=Prices(1.0, 2.0)))
@@ -120,31 +135,31 @@ def write(path, table, column, text):
 def readings(store, folder):
     """Everything that reads the first catalog, or rows of no catalog."""
     desk = Endpoints(Settings("", folder, folder), store)
-    key = rows.keep_selection(store, 2, "words", ["other"]).key
+    key = keep_selection(store, 2, "words", ["other"]).key
     with store.read() as session:
         own = session.connection().exec_driver_sql("SELECT key FROM selection WHERE catalog_id = 1")
         own = own.scalar()
     yield lambda: list_catalogs(store)
     yield lambda: load_catalog(store, 1)
     yield lambda: read_log(store, 1)
-    yield lambda: (rows.get_job(store, "job"), rows.latest_job(store, 1))
-    yield lambda: (rows.get_selection(store, 1, own), rows.get_selection(store, 2, key))
-    yield lambda: rows.list_query_files(store, 1)
-    yield lambda: rows.list_variants(store, 1)
-    yield lambda: rows.list_generated(store, 1)
-    yield lambda: rows.read_server_source(store, "catalog 1")
-    yield lambda: rows.list_usage_logs(store, 1)
-    yield lambda: rows.list_experiments(store, 1)
-    yield lambda: rows.get_experiment(store, 1)
-    yield lambda: (rows.get_run(store, "run"), rows.list_runs(store))
+    yield lambda: (get_job(store, "job"), latest_job(store, 1))
+    yield lambda: (get_selection(store, 1, own), get_selection(store, 2, key))
+    yield lambda: list_query_files(store, 1)
+    yield lambda: list_variants(store, 1)
+    yield lambda: list_generated(store, 1)
+    yield lambda: read_server_source(store, "catalog 1")
+    yield lambda: list_usage_logs(store, 1)
+    yield lambda: list_experiments(store, 1)
+    yield lambda: get_experiment(store, 1)
+    yield lambda: (get_run(store, "run"), list_runs(store))
     yield lambda: StoredLedger(store).answers([ANSWER.key])
-    yield lambda: rows.read_calls(store, CALL.run)
+    yield lambda: read_calls(store, CALL.run)
     yield lambda: (desk.get(), desk.prices())
     yield lambda: ChosenJudge(store).choice(1)
     yield lambda: append_decision(store, 1, lambda log: REJECT)
-    yield lambda: rows.save_catalog(store, "catalog 1", CATALOG)
-    yield lambda: rows.rename_catalog(store, "catalog 1", "new")
-    yield lambda: rows.delete_catalog(store, "new")
+    yield lambda: save_catalog(store, "catalog 1", CATALOG)
+    yield lambda: rename_catalog(store, "catalog 1", "new")
+    yield lambda: delete_catalog(store, "new")
 
 
 @pytest.mark.parametrize("place", ["decision SET at", "decision SET detail", "job SET state"])
@@ -153,7 +168,7 @@ def test_text_that_is_no_unicode_is_said_with_what_to_do(path, place):
         connection.execute(f"UPDATE {place} = CAST(x'22ff22' AS TEXT)")
     store = Store(f"sqlite:///{path}")
     with pytest.raises(StoreError, match="a text in it is damaged; put a backup in its place"):
-        (rows.latest_job if "job" in place else read_log)(store, 1)
+        (latest_job if "job" in place else read_log)(store, 1)
     store.close()
 
 
@@ -258,11 +273,11 @@ def test_a_decision_without_the_form_of_its_action_is_named(path, action, detail
 )
 def test_a_setting_of_another_form_is_refused_in_words(path, tmp_path, name, value):
     store = Store(f"sqlite:///{path}")
-    rows.write_setting(store, name, value)
+    write_setting(store, name, value)
     desk = Endpoints(Settings("", tmp_path, tmp_path), store)
     with pytest.raises(ToolScopeError):
         desk.get(), ChosenJudge(store).choice(1)
-    assert rows.read_setting(store, name) == value
+    assert read_setting(store, name) == value
     store.close()
 
 

@@ -12,15 +12,10 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import Tool
-from toolscope_core.store import (
-    Store,
-    append_decision,
-    engine,
-    list_catalogs,
-    migrations,
-    read_log,
-    save_catalog,
-)
+from toolscope_core.store import engine, migrations
+from toolscope_core.store.catalog_rows import list_catalogs, save_catalog
+from toolscope_core.store.decision_rows import append_decision, read_log
+from toolscope_core.store.engine import Store
 from toolscope_core.store.tables import CatalogRow, DecisionRow, Row
 
 CATALOG = Catalog(tools=(Tool(id="a", name="a"),))
@@ -205,10 +200,11 @@ def test_importing_twice_works(store_url):
     names = [name for name in sys.modules if name.startswith("toolscope_core.store")]
     first = {name: sys.modules.pop(name) for name in names}
     try:
-        again = importlib.import_module("toolscope_core.store")
-        assert again.Store is not first["toolscope_core.store"].Store
+        again = importlib.import_module("toolscope_core.store.engine")
+        assert again.Store is not Store
         store = again.Store(store_url)
-        assert again.save_catalog(store, "n", CATALOG).number == 1
+        rows = importlib.import_module("toolscope_core.store.catalog_rows")
+        assert rows.save_catalog(store, "n", CATALOG).number == 1
         store.close()
     finally:
         sys.modules.update(first)

@@ -1,8 +1,8 @@
 import pytest
 
 from toolscope_core.model.errors import StoreError
-from toolscope_core.store import (
-    delete_catalog,
+from toolscope_core.store.catalog_rows import delete_catalog
+from toolscope_core.store.experiment_rows import (
     delete_experiment,
     get_experiment,
     keep_result,

@@ -4,18 +4,17 @@ import pytest
 from sqlalchemy import text
 
 from toolscope_core.model.errors import StoreError
-from toolscope_core.store import (
+from toolscope_core.store.catalog_rows import delete_catalog, rename_catalog
+from toolscope_core.store.generated_rows import (
     SET_NAME,
     GeneratedQuery,
     clear_generated,
     decide_generated,
-    delete_catalog,
     edit_generated,
     keep_generated,
     list_generated,
-    list_query_files,
-    rename_catalog,
 )
+from toolscope_core.store.named_rows import list_query_files
 
 ONE = GeneratedQuery("k1", ("a", "b"), "draft one", "text one")
 TWO = GeneratedQuery("k2", ("b", "c"), "draft two", "text two")

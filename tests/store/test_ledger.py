@@ -5,7 +5,8 @@ import pytest
 from sqlalchemy.exc import StatementError
 
 from toolscope_core.model.protocols import Answer, Call
-from toolscope_core.store import Store, StoredLedger, read_calls
+from toolscope_core.store.engine import Store
+from toolscope_core.store.ledger import StoredLedger, read_calls
 
 ANSWER = Answer(
     "k1", "pair", "1", ("a", "b"), "m \ud800", "http://127.0.0.1", {"x": [1, "\udfff"]}, at="then"

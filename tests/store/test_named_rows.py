@@ -1,10 +1,5 @@
-from toolscope_core.store import (
-    delete_catalog,
-    delete_query_file,
-    keep_query_file,
-    list_query_files,
-    rename_catalog,
-)
+from toolscope_core.store.catalog_rows import delete_catalog, rename_catalog
+from toolscope_core.store.named_rows import delete_query_file, keep_query_file, list_query_files
 
 
 def files(store, catalog_id):

@@ -10,20 +10,13 @@ from sqlalchemy.exc import OperationalError
 
 from tests.store.test_engine import CATALOG, DECISION, m900_later
 from toolscope_core.model.errors import StoreError
-from toolscope_core.store import (
-    Store,
-    append_decision,
-    engine,
-    get_run,
-    get_selection,
-    list_catalogs,
-    load_catalog,
-    migrations,
-    postgres_server,
-    read_log,
-    save_catalog,
-)
+from toolscope_core.store import engine, migrations, postgres_server
+from toolscope_core.store.catalog_rows import list_catalogs, load_catalog, save_catalog
 from toolscope_core.store.databases import database_of
+from toolscope_core.store.decision_rows import append_decision, read_log
+from toolscope_core.store.engine import Store
+from toolscope_core.store.runs import get_run
+from toolscope_core.store.selection_rows import get_selection
 
 
 @pytest.fixture

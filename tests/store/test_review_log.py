@@ -5,7 +5,8 @@ import pytest
 
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
-from toolscope_core.store import Store, append_decision, read_log
+from toolscope_core.store.decision_rows import append_decision, read_log
+from toolscope_core.store.engine import Store
 
 DECISION = Decision(
     "split", ("f", "g"), ("a", "\ud800"), "ann \udfff", detail={"groups": [["f"], ["g"]]}

@@ -6,8 +6,9 @@ from tests.support.postgres import BOTH, new_url
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import Tool
-from toolscope_core.store import Store, get_selection, keep_selection, save_catalog
-from toolscope_core.store.selection_rows import KEPT
+from toolscope_core.store.catalog_rows import save_catalog
+from toolscope_core.store.engine import Store
+from toolscope_core.store.selection_rows import KEPT, get_selection, keep_selection
 
 
 @pytest.fixture(scope="module", params=BOTH)

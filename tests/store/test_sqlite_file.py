@@ -11,15 +11,10 @@ from tests.store.test_engine import CATALOG, m900_later, row
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import Tool
-from toolscope_core.store import (
-    Store,
-    engine,
-    list_catalogs,
-    migrations,
-    read_log,
-    save_catalog,
-    sqlite_file,
-)
+from toolscope_core.store import engine, migrations, sqlite_file
+from toolscope_core.store.catalog_rows import list_catalogs, save_catalog
+from toolscope_core.store.decision_rows import read_log
+from toolscope_core.store.engine import Store
 
 
 def url(path):

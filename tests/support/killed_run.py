@@ -7,7 +7,8 @@ from toolscope_core.llm import EndpointModel, endpoint_client  # noqa: F401  loa
 from toolscope_core.llm.requests import Terms, ask_all
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
-from toolscope_core.store import Store, StoredLedger
+from toolscope_core.store.engine import Store
+from toolscope_core.store.ledger import StoredLedger
 
 
 def ask(store_url, base_url, items):

@@ -37,7 +37,8 @@ from toolscope_core.tool2vec.estimates import Estimates, judging_estimates, ques
 from toolscope_core.tool2vec.query_writing import queries_of_model
 
 if TYPE_CHECKING:  # the store takes a fifth of a second to import, and only a model needs it
-    from toolscope_core.store import Store, StoredLedger
+    from toolscope_core.store.engine import Store
+    from toolscope_core.store.ledger import StoredLedger
 
 NOBODY = (
     "no model is chosen; give --base-url and --model, or TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
@@ -78,7 +79,8 @@ def estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> Mappin
     """What judging, grading, and writing documents and variants would take, by kind; sends
     nothing.
     """
-    from toolscope_core.store import Store, StoredLedger
+    from toolscope_core.store.engine import Store
+    from toolscope_core.store.ledger import StoredLedger
 
     settings = read_environment()
     with closing(Store(settings.store_url)) as store:
@@ -98,7 +100,8 @@ def estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> Mappin
 
 def generating_estimates(questions: Sequence[DraftQuestion], request: AskRequest) -> Estimates:
     """What writing queries would take; sends nothing."""
-    from toolscope_core.store import Store, StoredLedger
+    from toolscope_core.store.engine import Store
+    from toolscope_core.store.ledger import StoredLedger
 
     settings = read_environment()
     with closing(Store(settings.store_url)) as store:
@@ -124,7 +127,8 @@ class ModelAccess:
 @contextmanager
 def model_access(request: AskRequest) -> Iterator[ModelAccess]:
     """Access to the model for one run. Raises ``ConfigError`` where none is chosen."""
-    from toolscope_core.store import Store, StoredLedger
+    from toolscope_core.store.engine import Store
+    from toolscope_core.store.ledger import StoredLedger
 
     settings = read_environment()
     with closing(Store(settings.store_url)) as store:

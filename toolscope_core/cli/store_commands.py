@@ -13,15 +13,16 @@ PASSWORDS = "A password may be left out: PGPASSWORD or a password file gives it.
 
 
 @command("copy-store")
-def copy_store(
+def copy_whole_store(
     source: Annotated[str, typer.Argument(help=f"URL of the store to copy. {PASSWORDS}")],
     target: Annotated[str, typer.Argument(help="URL of the new store: a file or a server.")],
 ) -> None:
     """Copy a whole store into a new one, of the same or of the other database, and check it."""
-    from toolscope_core import store
+    from toolscope_core.store.copying import copy_store
+    from toolscope_core.store.engine import Store, existing_store
 
-    with closing(store.existing_store(source)) as old, closing(store.Store(target)) as new:
-        tables = store.copy_store(old, new, progress())
+    with closing(existing_store(source)) as old, closing(Store(target)) as new:
+        tables = copy_store(old, new, progress())
         places = f"{old.place} to {new.place}"
     for table in tables:
         say(f"{table.name:12} {quantity(table.rows, 'row'):>14}  sha256 {table.digest[:16]}")
@@ -31,7 +32,7 @@ def copy_store(
 @command("upgrade-store")
 def upgrade_store() -> None:
     """Bring the store of an earlier ToolScope up to date, once you have a backup of it."""
-    from toolscope_core.store import Store
+    from toolscope_core.store.engine import Store
 
     with closing(Store(read_environment().store_url, backed_up=True)) as store:
         place = store.place

@@ -6,7 +6,7 @@ from toolscope_core.decisions.log import admit
 from toolscope_core.judging.implied_servers import present_servers
 from toolscope_core.model.catalog import ImpliedServer
 from toolscope_core.model.decision import Decision
-from toolscope_core.store import append_decision
+from toolscope_core.store.decision_rows import append_decision
 from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from toolscope_core.model.tool import canonical_json
-from toolscope_core.store import keep_usage_log
+from toolscope_core.store.named_rows import keep_usage_log
 from toolscope_core.usage.call_counts import CatalogCallCounts, count_calls, query_rows
 from toolscope_core.usage.trace_formats import read_trace
 from ui.shared.services.loaded_queries import LoadedQueries

@@ -9,7 +9,7 @@ from toolscope_core.llm.document_answers import (
 from toolscope_core.llm.merge_questions import wary_of
 from toolscope_core.llm.run_configuration import stored_answers
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.store import StoredLedger
+from toolscope_core.store.ledger import StoredLedger
 from ui.shared.services.judging import Judging
 from ui.shared.services.workspace import Workspace
 

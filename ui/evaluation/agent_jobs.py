@@ -35,7 +35,7 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.store import keep_result, open_experiment
+from toolscope_core.store.experiment_rows import keep_result, open_experiment
 from ui.evaluation.evaluations import SYNTHETIC, Evaluations
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared.services.experiments import ORIGINAL

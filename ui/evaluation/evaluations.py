@@ -43,11 +43,8 @@ from toolscope_core.model.search_configuration import RetrievalConfig, SearchNam
 from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.rps.plan_figures import plan_figures
 from toolscope_core.rps.planner import WORKER_K, PlanOptions, offline_planner
-from toolscope_core.store import (
-    Job,
-    keep_result,
-    open_experiment,
-)
+from toolscope_core.store.experiment_rows import keep_result, open_experiment
+from toolscope_core.store.job_rows import Job
 from ui.evaluation.measured_sides import POLICIES, MeasuredSides
 from ui.shared.services.experiments import ORIGINAL
 from ui.shared.services.loaded_queries import LoadedQueries

@@ -14,7 +14,7 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.rps.control import noise_matched
-from toolscope_core.store import list_catalogs
+from toolscope_core.store.catalog_rows import list_catalogs
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from ui.evaluation.uploaded_bundles import PREFIX, UploadedBundles
 from ui.shared.services.experiments import ORIGINAL

@@ -27,7 +27,8 @@ from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.profile import Profile
 from toolscope_core.model.tool import canonical_json
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
-from toolscope_core.store import append_decisions, now
+from toolscope_core.store.decision_rows import append_decisions
+from toolscope_core.store.engine import now
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 

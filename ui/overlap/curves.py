@@ -12,7 +12,7 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
-from toolscope_core.store import Job
+from toolscope_core.store.job_rows import Job
 from ui.overlap.figures import Curve, CurveVariant
 from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.shared.services.result_cache import ResultCache

@@ -14,8 +14,8 @@ from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
-from toolscope_core.store import Job
 from toolscope_core.store.background import subprocess_jobs
+from toolscope_core.store.job_rows import Job
 from ui.overlap.figures import Panel, Region, Silhouettes, ToolMap
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.merged_vectors import new_texts, plan_vectors

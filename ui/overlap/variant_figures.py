@@ -16,8 +16,8 @@ from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.control import noise_matched
-from toolscope_core.store import Job
 from toolscope_core.store.background import subprocess_jobs
+from toolscope_core.store.job_rows import Job
 from ui.overlap.curves import THRESHOLDS, Curves
 from ui.overlap.figures import Curve, Panel, ToolMap
 from ui.overlap.maps import TASKS, Maps, Method, map_key

@@ -31,7 +31,7 @@ from toolscope_core.profiles.profile_effect import effect_lines, misses_of
 from toolscope_core.profiles.profile_report import ProfileReport, profile_report
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from toolscope_core.retrieval.client_search import SearchableTools
-from toolscope_core.store import append_decision
+from toolscope_core.store.decision_rows import append_decision
 from toolscope_core.tool2vec.estimates import Estimates
 from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries

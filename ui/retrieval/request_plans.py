@@ -20,7 +20,7 @@ from toolscope_core.rps.planner import (
     offline_planner,
 )
 from toolscope_core.rps.plans import RequestPlan
-from toolscope_core.store import Job
+from toolscope_core.store.job_rows import Job
 from ui.shared.services.judging import Judging
 from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.result_cache import ResultCache

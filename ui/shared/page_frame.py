@@ -22,7 +22,8 @@ from toolscope_core.model.environment import (
 )
 from toolscope_core.model.errors import JobError, StoreError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.store import CatalogRecord, Job
+from toolscope_core.store.catalog_rows import CatalogRecord
+from toolscope_core.store.job_rows import Job
 from ui.shared import browser_state, safe_text, sign_in
 from ui.shared.services.chosen_judge import OFFLINE
 from ui.shared.services.workspace import Workspace

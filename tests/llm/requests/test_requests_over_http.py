@@ -20,15 +20,11 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Budget, Endpoint, Patience, Prices
 from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.protocols import question_key
-from toolscope_core.store import (
-    Store,
-    StoredLedger,
-    engine,
-    get_run,
-    open_run,
-    read_calls,
-    save_catalog,
-)
+from toolscope_core.store import engine
+from toolscope_core.store.catalog_rows import save_catalog
+from toolscope_core.store.engine import Store
+from toolscope_core.store.ledger import StoredLedger, read_calls
+from toolscope_core.store.runs import get_run, open_run
 from toolscope_core.store.tables import Row
 
 ITEMS = [(number, number + 1) for number in range(12)]

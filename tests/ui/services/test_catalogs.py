@@ -4,7 +4,7 @@ from tests.ui.services.small_workspace import MAIL, catalog
 from toolscope_core.catalog.sources import Source
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, StoreError
-from toolscope_core.store import Store
+from toolscope_core.store.engine import Store
 from ui.shared.services.catalogs import Catalogs
 
 

@@ -7,7 +7,7 @@ import pytest
 from toolscope_core.llm.endpoints import Endpoints, on_this_machine
 from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.environment import ApiKey, read_environment
-from toolscope_core.store import Store
+from toolscope_core.store.engine import Store
 
 SECRET = "sk-secret-0123456789"
 FULL = Endpoint(

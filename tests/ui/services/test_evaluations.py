@@ -8,7 +8,7 @@ from tests.ui.services import family_catalog
 from tests.ui.services import small_workspace as tools_of
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import ConfigError, DecisionError, StoreError
-from toolscope_core.store import keep_result
+from toolscope_core.store.experiment_rows import keep_result
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.loaded_queries import LoadedQueries

@@ -11,7 +11,7 @@ from tests.support.replies import served, writing
 from tests.ui.services import small_workspace
 from toolscope_core.model.configuration import Endpoint, QueryGeneration
 from toolscope_core.model.errors import ConfigError, JobError, StoreError
-from toolscope_core.store import SET_NAME
+from toolscope_core.store.generated_rows import SET_NAME
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.generated_queries import GeneratedQueries

@@ -9,15 +9,11 @@ from sqlalchemy import text
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError, StoreError
 from toolscope_core.model.protocols import Step
-from toolscope_core.store import (
-    Store,
-    end_job,
-    get_job,
-    request_cancel,
-    save_catalog,
-)
 from toolscope_core.store.background import jobs
 from toolscope_core.store.background.jobs import JobRunner
+from toolscope_core.store.catalog_rows import save_catalog
+from toolscope_core.store.engine import Store
+from toolscope_core.store.job_rows import end_job, get_job, request_cancel
 
 PATIENCE = 10.0
 

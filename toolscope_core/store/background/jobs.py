@@ -15,9 +15,9 @@ from toolscope_core.model.errors import (
     missing_packages_in_words,
 )
 from toolscope_core.model.protocols import Progress, Step
-from toolscope_core.store import (
+from toolscope_core.store.engine import Store
+from toolscope_core.store.job_rows import (
     JobState,
-    Store,
     end_job,
     mark_orphans,
     record_step,

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity
-from toolscope_core.store import ModelRun
+from toolscope_core.store.runs import ModelRun
 from ui.shared import page_frame, safe_text
 from ui.shared.charts import pictures
 from ui.shared.charts.chart_style import TableRow

@@ -13,8 +13,9 @@ from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Embedder, Progress, Step, Vectors, silent
-from toolscope_core.store import Job, Store, get_job, latest_job, request_cancel
 from toolscope_core.store.background.jobs import JobRunner, Work
+from toolscope_core.store.engine import Store
+from toolscope_core.store.job_rows import Job, get_job, latest_job, request_cancel
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.chosen_judge import OFFLINE, ChosenJudge
 from ui.shared.services.logs import Logs

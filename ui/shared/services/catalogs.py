@@ -13,17 +13,16 @@ from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError, StoreError
 from toolscope_core.model.tool import digest
-from toolscope_core.store import (
+from toolscope_core.store.catalog_rows import (
     CatalogRecord,
-    Store,
     delete_catalog,
     list_catalogs,
     load_catalog,
     rename_catalog,
     save_catalog,
-    setting_as,
-    write_setting,
 )
+from toolscope_core.store.engine import Store
+from toolscope_core.store.settings import setting_as, write_setting
 from ui.shared.services.result_cache import ResultCache
 
 if TYPE_CHECKING:

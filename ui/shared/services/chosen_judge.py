@@ -11,16 +11,12 @@ from dataclasses import asdict, dataclass, replace
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.analysis import Analysis, with_verdicts
 from toolscope_core.model.configuration import QuestionConfig
-from toolscope_core.store import (
-    ModelRun,
-    Store,
-    StoredLedger,
-    get_run,
-    read_log,
-    rebuilt,
-    setting_as,
-    write_setting,
-)
+from toolscope_core.store.decision_rows import read_log
+from toolscope_core.store.engine import Store
+from toolscope_core.store.ledger import StoredLedger
+from toolscope_core.store.rebuilding import rebuilt
+from toolscope_core.store.runs import ModelRun, get_run
+from toolscope_core.store.settings import setting_as, write_setting
 from ui.shared.services.result_cache import ResultCache
 
 OFFLINE = "offline"

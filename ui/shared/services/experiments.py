@@ -9,7 +9,7 @@ from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.store import delete_experiment, get_experiment, list_experiments
+from toolscope_core.store.experiment_rows import delete_experiment, get_experiment, list_experiments
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 

@@ -34,7 +34,7 @@ from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Dangling, MergePlan
 from toolscope_core.model.tool import digest
-from toolscope_core.store import CatalogRecord
+from toolscope_core.store.catalog_rows import CatalogRecord
 from ui.shared.cards.queue import ClusterCounts, cluster_counts
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace

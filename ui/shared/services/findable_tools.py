@@ -21,7 +21,7 @@ from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.search_configuration import ClientName
 from toolscope_core.model.tool import Augmentation
 from toolscope_core.retrieval.client_search import CLIENT_SEARCHES, SearchSetup
-from toolscope_core.store import Job
+from toolscope_core.store.job_rows import Job
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants

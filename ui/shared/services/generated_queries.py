@@ -19,17 +19,17 @@ from toolscope_core.model.configuration import QueryGeneration
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import JsonObject, digest
-from toolscope_core.store import (
+from toolscope_core.store.generated_rows import (
     SET_NAME,
     GeneratedQuery,
     GeneratedState,
-    ModelRun,
     clear_generated,
     decide_generated,
     edit_generated,
     keep_generated,
     list_generated,
 )
+from toolscope_core.store.runs import ModelRun
 from toolscope_core.tool2vec.estimates import Estimates
 from toolscope_core.tool2vec.near_copies import NearCopy, near_copies
 from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw

@@ -15,14 +15,10 @@ from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.model_verdicts import Grade
 from toolscope_core.model.errors import JobError
-from toolscope_core.store import (
-    Job,
-    ModelRun,
-    StoredLedger,
-    get_run,
-    list_runs,
-    read_log,
-)
+from toolscope_core.store.decision_rows import read_log
+from toolscope_core.store.job_rows import Job
+from toolscope_core.store.ledger import StoredLedger
+from toolscope_core.store.runs import ModelRun, get_run, list_runs
 from ui.shared.services.chosen_judge import OFFLINE, chosen_at
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace

@@ -7,7 +7,7 @@ import numpy as np
 
 from toolscope_core.judging.judge_update import JudgeUpdate
 from toolscope_core.model.pair import Pair
-from toolscope_core.store import setting_as, write_setting
+from toolscope_core.store.settings import setting_as, write_setting
 from ui.shared.cards.queue import waits
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace

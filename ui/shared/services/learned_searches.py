@@ -11,7 +11,8 @@ from toolscope_core.model.configuration import LearningMethod, PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import digest
-from toolscope_core.store import Job, list_catalogs
+from toolscope_core.store.catalog_rows import list_catalogs
+from toolscope_core.store.job_rows import Job
 from toolscope_core.tool2vec.held_out import HeldOutFigures, figures_of_json
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model

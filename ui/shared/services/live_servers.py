@@ -17,12 +17,9 @@ from toolscope_core.mcp.servers.survey import catalog_document, read_offers, rec
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress
-from toolscope_core.store import (
-    Job,
-    keep_server_source,
-    now,
-    read_server_source,
-)
+from toolscope_core.store.engine import now
+from toolscope_core.store.job_rows import Job
+from toolscope_core.store.named_rows import keep_server_source, read_server_source
 from ui.shared.services.workspace import PageService, Workspace
 
 JOB_KIND = "connect"

@@ -7,7 +7,8 @@ from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.store import Store, count_decisions, now, read_log
+from toolscope_core.store.decision_rows import count_decisions, read_log
+from toolscope_core.store.engine import Store, now
 from ui.shared.services.result_cache import ResultCache
 
 

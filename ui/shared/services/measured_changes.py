@@ -18,7 +18,7 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
-from toolscope_core.store import Job
+from toolscope_core.store.job_rows import Job
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Searches

@@ -30,16 +30,11 @@ from toolscope_core.model.protocols import Ledger, Progress, silent
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.rps.telling_apart import rewrites_of_model, sibling_pairs
 from toolscope_core.rps.variant_writing import variants_of_model
-from toolscope_core.store import (
-    ModelRun,
-    RunState,
-    StoredLedger,
-    end_run,
-    keep_variants,
-    open_run,
-    read_log,
-)
 from toolscope_core.store.background.jobs import Work
+from toolscope_core.store.decision_rows import read_log
+from toolscope_core.store.ledger import StoredLedger
+from toolscope_core.store.named_rows import keep_variants
+from toolscope_core.store.runs import ModelRun, RunState, end_run, open_run
 from toolscope_core.tool2vec.estimates import Estimates, judging_estimates, question_estimates
 from ui.shared.services.chosen_judge import chosen_at
 from ui.shared.services.judging import ENDED

@@ -7,7 +7,7 @@ from typing import Literal
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool, digest
-from toolscope_core.store import setting_as, write_setting
+from toolscope_core.store.settings import setting_as, write_setting
 from ui.shared.cards.queue import waits
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace

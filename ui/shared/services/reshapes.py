@@ -15,7 +15,7 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Relation
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
-from toolscope_core.store import now
+from toolscope_core.store.engine import now
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache

@@ -21,7 +21,9 @@ from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
-from toolscope_core.store import CatalogRecord, Store, append_decision, now
+from toolscope_core.store.catalog_rows import CatalogRecord
+from toolscope_core.store.decision_rows import append_decision
+from toolscope_core.store.engine import Store, now
 from ui.shared.cards.batches import SafeBatch, ServerPairProposals, safe_batch, server_pairs
 from ui.shared.cards.cards import Card, card_of
 from ui.shared.cards.queue import (

@@ -26,7 +26,7 @@ from toolscope_core.rps.rewrites import (
     best_rewrites,
 )
 from toolscope_core.rps.variant_writing import CheckedVariants, checked_variants
-from toolscope_core.store import keep_variants, list_variants
+from toolscope_core.store.named_rows import keep_variants, list_variants
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache

@@ -31,7 +31,7 @@ from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.learned_scores import LearnedRanking
 from toolscope_core.retrieval.retriever import Retriever, ranked_by_words
 from toolscope_core.retrieval.servers import ServerRetriever
-from toolscope_core.store import Job
+from toolscope_core.store.job_rows import Job
 from ui.shared.services.learned_searches import LearnedSearches, Ranking
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache

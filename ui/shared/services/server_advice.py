@@ -12,7 +12,7 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool, digest
-from toolscope_core.store import now
+from toolscope_core.store.engine import now
 from ui.shared.cards.batches import ServerPairProposals, owners_of, server_pairs
 from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache

@@ -10,7 +10,7 @@ from toolscope_core.evaluation.calls_after_merges import (
 )
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.store import (
+from toolscope_core.store.named_rows import (
     UsageLog,
     delete_usage_log,
     list_usage_logs,

@@ -24,7 +24,7 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.tool import Tool
-from toolscope_core.store import CatalogRecord
+from toolscope_core.store.catalog_rows import CatalogRecord
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace
 

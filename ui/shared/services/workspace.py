@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from toolscope_core.embedding.vector_cache import ArrayCache, VectorCache
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Progress, silent
-from toolscope_core.store import CatalogRecord, Store
+from toolscope_core.store.catalog_rows import CatalogRecord
+from toolscope_core.store.engine import Store
 from ui.shared.services.analyses import JOB_KIND, Analyses
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.logs import Logs

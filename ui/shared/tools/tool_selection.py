@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from toolscope_core.store import Selection, get_selection, keep_selection
+from toolscope_core.store.selection_rows import Selection, get_selection, keep_selection
 from ui.shared import page_frame, safe_text
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace
