@@ -24,6 +24,7 @@ from toolscope_core.cli.terminal import (
     say_error,
     say_json,
 )
+from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
 from toolscope_core.model.environment import read_environment
@@ -224,7 +225,6 @@ def _paid_turns(ask: AskRequest, config: AgentConfig) -> Iterator[PaidTurns]:
 
 def _run_key(run: _Run, config: AgentConfig, turns: PaidTurns) -> str:
     """The same for runs whose episodes may stand side by side."""
-    from toolscope_core.files.archives import bundle_folder
     from toolscope_core.llm.run_configuration import prompts
 
     with bundle_folder(run.bundle) as folder:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.catalog.sources import input_files
 from toolscope_core.cli.findability_options import OwnQueries, findability_below, least_findability
 from toolscope_core.cli.terminal import (
     Catalogs,
@@ -21,7 +22,9 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
+from toolscope_core.files.json_lines import write_whole
 from toolscope_core.files.whole_files import read_file
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from toolscope_core.check.comparison_report import Failure, GateReport
     from toolscope_core.check.gate_items import GateItem
     from toolscope_core.check.new_pairs import PairJudge
-    from toolscope_core.model.catalog import Catalog
 
 _MOST_SHOWN = 10
 _MOST_DETAILS = 3
@@ -152,7 +154,6 @@ def check(
 
     start_waiting()
     from toolscope_core.catalog.isolation import read_files
-    from toolscope_core.catalog.sources import input_files
     from toolscope_core.check.baseline import read_baseline
     from toolscope_core.check.comparison_report import (
         Failure,
@@ -168,7 +169,6 @@ def check(
     from toolscope_core.check.pull_request_summary import pull_request_summary
     from toolscope_core.check.token_growth import growth_limit
     from toolscope_core.embedding.vector_cache import VectorCache
-    from toolscope_core.files.json_lines import write_whole
     from toolscope_core.llm.embedders import embedder_of
 
     if max_new_confusions is not None and cases is None:

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolscope_core.catalog.sources import Source
 from toolscope_core.cli.terminal import command, fail_for, more, progress, say, say_json
+from toolscope_core.files.json_lines import write_whole
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import ConnectionLimits, ready_within
 from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.numbers import quantity
@@ -20,7 +23,6 @@ from toolscope_core.model.numbers import quantity
 if TYPE_CHECKING:
     from toolscope_core.mcp.servers.offers import ServerOffer
     from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, ServerDefinition
-    from toolscope_core.model.catalog import Catalog
 
 
 @command()
@@ -96,8 +98,6 @@ def _connect(
     Raises ``CatalogError`` where not one does; then nothing is written.
     """
     from toolscope_core.catalog.isolation import read_isolated
-    from toolscope_core.catalog.sources import Source
-    from toolscope_core.files.json_lines import write_whole
     from toolscope_core.mcp.servers.survey import catalog_document, read_offers
 
     servers = _chosen(configuration, names)

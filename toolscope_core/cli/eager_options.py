@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.findability_options import findability_by_search
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.search_configuration import ClientName
 
 if TYPE_CHECKING:
     from toolscope_core.model.decision import Decision
-    from toolscope_core.model.plan import MergePlan
 
 EagerTokens = Annotated[
     int | None,
@@ -57,7 +58,6 @@ def with_eager_tools(
     """
     if budget is None:
         return plan
-    from toolscope_core.catalog.tokens import Costs
     from toolscope_core.cli.usage_command import counted_calls
     from toolscope_core.decisions.constraints import deferrals
     from toolscope_core.export.eager_choice import LoadingEvidence, eager_ids, loaded_tools

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from toolscope_core.cli.terminal import progress, say
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -17,7 +18,6 @@ from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from toolscope_core.evaluation.findability import Findability
-    from toolscope_core.model.catalog import Catalog
 
 _MOST_NAMED = 5
 

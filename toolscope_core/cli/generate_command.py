@@ -26,6 +26,8 @@ from toolscope_core.cli.terminal import (
     tell_estimates,
     tell_spent,
 )
+from toolscope_core.files.json_lines import write_rows
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QueryGeneration
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
@@ -33,7 +35,6 @@ from toolscope_core.model.numbers import quantity
 if TYPE_CHECKING:
     from toolscope_core.evaluation.query_sets import Query
     from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
-    from toolscope_core.model.catalog import Catalog
     from toolscope_core.tool2vec.query_writing import CheckedQuery
 
 DEFAULT = QueryGeneration()
@@ -81,7 +82,6 @@ def generate_queries(
 ) -> None:
     """Have a model write queries with the tools that they need, and check them."""
     from toolscope_core.cli.asking import asking, generating_estimates
-    from toolscope_core.files.json_lines import write_rows
     from toolscope_core.tool2vec.query_checks import QueryChecks
     from toolscope_core.tool2vec.query_writing import checked_queries, queries_of_model, query_rows
 

@@ -33,12 +33,12 @@ from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, ModelError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.protocols import Engine
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from toolscope_core.check.versions.diff import CatalogDiff
     from toolscope_core.merging.server_choice import Advice
-    from toolscope_core.model.protocols import Engine
 
 _MOST_ADVICE = 8
 SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")

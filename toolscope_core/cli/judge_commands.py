@@ -21,17 +21,19 @@ from toolscope_core.cli.terminal import (
     tell_estimates,
     tell_spent,
 )
+from toolscope_core.files.json_lines import read_rows, write_rows
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.kinds import OUTCOMES, outcome_word
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from toolscope_core.merging.model_verdicts import Grade
     from toolscope_core.merging.pipeline import Analysis
-    from toolscope_core.model.catalog import Catalog
-    from toolscope_core.model.tool import JsonObject
 
 
 @command()
@@ -44,8 +46,6 @@ def judge(
 ) -> None:
     """Give a verdict on each pair of tools, with the evidence."""
     from toolscope_core.export.bundle import verdict_row
-    from toolscope_core.files.json_lines import read_rows, write_rows
-    from toolscope_core.model.pair import Pair
 
     refuse_offline(judge, [*ask.given])
     catalog = read_files(catalogs)
@@ -77,7 +77,6 @@ def quality(
 ) -> None:
     """Have a model grade how well each tool is documented, 1 to 5."""
     from toolscope_core.cli.asking import asking
-    from toolscope_core.files.json_lines import write_rows
     from toolscope_core.llm.tool_grades import grade_tools
 
     catalog = read_files(catalogs)

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.search_options import Selection
 from toolscope_core.cli.terminal import progress
 from toolscope_core.model.catalog import Catalog
@@ -171,8 +173,6 @@ def _with_merge(
     options: EvaluationOptions,
 ) -> EvaluationReport:
     """The report with the figures of a bundle's toolset beside those of its catalog."""
-    from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-    from toolscope_core.catalog.tokens import Costs
     from toolscope_core.cli.searcher import Searcher
     from toolscope_core.evaluation.comparison import Trial, compared, of_rankings
     from toolscope_core.evaluation.measured_toolsets import as_it_is, augmented, merged_toolset

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from toolscope_core.cli.terminal import command, say
+from toolscope_core.files.json_lines import read_rows, write_rows
 from toolscope_core.model.numbers import quantity
 
 
@@ -16,7 +17,6 @@ def relabel(
     out: Annotated[Path, typer.Option(help="JSONL of the rewritten queries.")],
 ) -> None:
     """Rewrite the gold answers and calls of an evaluation set for the merged toolset."""
-    from toolscope_core.files.json_lines import read_rows, write_rows
     from toolscope_core.merging.calls import relabel_query
     from toolscope_core.merging.relabelling import read_relabelling
 

@@ -17,13 +17,14 @@ from toolscope_core.cli.search_options import (
     catalogs_and_request,
 )
 from toolscope_core.cli.terminal import command, more, progress, say, say_error
+from toolscope_core.files.json_lines import write_rows
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.protocols import Progress, Step
 
 if TYPE_CHECKING:
     from toolscope_core.cli.searcher import SearchOptions
-    from toolscope_core.model.catalog import Catalog
-    from toolscope_core.model.protocols import Progress, Step
     from toolscope_core.retrieval.retriever import RankedTool
     from toolscope_core.retrieval.servers import RankedServer
 
@@ -126,7 +127,6 @@ def _write_rankings(
     """A ranking for each query of a set, written as JSONL in its order."""
     from toolscope_core.cli.searcher import Searcher, searched_catalog
     from toolscope_core.evaluation.query_sets import read_queries
-    from toolscope_core.files.json_lines import write_rows
 
     catalog = searched_catalog(catalogs, options).catalog
     query_set = read_queries(queries)

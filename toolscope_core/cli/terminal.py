@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, get_type_h
 import typer
 
 from toolscope_core import __version__
+from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.model.environment import unused_variables
 from toolscope_core.model.errors import ToolScopeError, missing_packages_in_words
 from toolscope_core.model.numbers import quantity
@@ -151,8 +152,6 @@ def fail_for(reason: str) -> None:
 
 def say(text: str) -> None:
     """One line on the terminal, whatever names of a catalog are in it."""
-    from toolscope_core.catalog.scan.hidden import for_terminal
-
     typer.echo(for_terminal(text))
 
 
@@ -163,8 +162,6 @@ def say_json(value: object) -> None:
 
 def say_error(text: str) -> None:
     """A sentence, and the indented lines of a list if it has one."""
-    from toolscope_core.catalog.scan.hidden import for_terminal
-
     lines = f"toolscope: {text}".split("\n  ")
     typer.echo("\n  ".join(map(for_terminal, lines)), err=True)
 

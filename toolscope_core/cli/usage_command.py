@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.cli.terminal import command, say, say_json
+from toolscope_core.files.json_lines import write_rows
 from toolscope_core.files.whole_files import read_file
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import Tool
 
 if TYPE_CHECKING:
     from toolscope_core.evaluation.calls_after_merges import CallsAfterMerge
-    from toolscope_core.model.catalog import Catalog
-    from toolscope_core.model.tool import Tool
     from toolscope_core.usage.call_counts import CatalogCallCounts
     from toolscope_core.usage.traced_calls import CallTrace
 
@@ -59,7 +60,6 @@ def usage(
 ) -> None:
     """Count calls, errors and the last use of each tool, from logs or traces of agents."""
     from toolscope_core.catalog.isolation import read_files
-    from toolscope_core.files.json_lines import write_rows
     from toolscope_core.usage.call_counts import catalog_count_line, query_rows, tool_count_line
 
     if not unused_days > 0:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from toolscope_core.catalog.document_variants import read_variants, variant_rows
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.terminal import (
@@ -16,6 +17,7 @@ from toolscope_core.cli.terminal import (
     tell_doubtful,
     tell_spent,
 )
+from toolscope_core.files.json_lines import write_rows
 from toolscope_core.model.numbers import quantity
 
 
@@ -31,9 +33,7 @@ def augment(
     ask: AskRequest = SAVED,
 ) -> None:
     """Have a model write what helps a search to find each tool, and check it."""
-    from toolscope_core.catalog.document_variants import read_variants, variant_rows
     from toolscope_core.cli.asking import asking
-    from toolscope_core.files.json_lines import write_rows
     from toolscope_core.rps.variant_writing import checked_variants, variants_of_model
 
     catalog = read_files(catalogs)
