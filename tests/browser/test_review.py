@@ -5,8 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from ui.shared.cards.batches import server_pair_key
-
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 SCROLL = "top => { document.querySelector('[data-testid=stMain]').scrollTop = top }"
@@ -72,24 +70,6 @@ def untouched(watched):
     watched.settled()
     expect(page.get_by_text("0 of 13 reviewed")).to_be_visible()
     assert page.url == at
-
-
-@pytest.mark.nightly  # tests/pages/test_bulk_panel.py goes this way by day
-def test_the_link_to_safe_merges_ticks_them_and_what_is_ticked_is_accepted(watched):
-    page = watched.open("", catalog="Example")
-    page.get_by_text("accept in one go").click()
-    expect(page.get_by_role("button", name="Accept the 3 ticked")).to_be_visible()
-    watched.settled()
-    table = page.locator('[class*="st-key-bulk_rows_"] canvas[data-testid="data-grid-canvas"]')
-    box = table.bounding_box()
-    page.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
-    watched.settled()
-    page.get_by_role("button", name=re.compile("^Accept the . ticked")).click()
-    expect(page.get_by_text(re.compile("^[24] of 13 reviewed"))).to_be_visible()
-    watched.settled()
-    page.locator('[class*="st-key-undo_batch_"] button').click()
-    expect(page.get_by_text("0 of 13 reviewed")).to_be_visible()
-    watched.settled()
 
 
 def test_a_note_is_typed_at_once_and_decides_nothing(watched):
@@ -166,18 +146,6 @@ def test_a_popover_a_drawer_a_list_and_a_table_keep_the_keys_to_themselves(watch
     untouched(watched)
 
 
-@pytest.mark.nightly  # tests/pages/test_families.py goes this way by day
-def test_a_family_looked_at_as_one_job_is_closed_by_escape(watched):
-    page = watched.open("review", catalog="Example", show="Same operation")
-    page.get_by_role("button", name="One job").click()
-    accept = page.get_by_role("button", name="Accept as one job")
-    expect(accept).to_be_visible()
-    watched.settled()
-    untouched(watched)
-    page.keyboard.press("Escape")
-    expect(accept).to_have_count(0)
-
-
 def test_a_key_held_down_acts_once(watched):
     page = watched.open("review", catalog="Example")
     queue = page.locator(".st-key-queue")
@@ -238,29 +206,3 @@ def test_the_head_of_a_column_sets_the_order_of_the_keys(watched):
     assert follows(names(), alphabet[::-1])
     head()
     assert follows(names(), first), "the order it had"
-
-
-@pytest.mark.nightly  # tests/pages/test_server_pairs.py goes this way by day
-def test_proposals_between_two_servers_are_a_table_whose_rows_open(watched):
-    servers = server_pair_key("attic-archive", "cellar-files")
-    page = watched.open("review", catalog="Example", queue_view="By+server+pair", servers=servers)
-    both = page.get_by_text("3 proposals for the same job need a gateway: all of their tools stay.")
-    expect(both).to_be_visible()
-    page.get_by_role("button", name="Keep the tools of attic-archive").click()
-    expect(page.get_by_text("Accept all for the same job, or none.")).to_be_visible()
-    expect(both).to_have_count(0)
-    watched.settled()
-    page.locator('[class*="st-key-undo_batch_"] button').click()
-    expect(both).to_be_visible()
-    watched.settled()
-    page.get_by_role("button", name="Accept all 3").click()
-    expect(page.get_by_text("3 of 13 reviewed")).to_be_visible()
-    watched.settled()
-    page.get_by_role("button", name="Undo the last 3").click()
-    expect(page.get_by_text("0 of 13 reviewed")).to_be_visible()
-    watched.settled()
-    box = page.locator('canvas[data-testid="data-grid-canvas"]').first.bounding_box()
-    page.mouse.click(box["x"] + 70, box["y"] + 35 + 17)
-    expect(page.get_by_text("One of 3 proposals between attic-archive")).to_be_visible()
-    page.get_by_role("button", name="Decide them together").click()
-    expect(page.get_by_role("button", name="Accept all 3")).to_be_visible()

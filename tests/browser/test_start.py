@@ -1,7 +1,5 @@
 """The first visit of a process that was just started."""
 
-import re
-
 import pytest
 from playwright.sync_api import expect
 
@@ -36,15 +34,4 @@ def test_the_first_thing_shown_is_the_right_menu_and_the_name(chromium, tmp_path
         page.reload()
         expect(page.locator("h1")).to_have_text("Catalog")
         assert sorted(page.evaluate("[...window.menus]")) == sorted(MENU)
-        page.close()
-
-
-@pytest.mark.nightly  # test_pairs.py reloads a link by day
-def test_a_link_works_before_anybody_opened_the_app(chromium, tmp_path):
-    with running(tmp_path) as server:
-        page = chromium.new_page()
-        page.goto(f"{server.url}/review?catalog=Example")
-        expect(
-            page.get_by_text(re.compile("of .* reviewed|Judging|Embedding|Not analysed"))
-        ).to_be_visible()
         page.close()
