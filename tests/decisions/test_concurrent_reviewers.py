@@ -19,6 +19,7 @@ from toolscope_core.decisions.log import active, admit, version_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import DecisionError, StaleDecisionError, StoreError
 from toolscope_core.model.tool import Tool
+from toolscope_core.store import engine
 from toolscope_core.store.catalog_rows import save_catalog
 from toolscope_core.store.decision_rows import append_decision, read_log
 from toolscope_core.store.engine import Store
@@ -60,6 +61,7 @@ def review(store, reviewer, seed, out):
 
 
 def process(url, name, start, results):
+    engine.BUSY_SECONDS = 120.0  # a machine that does other work too is slow, not wrong
     store = Store(url)
     out = []
     threads = [
