@@ -8,22 +8,17 @@ from toolscope_core.model.catalog import ImpliedServer
 from toolscope_core.model.decision import Decision
 from toolscope_core.store.decision_rows import append_decision
 from ui.shared.services.logs import make_decision
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import PageService
 
 
 class ImpliedServers(PageService):
     """The servers that names imply in a catalog, with the changes that were decided."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._servers: ResultCache[tuple[ImpliedServer, ...]] = ResultCache()
-
     def of(self, catalog_id: int) -> tuple[ImpliedServer, ...]:
         """The implied servers as the judge uses them, by name, each with the reason."""
         chosen = self._analyses.chosen_owners(catalog_id)
-        return self._servers.get(
-            catalog_id,
+        return self._cached(
+            ("servers", catalog_id),
             (),
             lambda: present_servers(self._catalogs.open(catalog_id).tools, chosen),
             state=chosen,

@@ -19,7 +19,6 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 from ui.shared.cards.queue import Progressed
 from ui.shared.pairs.pair_view import Pairs
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace
 
 WORST = 5
@@ -80,9 +79,6 @@ class Overview(PageService):
     def __init__(self, work: Workspace) -> None:
         super().__init__(work)
         self._pairs = work.service(Pairs)
-        self._worst: ResultCache[tuple[Collision, ...]] = ResultCache()
-        self._names: ResultCache[tuple[SharedToolName, ...]] = ResultCache()
-        self._steps: ResultCache[tuple[NextStep, ...]] = ResultCache()
         self._broken: dict[int, BrokenRules] = {}
 
     def worst(self, catalog_id: int) -> tuple[Collision, ...]:
@@ -94,13 +90,15 @@ class Overview(PageService):
             links = constraints(analysis.catalog, self._review.log(catalog_id))
             return worst_collisions(analysis, plan, links.cannot)
 
-        return self._worst.get(catalog_id, (plan,), make)
+        return self._cached(("worst", catalog_id), (plan,), make)
 
     def shared_names(self, catalog_id: int) -> tuple[SharedToolName, ...]:
         """The names that most servers share first. Raises ``JobError`` as ``worst``."""
         plan = self._review.plan(catalog_id)
-        return self._names.get(
-            catalog_id, (plan,), lambda: names_of_servers(item.tool for item in plan.tools)
+        return self._cached(
+            ("names", catalog_id),
+            (plan,),
+            lambda: names_of_servers(item.tool for item in plan.tools),
         )
 
     def reading_steps_of(self, catalog_id: int) -> tuple[NextStep, ...]:
@@ -122,7 +120,7 @@ class Overview(PageService):
             unsure = 0 if waiting else len(self._pairs.undecided(catalog_id))
             return (*review_steps(progress, unsure), *export_steps(plan, broken))
 
-        return self._steps.get(catalog_id, (plan,), make)
+        return self._cached(("steps", catalog_id), (plan,), make)
 
 
 def worst_collisions(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergedTool
 from ui.shared.cards.queue import is_family
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.server_advice import ServerAdvice
 from ui.shared.services.workspace import PageService, Workspace
 
@@ -43,7 +42,6 @@ class Pricing(PageService):
     def __init__(self, work: Workspace) -> None:
         super().__init__(work)
         self._servers = work.service(ServerAdvice)
-        self._prices: ResultCache[ToolsetPrice] = ResultCache()
 
     def today(self, catalog_id: int) -> ToolsetPrice:
         """The catalog as it was loaded; needs no analysis."""
@@ -53,8 +51,10 @@ class Pricing(PageService):
     def under(self, catalog_id: int, config: PlanConfig) -> ToolsetPrice:
         """What the plan leaves. Raises ``JobError`` before the analysis is finished."""
         plan = self._review.plan(catalog_id, config)
-        return self._prices.get(
-            (catalog_id, config, self._catalogs.shape), (plan,), lambda: self._price(plan.tools)
+        return self._cached(
+            ("prices", catalog_id, config, self._catalogs.shape),
+            (plan,),
+            lambda: self._price(plan.tools),
         )
 
     def without_servers(self, catalog_id: int) -> ToolsetPrice:
@@ -63,8 +63,8 @@ class Pricing(PageService):
         """
         plan, advice = self._review.plan(catalog_id), self._servers.advice(catalog_id)
         gone = {one.server for one in advice.switch_off}
-        return self._prices.get(
-            (catalog_id, "servers", self._catalogs.shape),
+        return self._cached(
+            ("prices", catalog_id, "servers", self._catalogs.shape),
             (plan, advice),
             lambda: self._price(item for item in plan.tools if item.tool.server not in gone),
         )

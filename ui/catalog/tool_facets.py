@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping
 
 from toolscope_core.catalog.formats.offered_names import shared_names
 from toolscope_core.model.plan import MergePlan
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import PageService
 from ui.shared.tools.catalog_tables import finding_kinds, finding_rows
 
 Facet = Mapping[str, Collection[str]]
@@ -18,11 +17,6 @@ SHARES_NAME = "shares its name with another server"
 
 class ToolFacets(PageService):
     """The facets of the tools of catalogs."""
-
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._findings: ResultCache[Facet] = ResultCache()
-        self._states: ResultCache[Facet] = ResultCache()
 
     def findings(self, catalog_id: int) -> Facet:
         """The tools by kind of finding, the worst first."""
@@ -36,7 +30,7 @@ class ToolFacets(PageService):
                 for severity, kind in finding_kinds(rows)
             }
 
-        return self._findings.get(catalog_id, (), make)
+        return self._cached(("findings", catalog_id), (), make)
 
     def states(self, catalog_id: int) -> Facet:
         """The tools by what becomes of them, as far as that is decided; empty before the analysis
@@ -45,7 +39,7 @@ class ToolFacets(PageService):
         if self._analyses.get(catalog_id) is None:
             return {}
         plan = self._review.plan(catalog_id)
-        return self._states.get(catalog_id, (plan,), lambda: tool_states(plan))
+        return self._cached(("states", catalog_id), (plan,), lambda: tool_states(plan))
 
 
 def tool_states(plan: MergePlan) -> Facet:

@@ -22,7 +22,6 @@ from toolscope_core.rps.telling_apart import (
 from ui.documents.edited_documents import Documents
 from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import PageService, Workspace
 
@@ -56,8 +55,6 @@ class Siblings(PageService):
         self._queries = work.service(LoadedQueries)
         self._variants = work.service(Variants)
         self._judging = work.service(Judging)
-        self._pairs: ResultCache[tuple[SiblingPair, ...]] = ResultCache(most=4)
-        self._measured: ResultCache[tuple[MeasuredRewrite, ...]] = ResultCache(most=500)
 
     def pairs(self, catalog_id: int, least: float = COLLIDE) -> tuple[SiblingPair, ...]:
         """The pairs to tell apart, the closest first, as the tools came in. Raises ``JobError``
@@ -65,10 +62,11 @@ class Siblings(PageService):
         """
         analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
         plan = self._review.plan(catalog_id)
-        return self._pairs.get(
-            (catalog_id, least),
+        return self._cached(
+            ("pairs", catalog_id, least),
             (analysis, plan),
             lambda: sibling_pairs(analysis, plan, constraints(analysis.catalog, log).cannot, least),
+            most=4,
         )
 
     def edited(self, catalog_id: int) -> frozenset[str]:
@@ -152,11 +150,12 @@ class Siblings(PageService):
         if asker := self._judging.known_answers():
             rewrites += rewrites_of_model(catalog, [siblings.pair], asker)[0]
         answers = self._requests(catalog_id, siblings.pair)
-        return self._measured.get(
-            (catalog_id, siblings.pair),
+        return self._cached(
+            ("measured", catalog_id, siblings.pair),
             (catalog,),
             lambda: best_rewrites((left, right), rewrites, answers, self._analyses.embed),
             state=(rewrites, answers),
+            most=500,
         )
 
     def _requests(self, catalog_id: int, pair: Pair) -> list[tuple[str, str]]:

@@ -42,7 +42,6 @@ from ui.shared.services.experiments import ORIGINAL
 from ui.shared.services.exports import Exports
 from ui.shared.services.live_servers import LiveServers
 from ui.shared.services.model_runs import ModelRuns, RunAccess
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Searches
 from ui.shared.services.workspace import PageService, Workspace
 
@@ -77,7 +76,6 @@ class AgentRuns(PageService):
         self._runs = work.service(ModelRuns)
         self._evaluations = work.service(Evaluations)
         self._live_servers = work.service(LiveServers)
-        self._pairs: ResultCache[ToolsetPair] = ResultCache(most=2)
 
     def query_sets(self, catalog_id: int) -> tuple[str, ...]:
         """The names of the query sets with gold tools."""
@@ -174,7 +172,7 @@ class AgentRuns(PageService):
                     path, queries, wanted.config, wanted.first, skip_unknown=True
                 )
 
-        return self._pairs.get(catalog_id, (plan,), read, state=(wanted, queries))
+        return self._cached(("pairs", catalog_id), (plan,), read, state=(wanted, queries), most=2)
 
     def _search_of(self, tools: Sequence[Tool]) -> Search:
         retriever = self._searches.retriever(tools, RetrievalConfig())

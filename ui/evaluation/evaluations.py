@@ -48,7 +48,6 @@ from toolscope_core.store.job_rows import Job
 from ui.evaluation.measured_sides import POLICIES, MeasuredSides
 from ui.shared.services.experiments import ORIGINAL
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Searches
 from ui.shared.services.workspace import PageService, Workspace
 
@@ -89,7 +88,6 @@ class Evaluations(PageService):
         self._searches = work.service(Searches)
         self.sides = work.service(MeasuredSides)
         self._costs = Costs()
-        self._hashes: ResultCache[str] = ResultCache()
 
     def query_sets(self, catalog_id: int) -> tuple[str, ...]:
         """The names of what can be asked: the query sets with gold tools, then ``SYNTHETIC``."""
@@ -329,8 +327,8 @@ class Evaluations(PageService):
         """A hash of the decisions and of the merges that follow from them and from the judge."""
         log = [(one.seq, one.action) for one in self._review.log(catalog_id)]
         plans = [self._review.plan(catalog_id, config) for config in POLICIES.values()]
-        return self._hashes.get(
-            catalog_id, tuple(plans), lambda: digest(log, *(plan.phi for plan in plans))
+        return self._cached(
+            ("hashes", catalog_id), tuple(plans), lambda: digest(log, *(plan.phi for plan in plans))
         )
 
     def _tokens(self, tool: Tool) -> int:

@@ -10,8 +10,7 @@ from toolscope_core.merging.pair_graph import unsure_pairs
 from toolscope_core.model.kinds import KINDS, ProposalKind, kind_of
 from toolscope_core.model.plan import MergePlan
 from ui.shared.charts.chart_style import TableRow
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import PageService
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block, blocks_of, groupings
 
 
@@ -55,10 +54,6 @@ class ServerOverlap:
 class ServerLinks(PageService):
     """The overlap of the servers of catalogs, under the decisions so far."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._kept: ResultCache[ServerOverlap] = ResultCache()
-
     def overlap(self, catalog_id: int) -> ServerOverlap:
         """By servers, else by the first category field. Raises ``JobError`` before the analysis is
         finished.
@@ -70,7 +65,7 @@ class ServerLinks(PageService):
             blocks = blocks_of(plan, by) if by != CLUSTERS else ()
             return server_overlap(analysis, plan, blocks, by)
 
-        return self._kept.get(catalog_id, (plan,), make)
+        return self._cached(("kept", catalog_id), (plan,), make)
 
 
 def server_overlap(

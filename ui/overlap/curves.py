@@ -40,7 +40,6 @@ class Curves(PageService):
         self._vectors = work.vectors
         self._counts = work.arrays
         self._merged: ResultCache[Vectors | None] = ResultCache()
-        self._variants: ResultCache[CurveVariant | None] = ResultCache()
 
     def curve(self, catalog_id: int) -> Curve:
         """The toolset as it came in, and with the decided and the safe merges.
@@ -115,7 +114,7 @@ class Curves(PageService):
                 pairs = self._counts.counts(_key(vectors), len(THRESHOLDS))
             return None if pairs is None else CurveVariant(name, len(vectors), pairs)
 
-        return self._variants.get((catalog_id, name), (vectors,), counted)
+        return self._cached(("variants", catalog_id, name), (vectors,), counted)
 
     def count(self, vectors: Vectors, progress: Progress = silent) -> NDArray[np.int64]:
         """int64: the pairs of vectors (of length 1) from each threshold on, counted if need be."""

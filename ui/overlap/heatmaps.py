@@ -9,30 +9,22 @@ from numpy.typing import NDArray
 from toolscope_core.model.pair import Pair
 from ui.overlap import collisions
 from ui.overlap.figures import CellMeasure
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import PageService
 from ui.shared.tools.tool_blocks import Block, blocks_of, groupings
 
 
 class Heatmaps(PageService):
     """Blocks, two blocks close up, and all tools."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._wholes: ResultCache[collisions.Tile] = ResultCache()
-        self._groupings: ResultCache[tuple[str, ...]] = ResultCache()
-        self._blocks: ResultCache[tuple[Block, ...]] = ResultCache()
-        self._grids: ResultCache[collisions.BlockGrid] = ResultCache()
-
     def groupings(self, catalog_id: int) -> tuple[str, ...]:
         """By what the tools can be put in blocks; what the owner knows best first."""
         catalog = self._analyses.required(catalog_id).catalog
-        return self._groupings.get(catalog_id, (catalog,), lambda: groupings(catalog))
+        return self._cached(("groupings", catalog_id), (catalog,), lambda: groupings(catalog))
 
     def blocks(self, catalog_id: int, by: str) -> tuple[Block, ...]:
         """The blocks of a grouping, by key; the last ones are kept."""
         plan = self._review.plan(catalog_id)
-        return self._blocks.get(catalog_id, (plan,), lambda: blocks_of(plan, by), state=by)
+        return self._cached(("blocks", catalog_id), (plan,), lambda: blocks_of(plan, by), state=by)
 
     def block_grid(self, catalog_id: int, by: str, measure: CellMeasure) -> collisions.BlockGrid:
         """Level one: blocks against blocks; the last one is kept."""
@@ -42,7 +34,7 @@ class Heatmaps(PageService):
             blocks = self.blocks(catalog_id, by)
             return collisions.block_grid(self._analyses.required(catalog_id), blocks, measure)
 
-        return self._grids.get(catalog_id, (plan,), make, state=(by, measure))
+        return self._cached(("grids", catalog_id), (plan,), make, state=(by, measure))
 
     def tile(self, catalog_id: int, one: Block, other: Block) -> collisions.Tile:
         """Level two: the tools of two blocks."""
@@ -55,7 +47,7 @@ class Heatmaps(PageService):
     def whole(self, catalog_id: int) -> collisions.Tile:
         """All tools at once, where ``whole_fits``; ordered once."""
         analysis = self._analyses.required(catalog_id)
-        return self._wholes.get(catalog_id, (analysis,), lambda: collisions.whole(analysis))
+        return self._cached(("wholes", catalog_id), (analysis,), lambda: collisions.whole(analysis))
 
     def tile_with(
         self, catalog_id: int, drawn: collisions.Tile, selected: Collection[str], only: bool

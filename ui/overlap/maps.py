@@ -16,11 +16,10 @@ from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.store.background import subprocess_jobs
 from toolscope_core.store.job_rows import Job
-from ui.overlap.figures import Panel, Region, Silhouettes, ToolMap
+from ui.overlap.figures import Panel, Silhouettes, ToolMap
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.overlap.regions import regions
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, blocks_of
 
@@ -78,11 +77,6 @@ class Maps(PageService):
         super().__init__(work)
         self._heatmaps = work.service(Heatmaps)
         self._arrays = work.arrays
-        self._hashes: ResultCache[str] = ResultCache()
-        self._points: ResultCache[Points | None] = ResultCache()
-        self._regions: ResultCache[tuple[Region, ...]] = ResultCache()
-        self._drawn: ResultCache[ToolMap] = ResultCache()
-        self._groups: ResultCache[tuple[str, ...]] = ResultCache()
 
     def refusal(self, catalog_id: int, method: Method) -> str:
         """Why this method cannot be had for the catalog; empty if it can."""
@@ -109,7 +103,7 @@ class Maps(PageService):
             key, shape = self._map_key(catalog_id, method), (len(analysis.vectors), 2)
             return self._arrays.points(key, shape)
 
-        return self._points.get((catalog_id, method), (analysis,), stored)
+        return self._cached(("points", catalog_id, method), (analysis,), stored)
 
     def seconds(self, catalog_id: int, method: Method) -> int:
         """About how long a projection takes, from rates seen."""
@@ -153,8 +147,8 @@ class Maps(PageService):
             raise JobError(f"{method} of this catalog is not computed yet; start it on the map")
         plan = self._review.plan(catalog_id)
         sources = (points, plan, self._decided(catalog_id) if beside else None)
-        return self._drawn.get(
-            catalog_id,
+        return self._cached(
+            ("drawn", catalog_id),
             sources,
             lambda: self._draw(catalog_id, points, by, beside),
             state=(method, by, beside),
@@ -227,8 +221,8 @@ class Maps(PageService):
             texts=tuple(tool.description[:LONGEST] for tool in tools),
         )
         panels = (whole, self._merged(catalog_id, whole)) if beside else (whole,)
-        words = self._regions.get(
-            catalog_id,
+        words = self._cached(
+            ("regions", catalog_id),
             (points,),
             lambda: regions(tools, points, len(panels)),
             state=len(panels),
@@ -252,11 +246,11 @@ class Maps(PageService):
     def _grouped(self, catalog_id: int, by: str) -> tuple[str, ...]:
         """What colours each tool; known for as long as the plan is the same."""
         plan = self._review.plan(catalog_id)
-        return self._groups.get((catalog_id, by), (plan,), lambda: groups_of(plan, by))
+        return self._cached(("groups", catalog_id, by), (plan,), lambda: groups_of(plan, by))
 
     def _hash(self, catalog_id: int) -> str:
         analysis = self._analyses.required(catalog_id)
-        return self._hashes.get(catalog_id, (analysis,), lambda: _content(analysis.vectors))
+        return self._cached(("hashes", catalog_id), (analysis,), lambda: _content(analysis.vectors))
 
     def _map_key(self, catalog_id: int, method: Method) -> str:
         return _key(self._hash(catalog_id), method)

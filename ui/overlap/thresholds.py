@@ -15,7 +15,6 @@ from toolscope_core.merging.threshold_changes import (
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints, Decision
 from ui.shared.services.logs import make_decision
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace
 
 
@@ -55,7 +54,6 @@ class Thresholds(PageService):
     def __init__(self, work: Workspace) -> None:
         super().__init__(work)
         self._tokens = work.catalogs.tokens
-        self._plans: ResultCache[_Basis] = ResultCache()
 
     def in_use(self, catalog_id: int) -> MergeThresholds:
         """What the plan is made with: what people applied last, or ``own``."""
@@ -88,8 +86,8 @@ class Thresholds(PageService):
         log = self._review.log(catalog_id)
         links, thresholds = constraints(analysis.catalog, log), thresholds_of(analysis, log)
         tokens = self._tokens(catalog_id)
-        return self._plans.get(
-            catalog_id,
+        return self._cached(
+            ("plans", catalog_id),
             (analysis, tokens),
             lambda: (analysis, links, effect(analysis, links, thresholds, tokens)),
             state=(links, thresholds),

@@ -20,8 +20,7 @@ from toolscope_core.model.tool import sorted_ids
 from ui.shared.cards.queue import is_family, short_kind
 from ui.shared.graph import FEWEST
 from ui.shared.graph.network_rows import Edge, Link, Network, Node, NodeState
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import PageService
 
 SHOWN_NODES = 300
 """Up to as many tools are drawn."""
@@ -156,21 +155,20 @@ class MergeGraphs(PageService):
     ``JobError`` before the analysis is finished.
     """
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._graphs: ResultCache[Merging] = ResultCache()
-        self._clusters: ResultCache[tuple[ClusterRow, ...]] = ResultCache()
-        self._networks: ResultCache[Network] = ResultCache(most=NETWORKS_KEPT)
-
     def clusters(self, catalog_id: int) -> tuple[ClusterRow, ...]:
         """The clusters of three or more tools, the largest first."""
         merging = self._merging(catalog_id)
-        return self._clusters.get(catalog_id, (merging,), lambda: cluster_rows(merging))
+        return self._cached(("clusters", catalog_id), (merging,), lambda: cluster_rows(merging))
 
     def network(self, catalog_id: int, cluster_id: str) -> Network:
         """A cluster with what it is linked to, for drawing; empty where the plan has it no more."""
         merging, key = self._merging(catalog_id), (catalog_id, cluster_id)
-        return self._networks.get(key, (merging,), lambda: network_of(merging, cluster_id))
+        return self._cached(
+            ("networks", key),
+            (merging,),
+            lambda: network_of(merging, cluster_id),
+            most=NETWORKS_KEPT,
+        )
 
     def bridge(self, catalog_id: int, pair: Pair) -> Bridge | None:
         """What falls apart without the edge of ``pair``, where it is a bridge."""
@@ -191,7 +189,7 @@ class MergeGraphs(PageService):
                 families=family_edges(analysis),
             )
 
-        return self._graphs.get(catalog_id, (analysis,), make, state=len(log))
+        return self._cached(("graphs", catalog_id), (analysis,), make, state=len(log))
 
 
 def cluster_rows(merging: Merging) -> tuple[ClusterRow, ...]:

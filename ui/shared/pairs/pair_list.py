@@ -14,8 +14,7 @@ from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.pair import Outcome, Verdict
 from toolscope_core.model.tool import digest
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import PageService
 
 SHOWN_PAIRS = 1_000
 LISTS_KEPT = 8
@@ -164,22 +163,21 @@ class PairLists(PageService):
     is finished.
     """
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._lists: ResultCache[ResultCache[PairList]] = ResultCache()
-        self._counts: ResultCache[PairCounts] = ResultCache()
-
     def matching(self, catalog_id: int, wanted: PairFilter) -> PairList:
         """The strongest candidate pairs that pass the filter; the last few lists are kept."""
         analysis = self._analyses.required(catalog_id)
         tokens = self._catalogs.tokens(catalog_id)
-        lists = self._lists.get(catalog_id, (analysis, tokens), lambda: ResultCache(LISTS_KEPT))
-        return lists.get(wanted, (), lambda: pair_list(analysis, wanted, tokens))
+        return self._cached(
+            ("lists", catalog_id, wanted),
+            (analysis, tokens),
+            lambda: pair_list(analysis, wanted, tokens),
+            most=LISTS_KEPT,
+        )
 
     def counts(self, catalog_id: int) -> PairCounts:
         """The candidate pairs by the offline judge's verdict, counted once."""
         analysis = self._analyses.required(catalog_id)
-        return self._counts.get(catalog_id, (analysis,), lambda: pair_counts(analysis))
+        return self._cached(("counts", catalog_id), (analysis,), lambda: pair_counts(analysis))
 
 
 def pair_counts(analysis: Analysis) -> PairCounts:

@@ -26,8 +26,7 @@ from toolscope_core.model.tool import Parameter, Tool, canonical_json
 from ui.shared.cards.cards import move_sentence
 from ui.shared.cards.queue import cluster_with
 from ui.shared.charts.waterfall import Waterfall
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import PageService
 
 NEIGHBOURS = 5
 
@@ -88,11 +87,6 @@ class PairView:
 class Pairs(PageService):
     """Any two tools of a catalog, candidates or not."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._unsure: ResultCache[Mapping[Pair, float]] = ResultCache()
-        self._undecided: ResultCache[tuple[Pair, ...]] = ResultCache()
-
     def named(self, catalog_id: int, key: str) -> Pair | None:
         """The pair of a link; ``None`` where the catalog has not both of its tools."""
         ids = [self._catalogs.named(catalog_id, part) for part in key.split("~")]
@@ -105,7 +99,7 @@ class Pairs(PageService):
         ``JobError`` before the analysis is finished.
         """
         analysis = self._analyses.required(catalog_id)
-        return self._unsure.get(catalog_id, (analysis,), lambda: unsure_pairs(analysis))
+        return self._cached(("unsure", catalog_id), (analysis,), lambda: unsure_pairs(analysis))
 
     def undecided(self, catalog_id: int) -> tuple[Pair, ...]:
         """The pairs that the judge is unsure of and nobody decided on: those of the same servers
@@ -116,8 +110,10 @@ class Pairs(PageService):
         Raises ``JobError`` before the analysis is finished.
         """
         analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
-        return self._undecided.get(
-            catalog_id, (analysis, plan), lambda: self._find_undecided(catalog_id, analysis, plan)
+        return self._cached(
+            ("undecided", catalog_id),
+            (analysis, plan),
+            lambda: self._find_undecided(catalog_id, analysis, plan),
         )
 
     def _find_undecided(

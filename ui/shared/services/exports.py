@@ -36,7 +36,6 @@ from toolscope_core.model.plan import Dangling, MergePlan
 from toolscope_core.model.tool import digest
 from toolscope_core.store.catalog_rows import CatalogRecord
 from ui.shared.cards.queue import ClusterCounts, cluster_counts
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace
 
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
@@ -170,8 +169,6 @@ class Exports(PageService):
     def __init__(self, work: Workspace) -> None:
         super().__init__(work)
         self._costs = Costs()
-        self._figures: ResultCache[ExportFigures] = ResultCache()
-        self._downloads: ResultCache[Download] = ResultCache(most=4)
 
     def figures(
         self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
@@ -179,8 +176,8 @@ class Exports(PageService):
         """What the bundle would hold, in figures; ``shape`` defaults to the input's."""
         plan, sizes_for = self._review.plan(catalog_id, config), self._catalogs.shape
         leave_out = config.leave_out_refused
-        return self._figures.get(
-            (catalog_id, config, shape, fix, sizes_for),
+        return self._cached(
+            ("figures", catalog_id, config, shape, fix, sizes_for),
             (plan,),
             lambda: figures_of(plan, shape, fix, self._costs, leave_out, sizes_for),
         )
@@ -216,7 +213,7 @@ class Exports(PageService):
             return Download(files, zipped(files))
 
         key = (record.id, record.name, config, use.label, fix)
-        return self._downloads.get(key, (plan,), make, state=len(log))
+        return self._cached(("downloads", key), (plan,), make, state=len(log), most=4)
 
     def mentions(
         self, catalog_id: int, config: PlanConfig, texts: Mapping[str, bytes]

@@ -31,7 +31,7 @@ from toolscope_core.store.generated_rows import (
 )
 from toolscope_core.store.runs import ModelRun
 from toolscope_core.tool2vec.estimates import Estimates
-from toolscope_core.tool2vec.near_copies import NearCopy, near_copies
+from toolscope_core.tool2vec.near_copies import near_copies
 from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw
 from toolscope_core.tool2vec.query_writing import (
     WrittenQuery,
@@ -45,7 +45,6 @@ from toolscope_core.tool2vec.query_writing import (
 )
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.model_runs import ModelRuns
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace
 
 JOB_KIND: RunKind = "queries"
@@ -69,8 +68,6 @@ class GeneratedQueries(PageService):
         self._queries = work.service(LoadedQueries)
         self._runs = work.service(ModelRuns)
         self._endpoints = work.endpoints
-        self._near: ResultCache[tuple[tuple[NearCopy, ...], ...]] = ResultCache(most=4)
-        self._checkers: ResultCache[QueryChecks] = ResultCache(most=4)
 
     def estimate(self, catalog_id: int, wanted: QueryGeneration) -> Estimates:
         """What ``start`` would take now; sends nothing. Raises as ``run``."""
@@ -117,7 +114,9 @@ class GeneratedQueries(PageService):
         rows = list_generated(self._store, catalog_id)
         people = (*self._of_people(catalog_id), *example_requests())
         texts = (*(one.text for one in people), *(row.text for row in rows))
-        near = self._near.get(catalog_id, (), lambda: near_copies(texts), state=texts)
+        near = self._cached(
+            ("near", catalog_id), (), lambda: near_copies(texts), state=texts, most=4
+        )
         written, checks = [_written(row) for row in rows], self._checks(catalog_id)
         dropped = [row.key for row in rows if row.state == "dropped"]
         copied = first_copies(written, near, dropped)
@@ -183,7 +182,9 @@ class GeneratedQueries(PageService):
 
     def _checks(self, catalog_id: int) -> QueryChecks:
         catalog = self._catalogs.open(catalog_id)
-        return self._checkers.get(catalog_id, (catalog,), lambda: QueryChecks(catalog))
+        return self._cached(
+            ("checkers", catalog_id), (catalog,), lambda: QueryChecks(catalog), most=4
+        )
 
     def _of_people(self, catalog_id: int) -> list[Query]:
         """The queries of every set but that of generated ones."""

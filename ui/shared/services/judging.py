@@ -20,7 +20,6 @@ from toolscope_core.store.job_rows import Job
 from toolscope_core.store.ledger import StoredLedger
 from toolscope_core.store.runs import ModelRun, get_run, list_runs
 from ui.shared.services.chosen_judge import OFFLINE, chosen_at
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace
 
 ENDED = "it was ended before it was done; start it again to go on"
@@ -34,7 +33,6 @@ class Judging(PageService):
         self._chosen_judge = work.analyses.chosen_judge
         self._endpoints = work.endpoints
         self._ledger = StoredLedger(work.store)
-        self._graded: ResultCache[Mapping[str, Grade]] = ResultCache()
 
     def known_answers(self) -> Asker | None:
         """What the endpoint answered so far, whatever it is asked; sends nothing. ``None`` without
@@ -87,7 +85,9 @@ class Judging(PageService):
             return {}
         catalog = self._catalogs.open(catalog_id)
         asking = stored_answers(run.configuration, self._ledger)
-        return self._graded.get(catalog_id, (), lambda: grade_tools(catalog, asking), state=run)
+        return self._cached(
+            ("graded", catalog_id), (), lambda: grade_tools(catalog, asking), state=run
+        )
 
     def newest(
         self, catalog_id: int, kind: RunKind, analysis: Analysis | None = None

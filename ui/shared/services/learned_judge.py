@@ -9,18 +9,13 @@ from toolscope_core.judging.judge_update import JudgeUpdate
 from toolscope_core.model.pair import Pair
 from toolscope_core.store.settings import setting_as, write_setting
 from ui.shared.cards.queue import waits
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import PageService
 
 
 class LearnedJudge(PageService):
     """An update changes the order of the queue and nothing else: what is proposed, what is *safe*
     and what is merged stay with the judge and the people.
     """
-
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._of_clusters: ResultCache[Mapping[str, float]] = ResultCache(most=4)
 
     def chosen(self, catalog_id: int) -> JudgeUpdate | None:
         """The update in use; none where it was learned for another judge."""
@@ -59,7 +54,9 @@ class LearnedJudge(PageService):
                 for one, own in zip(clusters, pairs, strict=True)
             }
 
-        return self._of_clusters.get(catalog_id, (plan,), make, state=update.version)
+        return self._cached(
+            ("of_clusters", catalog_id), (plan,), make, state=update.version, most=4
+        )
 
 
 def _name(catalog_id: int) -> str:

@@ -18,7 +18,6 @@ from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import PageService, Workspace
 
@@ -62,7 +61,6 @@ class LearnedSearches(PageService):
         self._queries = work.service(LoadedQueries)
         self._variants = work.service(Variants)
         self._trainer = Trainer(work.embedder, work.vectors)
-        self._models: ResultCache[LearnedModel] = ResultCache(most=8)
 
     @property
     def trainer(self) -> Trainer:
@@ -94,7 +92,9 @@ class LearnedSearches(PageService):
         if ranking == "text" or not manifest.is_file():
             return None
         written = manifest.stat().st_mtime_ns
-        return self._models.get(folder, (), lambda: read_model(folder), state=written)
+        return self._cached(
+            ("models", folder), (), lambda: read_model(folder), state=written, most=8
+        )
 
     def start(self, catalog_id: int, method: LearningMethod) -> str:
         """Train in the background; returns the job's id (that of a running one, if any)."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from toolscope_core.evaluation.query_sets import Query, QuerySet, queries_of, unknown_gold
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.store.named_rows import delete_query_file, keep_query_file, list_query_files
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import PageService
 
 MOST_BYTES = 50_000_000
 
@@ -28,10 +27,6 @@ class QuerySetView:
 
 class LoadedQueries(PageService):
     """The query sets of catalogs."""
-
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._views: ResultCache[QuerySetView] = ResultCache(most=16)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> QuerySetView:
         """What a file holds, without keeping it. Raises ``ConfigError`` for one that is no query
@@ -77,7 +72,9 @@ class LoadedQueries(PageService):
 
     def _view(self, catalog_id: int, content: bytes, name: str, at: str) -> QuerySetView:
         key = (catalog_id, name, at, hashlib.sha256(content).hexdigest())
-        return self._views.get(key, (), lambda: self._read(catalog_id, content, name, at))
+        return self._cached(
+            ("views", key), (), lambda: self._read(catalog_id, content, name, at), most=16
+        )
 
     def _read(self, catalog_id: int, content: bytes, name: str, at: str) -> QuerySetView:
         if len(content) > MOST_BYTES:

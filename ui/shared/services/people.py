@@ -9,8 +9,7 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store.settings import setting_as, write_setting
 from ui.shared.cards.queue import waits
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import PageService
 
 Split = Literal["random", "server"]
 
@@ -27,10 +26,6 @@ class Shares:
 
 class People(PageService):
     """Who reviews what of a catalog."""
-
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._owners: ResultCache[dict[str, str]] = ResultCache(most=4)
 
     def shares(self, catalog_id: int) -> Shares | None:
         """Who the queue is divided among; ``None`` where it is everybody's."""
@@ -60,11 +55,12 @@ class People(PageService):
             return {}
         plan = self._review.plan(catalog_id)
         tools = self._analyses.required(catalog_id).catalog.by_id
-        return self._owners.get(
-            catalog_id,
+        return self._cached(
+            ("owners", catalog_id),
             (plan,),
             lambda: shared_out(filter(waits, plan.clusters), tools, shares),
             state=shares,
+            most=4,
         )
 
 

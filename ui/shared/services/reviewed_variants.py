@@ -18,18 +18,11 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.leading_words import leading_clause
-from toolscope_core.rps.rewrites import (
-    CLAUSE,
-    MeasuredRewrite,
-    Rewrite,
-    answers_of,
-    best_rewrites,
-)
-from toolscope_core.rps.variant_writing import CheckedVariants, checked_variants
+from toolscope_core.rps.rewrites import CLAUSE, MeasuredRewrite, Rewrite, answers_of, best_rewrites
+from toolscope_core.rps.variant_writing import checked_variants
 from toolscope_core.store.named_rows import keep_variants, list_variants
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.logs import make_decision
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace
 
 VariantState = Literal["waiting", "accepted", "edited", "rejected"]
@@ -65,7 +58,6 @@ class Variants(PageService):
     def __init__(self, work: Workspace) -> None:
         super().__init__(work)
         self._queries = work.service(LoadedQueries)
-        self._checked: ResultCache[CheckedVariants] = ResultCache(most=4)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> LoadedVariants:
         """What a file holds for the catalog, without keeping it. Raises as ``variants_in`` does."""
@@ -92,8 +84,12 @@ class Variants(PageService):
         }
         if not by_id:
             return ()
-        checked = self._checked.get(
-            catalog_id, (catalog,), lambda: checked_variants(catalog, by_id), state=by_id
+        checked = self._cached(
+            ("checked", catalog_id),
+            (catalog,),
+            lambda: checked_variants(catalog, by_id),
+            state=by_id,
+            most=4,
         )
         standing = self.decided(catalog_id)
         return tuple(

@@ -34,7 +34,6 @@ from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.store.job_rows import Job
 from ui.shared.services.learned_searches import LearnedSearches, Ranking
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import PageService, Workspace
 
@@ -107,8 +106,6 @@ class Searches(PageService):
         self.embedder = work.embedder
         self.cache = work.vectors
         self._costs = Costs()
-        self._retrievers: ResultCache[SearchableTools | ServerRetriever] = ResultCache(most=8)
-        self._searched_catalogs: ResultCache[tuple[Catalog, Catalog]] = ResultCache()
 
     def look(self, catalog_id: int, lookup: Lookup) -> SearchView | None:
         """What a request finds; ``None`` where more has to be embedded than a page waits for:
@@ -232,8 +229,11 @@ class Searches(PageService):
                 replace(left, tools=with_variants(left.tools, written, plan.phi)),
             )
 
-        return self._searched_catalogs.get(
-            (catalog_id, lookup.accept, lookup.variants), (plan,), make, state=written
+        return self._cached(
+            ("searched_catalogs", catalog_id, lookup.accept, lookup.variants),
+            (plan,),
+            make,
+            state=written,
         )
 
     def _both(
@@ -261,8 +261,11 @@ class Searches(PageService):
             setup = SearchSetup(*parts, scorer, servers=catalog.servers)
             return setup.open(catalog.tools, progress)
 
-        retriever = self._retrievers.get(
-            (catalog_id, side_name, lookup.servers, lookup.variants, config), (catalog,), make
+        retriever = self._cached(
+            ("retrievers", catalog_id, side_name, lookup.servers, lookup.variants, config),
+            (catalog,),
+            make,
+            most=8,
         )
         if not isinstance(retriever, Retriever):
             return retriever

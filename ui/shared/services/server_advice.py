@@ -15,7 +15,6 @@ from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store.engine import now
 from ui.shared.cards.batches import ServerPairProposals, owners_of, server_pairs
 from ui.shared.services.logs import make_decision
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.usage_evidence import UsageEvidence
 from ui.shared.services.workspace import PageService, Workspace
 
@@ -46,22 +45,21 @@ class ServerAdvice(PageService):
     def __init__(self, work: Workspace) -> None:
         super().__init__(work)
         self._usage = work.service(UsageEvidence)
-        self._coverages: ResultCache[ServerCoverage] = ResultCache()
-        self._advice: ResultCache[Advice] = ResultCache()
-        self._pairs: ResultCache[tuple[ServerPairProposals, ...]] = ResultCache()
 
     def coverage(self, catalog_id: int) -> ServerCoverage:
         """The servers against each other; made again after a decision."""
         analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
         log = self._review.log(catalog_id)
-        return self._coverages.get(
-            catalog_id, (plan,), lambda: server_coverage(analysis, plan.clusters, log)
+        return self._cached(
+            ("coverages", catalog_id),
+            (plan,),
+            lambda: server_coverage(analysis, plan.clusters, log),
         )
 
     def advice(self, catalog_id: int) -> Advice:
         """The advice on all servers."""
         servers = self.coverage(catalog_id)
-        return self._advice.get(catalog_id, (servers,), lambda: advise(servers))
+        return self._cached(("advice", catalog_id), (servers,), lambda: advise(servers))
 
     def use_in_words(self, catalog_id: int, one: Coverage) -> str:
         """What the logs of a catalog say of the use of a server; empty without logs."""
@@ -89,7 +87,7 @@ class ServerAdvice(PageService):
             }
             return server_pairs(analysis, self._review.queue(catalog_id), near)
 
-        return self._pairs.get(catalog_id, (plan,), make)
+        return self._cached(("pairs", catalog_id), (plan,), make)
 
     def matches(self, catalog_id: int, pair: ServerPairProposals) -> tuple[ToolMatch, ...]:
         """Every tool of two servers: the waiting proposals first, then what matches without one,

@@ -22,7 +22,6 @@ from toolscope_core.usage.call_counts import (
     add_counts,
 )
 from toolscope_core.usage.traced_calls import utc_time
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace
 
 UNUSED_DAYS = 30
@@ -34,8 +33,6 @@ class UsageEvidence(PageService):
     def __init__(self, work: Workspace) -> None:
         super().__init__(work)
         self._settled = work.settled
-        self._figures: ResultCache[CatalogCallCounts] = ResultCache(most=16)
-        self._after: ResultCache[Mapping[str, CallsAfterMerge]] = ResultCache(most=16)
 
     def logs(self, catalog_id: int) -> tuple[UsageLog, ...]:
         """The logs of a catalog, in the order in which they were added."""
@@ -47,11 +44,12 @@ class UsageEvidence(PageService):
 
     def figures(self, catalog_id: int) -> CatalogCallCounts:
         """All logs of a catalog together; empty where it has none."""
-        return self._figures.get(
-            catalog_id,
+        return self._cached(
+            ("figures", catalog_id),
             (),
             lambda: add_counts(of_json(log.value) for log in self.logs(catalog_id)),
             state=usage_log_keys(self._store, catalog_id),
+            most=16,
         )
 
     def after_merges(self, catalog_id: int) -> Mapping[str, CallsAfterMerge]:
@@ -72,7 +70,9 @@ class UsageEvidence(PageService):
             }
             return calls_after_merges(figures, self._catalogs.open(catalog_id).tools, merges)
 
-        return self._after.get(catalog_id, (figures, self._review.plan(catalog_id)), made)
+        return self._cached(
+            ("after", catalog_id), (figures, self._review.plan(catalog_id)), made, most=16
+        )
 
     def went_bad(self, catalog_id: int) -> tuple[Cluster, ...]:
         """The accepted merges after which more calls fail or are malformed, the surest first."""

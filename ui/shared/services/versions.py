@@ -25,8 +25,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.tool import Tool
 from toolscope_core.store.catalog_rows import CatalogRecord
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import PageService
 
 _NOTES = ("flag", "note")
 
@@ -58,11 +57,6 @@ class ToolSince:
 
 class Versions(PageService):
     """Compares stored versions with each other and with a file; changes nothing."""
-
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._diffs: ResultCache[CatalogDiff] = ResultCache(most=1)
-        self._by_print: ResultCache[dict[str, Tool]] = ResultCache(most=4)
 
     def since(self, record: CatalogRecord, earlier: CatalogRecord) -> Changes:
         """What ``record`` changes against an earlier version, and the decisions in doubt now."""
@@ -120,8 +114,11 @@ class Versions(PageService):
     def _prints(self, catalog_id: int) -> dict[str, Tool]:
         """The tools of a version by fingerprint."""
         catalog = self._catalogs.open(catalog_id)
-        return self._by_print.get(
-            catalog_id, (catalog,), lambda: {tool.fingerprint: tool for tool in catalog.tools}
+        return self._cached(
+            ("by_print", catalog_id),
+            (catalog,),
+            lambda: {tool.fingerprint: tool for tool in catalog.tools},
+            most=4,
         )
 
     def _newest(self, name: str) -> CatalogRecord | None:
@@ -155,7 +152,7 @@ class Versions(PageService):
 
     def _diff(self, old_id: int, old: Catalog, new: Catalog) -> CatalogDiff:
         """The last answer is kept: a page asks the same again with every click."""
-        return self._diffs.get(old_id, (new,), lambda: diff(old, new))
+        return self._cached(("diffs", old_id), (new,), lambda: diff(old, new), most=1)
 
 
 def standing_decisions(catalog: Catalog, log: Sequence[Decision]) -> StandingDecisions:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from toolscope_core.embedding.vector_cache import ArrayCache, VectorCache
 from toolscope_core.model.environment import Settings
@@ -17,6 +17,7 @@ from ui.shared.services.analyses import JOB_KIND, Analyses
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.logs import Logs
 from ui.shared.services.reshapes import Reshapes
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 from ui.shared.services.settled import Settled
 from ui.shared.services.toolsets import ToolSets
@@ -113,11 +114,29 @@ class Workspace:
 
 
 class PageService:
-    """What a service of a page uses of the workspace."""
+    """What a service of a page uses of the workspace, and what it found out before."""
 
     def __init__(self, work: Workspace) -> None:
         self._store, self._catalogs = work.store, work.catalogs
         self._analyses, self._review = work.analyses, work.review
+        self._results: dict[str, ResultCache[Any]] = {}
+
+    def _cached(
+        self,
+        key: tuple[str, *tuple[Hashable, ...]],
+        sources: tuple[object, ...],
+        make: Callable[[], S],
+        *,
+        state: object = None,
+        most: int | None = None,
+    ) -> S:
+        """The value of a key, kept as ``ResultCache`` does; the key begins with what the value is,
+        and ``most`` counts the values of that kind.
+        """
+        kind, *place = key
+        results = self._results.setdefault(kind, ResultCache(most))
+        value: S = results.get(tuple(place), sources, make, state=state)
+        return value
 
 
 def _embedder_of(settings: Settings) -> Embedder:
