@@ -88,7 +88,7 @@ class FolderModel:
         if not missing:
             return ChatReply({"answers": [self._rows[question] for question in questions]})
         self.waiting[self._prompt(request).name] = missing
-        return ChatReply(None, WAITS, final=False)
+        return ChatReply(None, reason=WAITS, final=False)
 
     def _prompt(self, request: ChatRequest) -> Path:
         """The file of a prompt, which is written with how to answer it unless it is there."""

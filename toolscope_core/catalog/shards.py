@@ -1,7 +1,5 @@
 """A catalog in many files, read one by one: together they may be larger than one reading takes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -99,7 +99,7 @@ class EndpointModel:
         """See ``backends.ChatModel``. A first refusal may only teach what the server supports."""
         page, lesson = self.exchange(lambda able: body_of(request, able, self.endpoint))
         if lesson:
-            return ChatReply(None, lesson, final=False, seconds=page.seconds, wait=0.0)
+            return ChatReply(None, reason=lesson, final=False, seconds=page.seconds, wait=0.0)
         failed = self.failure(page)
         reply = (
             ChatReply(None, **failed.reply_fields(page, request.tokens))
@@ -181,7 +181,7 @@ def read_reply(page: HttpReply, tokens: int) -> ChatReply:
     try:
         document, message, finish = read_completion(page)
     except ValueError as error:
-        return ChatReply(None, str(error), final=False, seconds=page.seconds, wait=0.0)
+        return ChatReply(None, reason=str(error), final=False, seconds=page.seconds, wait=0.0)
     text = text_in(message)
     held = held_back(message, finish)
     value = None if held else last_object(text)

@@ -69,7 +69,7 @@ class HttpFailure:
     late: bool = False
 
     def reply_fields(self, page: HttpReply, tokens: int) -> dict[str, Any]:
-        """What a ``ChatReply`` and an ``AgentReply`` say of it. A call that ran into its deadline
+        """What a ``ModelReply`` says of it. A call that ran into its deadline
         may have to be paid: its prompt, of so many ``tokens``, was sent.
         """
         return {

@@ -163,9 +163,9 @@ class ChatRequest:
         return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
 
 
-@dataclass(frozen=True, slots=True)
-class ChatReply:
-    """The outcome of a call: ``value``, a JSON object that the task has to check, or a ``reason``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelReply:
+    """The outcome of a call; ``reason`` says why there is nothing usable.
 
     ``final`` is false where the model has not answered (no connection, 429, a time-out): asking
     again may succeed after ``wait`` seconds; ``None`` where this very request would fail again.
@@ -174,7 +174,6 @@ class ChatReply:
     not report tokens.
     """
 
-    value: JsonObject | None
     reason: str = ""
     text: str = ""
     final: bool = True
@@ -184,6 +183,13 @@ class ChatReply:
     counted: bool = True
     seconds: float = 0.0
     wait: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply(ModelReply):
+    """An answer in JSON: ``value``, an object that the task has to check."""
+
+    value: JsonObject | None
 
 
 @runtime_checkable
@@ -225,24 +231,13 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentReply:
+class AgentReply(ModelReply):
     """A model's next turn in a conversation with tools: the ``calls`` it asks for, or a ``text``
     that ends it; ``message`` is the turn as the next request repeats it.
-
-    ``reason`` says why there is no usable turn; the others are as in ``ChatReply``.
     """
 
-    text: str = ""
     calls: tuple[ToolCall, ...] = ()
     message: JsonObject = field(default_factory=dict)
-    reason: str = ""
-    final: bool = True
-    finish: str = ""
-    tokens_in: int = 0
-    tokens_out: int = 0
-    counted: bool = True
-    seconds: float = 0.0
-    wait: float | None = None
 
 
 class AgentModel(RemoteModel, Protocol):

@@ -128,7 +128,7 @@ def test_what_is_wrong_twice_is_unanalysed_and_asked_again_in_the_next_run():
 
 @pytest.mark.parametrize("reason", ["refused", "no JSON object"])
 def test_a_reply_without_value_is_repaired_once(reason):
-    model = ScriptedModel(lambda request: ChatReply(None, reason))
+    model = ScriptedModel(lambda request: ChatReply(None, reason=reason))
     answered = ask(model, PAIRS[:4], batch=4)
     assert answered.calls == 2 and set(answered.unanalysed.values()) == {reason}
     assert reason in model.requests[1].user
@@ -137,7 +137,7 @@ def test_a_reply_without_value_is_repaired_once(reason):
 def test_a_question_that_is_too_long_is_asked_in_halves_and_halves_of_these():
     def answer(request):
         if len(questions_in(request)) > 2:
-            return ChatReply(None, "too long", finish="too long")
+            return ChatReply(None, reason="too long", finish="too long")
         return add(request)
 
     model = ScriptedModel(answer)
@@ -151,7 +151,7 @@ def cut_below(tokens):
 
     def answer(request):
         enough = request.most_tokens >= tokens
-        return add(request) if enough else ChatReply(None, "cut off", finish="length")
+        return add(request) if enough else ChatReply(None, reason="cut off", finish="length")
 
     return ScriptedModel(answer)
 
@@ -203,7 +203,7 @@ def test_more_than_one_unusable_answer_of_twenty_is_too_many(wrong, is_too_many)
 
 
 def test_a_call_that_failed_is_repeated_and_logged():
-    replies = [ChatReply(None, "503", final=False, wait=0.0)] * 2
+    replies = [ChatReply(None, reason="503", final=False, wait=0.0)] * 2
     ledger = MemoryLedger()
     answered = ask(
         ScriptedModel(lambda request: replies.pop() if replies else add(request)), PAIRS, ledger
@@ -217,7 +217,7 @@ def test_what_failed_is_no_answer_and_is_asked_again_on_resume():
 
     def answer(request):
         down = [0, 1] in questions_in(request).values()
-        return ChatReply(None, "gone", final=False) if down else add(request)
+        return ChatReply(None, reason="gone", final=False) if down else add(request)
 
     answered = ask(ScriptedModel(answer), PAIRS, ledger)
     assert (answered.state, len(answered.answers), answered.calls) == ("paused", 9, 10)
@@ -226,7 +226,9 @@ def test_what_failed_is_no_answer_and_is_asked_again_on_resume():
 
 
 def test_an_endpoint_that_does_not_answer_pauses_the_run():
-    model = ScriptedModel(lambda request: ChatReply(None, "timed out", final=False, wait=0.0))
+    model = ScriptedModel(
+        lambda request: ChatReply(None, reason="timed out", final=False, wait=0.0)
+    )
     answered = ask(model, PAIRS)
     assert answered.state == "paused" and not answered.answers
     assert "does not answer: timed out" in answered.message
@@ -234,7 +236,9 @@ def test_an_endpoint_that_does_not_answer_pauses_the_run():
 
 
 def test_time_spent_in_calls_ends_the_repeats():
-    model = ScriptedModel(lambda r: ChatReply(None, "late", final=False, wait=0.0, seconds=60))
+    model = ScriptedModel(
+        lambda r: ChatReply(None, reason="late", final=False, wait=0.0, seconds=60)
+    )
     ask(model, PAIRS[:1])
     assert len(model.requests) == 2
 
@@ -245,7 +249,7 @@ def test_a_wait_that_is_asked_for_holds_every_worker():
     def answer(request):
         times.append(time.monotonic())
         if first.acquire(blocking=False):
-            return ChatReply(None, "429", final=False, wait=0.4)
+            return ChatReply(None, reason="429", final=False, wait=0.4)
         time.sleep(0.1)
         return add(request)
 
@@ -255,7 +259,7 @@ def test_a_wait_that_is_asked_for_holds_every_worker():
 
 
 def test_a_wait_that_is_too_long_is_a_failure():
-    model = ScriptedModel(lambda request: ChatReply(None, "429", final=False, wait=500.0))
+    model = ScriptedModel(lambda request: ChatReply(None, reason="429", final=False, wait=500.0))
     assert ask(model, PAIRS).state == "paused" and len(model.requests) == 3
 
 
@@ -288,7 +292,7 @@ def test_a_budget_of_calls_holds_with_many_workers(limit):
 def test_failures_and_repairs_count_as_calls():
     model = ScriptedModel(lambda request: {"sums": {}})
     assert ask(model, PAIRS, budget=RunBudget(Budget(calls=3))).calls == 3
-    down = ScriptedModel(lambda request: ChatReply(None, "no", final=False, wait=0.0))
+    down = ScriptedModel(lambda request: ChatReply(None, reason="no", final=False, wait=0.0))
     assert ask(down, PAIRS, budget=RunBudget(Budget(calls=2))).calls == 2
 
 

@@ -1,7 +1,5 @@
 """MCP servers over HTTP of a few lines, in a thread: streamable HTTP, and SSE as it was before."""
 
-from __future__ import annotations
-
 import json
 import queue
 import time

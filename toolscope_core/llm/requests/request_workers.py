@@ -230,7 +230,7 @@ class Run(Generic[Item]):
             return reply
         except ModelStopError as error:
             self.halt("stopped", str(error))
-            return ChatReply(None, str(error), final=False)
+            return ChatReply(None, reason=str(error), final=False)
         finally:
             self.terms.budget.settle(reserved, cost)
 
