@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.search_options import (
     ASKING,
-    Decomposition,
     SearchedTools,
     SearchKnobs,
     Selection,
@@ -50,7 +49,7 @@ USAGE_MODELS = "learned"
 
 
 @dataclass(frozen=True, slots=True)
-class SearchOptions:
+class SearchOptions(SearchedTools):
     """How a catalog is searched: the ``k`` best tools, or ``servers``.
 
     ``decomposition`` says what splits a request: nothing, *rules*, the *steps* of its query, or a
@@ -62,15 +61,9 @@ class SearchOptions:
     """
 
     k: int = 10
-    decomposition: Decomposition = "rules"
     config: RetrievalConfig = field(default_factory=RetrievalConfig)
-    embedder: str | None = None
-    servers: bool = False
-    splits: Path | None = None
-    variants: Path | None = None
     ask: AskRequest = SAVED
     learned: Path | None = None
-    usage: Path | None = None
     learned_alone: bool = False
 
     def __post_init__(self) -> None:
@@ -95,17 +88,14 @@ def search_options(
     """How a catalog is searched by the options of a command, which ``asks`` a model or may not."""
     asks = asks or searched.decomposition in ASKING
     learned = trained_model(searched.model, asks=asks)
+    given = {one.name: getattr(searched, one.name) for one in fields(searched)}
+    given["decomposition"] = knobs.split(searched.decomposition)
     return SearchOptions(
+        **given,
         k=k,
-        decomposition=knobs.split(searched.decomposition),
         config=knobs.config(searched.corpus),
-        embedder=searched.embedder,
-        servers=searched.servers,
-        splits=searched.splits,
-        variants=searched.variants,
         ask=replace(ask, model=None if learned else searched.model),
         learned=learned,
-        usage=searched.usage,
         learned_alone=knobs.as_in_paper == "tool2vec",
     )
 
