@@ -1,7 +1,5 @@
 """Catalogs of any size, made from real servers under other names, with copies that are known."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

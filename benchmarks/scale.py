@@ -8,8 +8,6 @@ its memory is the command's own, without the workers'. The slope is that of the 
 time against that of the number of tools: 1 is linear.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.test_ledger import ANSWER, CALL
+from tests.support.logged_calls import read_calls
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
 from toolscope_core.model.configuration import Endpoint, Prices
@@ -28,7 +29,7 @@ from toolscope_core.store.engine import Store
 from toolscope_core.store.experiment_rows import get_experiment, list_experiments, open_experiment
 from toolscope_core.store.generated_rows import GeneratedQuery, keep_generated, list_generated
 from toolscope_core.store.job_rows import get_job, latest_job, start_job
-from toolscope_core.store.ledger import StoredLedger, read_calls
+from toolscope_core.store.ledger import StoredLedger
 from toolscope_core.store.named_rows import (
     keep_query_file,
     keep_server_source,

@@ -35,7 +35,6 @@ class Job:
     message: str
     cancel_requested: bool
     started_at: str
-    updated_at: str
 
     @property
     def live(self) -> bool:

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from sqlalchemy import Row, insert
-from sqlalchemy import select as core_select
-from sqlmodel import Session, col, select
+from sqlalchemy import Row, insert, select
+from sqlmodel import Session, col
 
 from toolscope_core.model.protocols import Answer, Call
 from toolscope_core.store.engine import Store
@@ -51,15 +50,8 @@ class StoredLedger:
                 connection.execute(insert(AnswerRow), list(rows.values()))
 
 
-def read_calls(store: Store, run: str) -> tuple[Call, ...]:
-    """The log of a run, in the order of its calls."""
-    lines = select(CallRow).where(CallRow.run == run).order_by(col(CallRow.number))
-    with store.read() as session:
-        return tuple(of_row(Call, row) for row in session.exec(lines))
-
-
 def _rows(session: Session, keys: Sequence[str], *columns: Any) -> Iterator[Row[Any]]:
     """Column by column: building row objects would take most of the time."""
     for start in range(0, len(keys), AT_ONCE):
         some = col(AnswerRow.key).in_(keys[start : start + AT_ONCE])
-        yield from session.connection().execute(core_select(*columns).where(some))
+        yield from session.connection().execute(select(*columns).where(some))

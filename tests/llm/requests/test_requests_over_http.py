@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from tests.llm.conftest import SECRET, model_at
 from tests.support import killed_run, sums
+from tests.support.logged_calls import read_calls
 from tests.support.model_server import MALFORMED, ModelServer
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.requests import RunBudget, Terms, ask_all
@@ -23,7 +24,7 @@ from toolscope_core.model.protocols import question_key
 from toolscope_core.store import engine
 from toolscope_core.store.catalog_rows import save_catalog
 from toolscope_core.store.engine import Store
-from toolscope_core.store.ledger import StoredLedger, read_calls
+from toolscope_core.store.ledger import StoredLedger
 from toolscope_core.store.runs import get_run, open_run
 from toolscope_core.store.tables import Row
 
