@@ -23,7 +23,6 @@ class Ranker(Protocol):
         progress: Progress = silent,
     ) -> Rankings:
         """The ids of the k best tools for each request."""
-        ...
 
 
 class ToolsetRanker:

@@ -31,7 +31,6 @@ class Embedder(Protocol):
 
         Raises ``ModelError`` where the model cannot be loaded.
         """
-        ...
 
 
 @runtime_checkable
@@ -44,7 +43,6 @@ class TokenEmbedder(Embedder, Protocol):
 
         Raises ``ModelError`` where the model cannot be loaded.
         """
-        ...
 
 
 @runtime_checkable
@@ -55,13 +53,11 @@ class VocabularyEmbedder(Embedder, Protocol):
         """For each text float32 of shape (tokens,), all above 0: the rarer a token is in what is
         written about tools, the higher; those of ``TokenEmbedder``, in their order.
         """
-        ...
 
     def coverage(self, text: str) -> float:
         """The share in [0, 1] of a text's letters that its vocabulary has in words or pieces of
         words; 1 for a text without any.
         """
-        ...
 
 
 class PairScorer(Protocol):
@@ -75,7 +71,6 @@ class PairScorer(Protocol):
 
         Raises ``ModelError`` where the model cannot be loaded.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +113,6 @@ class Engine(Protocol):
         returns depends on its arguments alone: it may run elsewhere, and again. Raises what it
         raises, and ``EngineError`` where workers are lost.
         """
-        ...
 
 
 class LocalEngine:
@@ -218,7 +212,6 @@ class ChatModel(RemoteModel, Protocol):
         Safe to call from several threads. Raises ``ModelStopError`` where no further call can
         succeed (the key is refused, the quota used up, the model unknown).
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +244,6 @@ class AgentModel(RemoteModel, Protocol):
 
         Raises ``ModelStopError`` where no further call can succeed.
         """
-        ...
 
 
 Item_contra = TypeVar("Item_contra", contravariant=True)
@@ -276,17 +268,14 @@ class Task(Protocol[Item_contra]):
         """Sorted hashes of the tools that the answer depends on: content hashes, or fingerprints
         where their servers are shown.
         """
-        ...
 
     def request(self, items: Mapping[str, Item_contra]) -> ChatRequest:
         """The call that asks about these items, by ledger key; the same in any order of them."""
-        ...
 
     def read(
         self, items: Mapping[str, Item_contra], value: JsonObject
     ) -> dict[str, JsonObject | str]:
         """By key the answer, or (text) what is wrong with it; pure, never raises."""
-        ...
 
 
 def question_key(task: str, version: str, subjects: Sequence[str], model: ChatModel) -> str:
@@ -338,8 +327,6 @@ class Ledger(Protocol):
 
     def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
         """The committed ones among ``keys``."""
-        ...
 
     def commit(self, call: Call, answers: Sequence[Answer]) -> None:
         """Keep a call and its answers, all or nothing; a key that has an answer stays as it is."""
-        ...

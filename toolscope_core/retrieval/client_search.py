@@ -95,21 +95,17 @@ class SearchableTools(Protocol):
     @property
     def ids(self) -> tuple[str, ...]:
         """Of the tools, sorted."""
-        ...
 
     def over(self, tools: Iterable[Tool]) -> SearchableTools:
         """Other tools searched in the same way."""
-        ...
 
     def search(self, request: ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
         """The k best tools, equal scores in the order of ids."""
-        ...
 
     def search_each(
         self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
     ) -> tuple[tuple[RankedTool, ...], ...]:
         """As ``search`` for each request."""
-        ...
 
 
 class ClientRetriever:

@@ -37,11 +37,9 @@ class AgentTools(Protocol):
 
     def offered(self, request: str) -> Sequence[JsonObject]:
         """Their definitions for this request, as chat completions take them."""
-        ...
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Never raises for what the model did wrong."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
