@@ -20,13 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from benchmarks.measuring import (
-    bootstrap_ends,
-    catalog_file,
-    clocked,
-    json_rows,
-    print_machine,
-)
+from benchmarks.measuring import bootstrap_ends, catalog_file, clocked, json_rows, print_machine
 from benchmarks.train_judge import (
     CATALOGS,
     REGISTRY,

@@ -11,12 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from benchmarks.held_out import analysed, kept, unseen_weights
-from benchmarks.measuring import (
-    add_catalogs,
-    data_folder,
-    parser_of,
-    print_machine,
-)
+from benchmarks.measuring import add_catalogs, data_folder, parser_of, print_machine
 from benchmarks.train_judge import CATALOGS as LABELLED
 from benchmarks.train_judge import Labelled, load
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES

@@ -69,8 +69,7 @@ def measure(catalog: Catalog, originals: Catalog, requests: Sequence[ToolRequest
         for rerank in ("none", "late"):
             print(f"another process, rerank {rerank}", flush=True)
             search = multiprocessing.get_context("spawn").Process(
-                target=search_alone,
-                args=(catalog, embedder.of_requests, folder, requests, rerank),
+                target=search_alone, args=(catalog, embedder.of_requests, folder, requests, rerank)
             )
             search.start()
             search.join()

@@ -91,11 +91,7 @@ def filled(text: str, mark: str, content: str) -> str:
     return between.sub(lambda _: f"{begin}\n\n{content}\n\n{end}", text)
 
 
-PARTS = (
-    (CLI, "cli", reference),
-    (DECISIONS, "actions", actions),
-    (TARGETS, "targets", targets),
-)
+PARTS = ((CLI, "cli", reference), (DECISIONS, "actions", actions), (TARGETS, "targets", targets))
 """Each generated part: its file, its mark and the function that writes it."""
 
 if __name__ == "__main__":

@@ -13,15 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.papers.paper_sets import (
-    DENSE,
-    PaperSet,
-    PaperTable,
-    ends,
-    named,
-    needed_by,
-    spread,
-)
+from benchmarks.papers.paper_sets import DENSE, PaperSet, PaperTable, ends, named, needed_by, spread
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.evaluation.intervals import paired_p, rate_text
 from toolscope_core.evaluation.measured_toolsets import Toolset

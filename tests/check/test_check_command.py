@@ -6,14 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.check.compared_bundle import (
-    ACCEPTED,
-    BEFORE,
-    MAIL,
-    on,
-    write_bundle,
-    write_catalog,
-)
+from tests.check.compared_bundle import ACCEPTED, BEFORE, MAIL, on, write_bundle, write_catalog
 from tests.cli.test_cli import run
 from tests.support.fakes import WordEmbedder
 from tests.ui.services.small_workspace import SUM, catalog

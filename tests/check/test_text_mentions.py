@@ -3,12 +3,7 @@
 import pytest
 
 from toolscope_core.check import text_mentions
-from toolscope_core.check.text_mentions import (
-    TextMention,
-    gone_names,
-    mentions_below,
-    mentions_in,
-)
+from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_below, mentions_in
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import Relabel
 

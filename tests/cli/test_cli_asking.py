@@ -247,8 +247,7 @@ def test_options_are_those_of_settings_for_one_command(server, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "option",
-    [("--deadline", 0), ("--concurrency", 65), ("--most-tokens", 9), ("--temperature", 3)],
+    "option", [("--deadline", 0), ("--concurrency", 65), ("--most-tokens", 9), ("--temperature", 3)]
 )
 def test_options_out_of_range_are_refused_in_words(server, tmp_path, option):
     assert (

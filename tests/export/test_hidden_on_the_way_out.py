@@ -17,7 +17,7 @@ from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.configuration import PlanConfig
 
 HIDDEN = [
-    *("\u200b", "\u202e", "\U000e0041\U000e0042", "\u3164", "\x07", "\ue000", "\u00ad", "\ufe0f"),
+    *("\u200b", "\u202e", "\U000e0041\U000e0042", "\u3164", "\x07", "\ue000", "\u00ad", "\ufe0f")
 ]
 SHAPES = [None, "openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral"]
 CONFIG = PlanConfig(accept="none")

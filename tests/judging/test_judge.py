@@ -231,14 +231,7 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
         ),
         ("a", "g", ["g does not declare its parameters"]),
         ("h", "i", ["get_exchange_rate has no description"]),
-        (
-            "l",
-            "m",
-            [
-                "Only area_circle says “circle”.",
-                "Only area_square says “square”.",
-            ],
-        ),
+        ("l", "m", ["Only area_circle says “circle”.", "Only area_square says “square”."]),
         ("a", "g", ["Neither uses a word that the other lacks."]),
         ("n", "i", ["hole_kurs is not described in English"]),
         ("j", "k", ["Neither takes arguments."]),

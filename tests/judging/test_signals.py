@@ -246,10 +246,7 @@ def test_a_family_has_one_verb_and_on_one_server_the_same_arguments():
 
 
 def test_names_equal_but_for_a_word_are_marked():
-    tools = (
-        tool("json_to_toml", "Turns it round."),
-        tool("json_into_toml", "Turn it round."),
-    )
+    tools = (tool("json_to_toml", "Turns it round."), tool("json_into_toml", "Turn it round."))
     same = signals("json_to_toml", "json_into_toml", tools)
     assert same["most_name_words_apart"] == same["one_word_apart"] == same["words_apart"] == 0.0
     assert signals("open_valve", "close_valve")["one_word_apart"] == 1.0

@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 from benchmarks import derive_wordnet
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.judging import wordnet
-from toolscope_core.judging.wordnet import (
-    are_opposite,
-    is_word,
-    kinds_of,
-    tables,
-)
+from toolscope_core.judging.wordnet import are_opposite, is_word, kinds_of, tables
 
 WORDS = st.sampled_from(
     "open close buy sell city location vowel consonant french march note speed qwxz".split()

@@ -80,7 +80,7 @@ def test_nothing_of_the_environment_goes_along(server, monkeypatch):
     (got,) = server.received
     assert "leak" not in str(got.headers) and "authorization" not in got.headers
     assert set(got.headers) == {
-        *("accept", "accept-encoding", "content-length", "content-type", "host", "user-agent"),
+        *("accept", "accept-encoding", "content-length", "content-type", "host", "user-agent")
     } | {"connection"} & set(got.headers)
 
 

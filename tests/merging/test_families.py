@@ -270,10 +270,6 @@ def test_a_general_tool_that_lists_the_value_is_a_prune(tmp_path):
         catalog, AnalysisConfig(threshold=0.01), WordEmbedder(), VectorCache(tmp_path)
     )
     (cluster,) = plan_merge(analysis, [], PlanConfig(accept="auto")).clusters
-    assert (cluster.kind, cluster.relation, cluster.canonical) == (
-        "prune",
-        "subsumes",
-        "translate",
-    )
+    assert (cluster.kind, cluster.relation, cluster.canonical) == ("prune", "subsumes", "translate")
     assert cluster.members == ("translate", "translate_to_french", "translate_to_german")
     assert cluster.reasons == ()

@@ -5,12 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.merging.model_verdicts import (
-    Audit,
-    Bars,
-    ModelVerdicts,
-    disagreements,
-)
+from toolscope_core.merging.model_verdicts import Audit, Bars, ModelVerdicts, disagreements
 from toolscope_core.model.pair import Pair, Verdict
 
 BARS = Bars(unsure_at=0.2, merge_at=0.85, auto_at=0.9, family_at=0.6)

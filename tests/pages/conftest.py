@@ -6,13 +6,7 @@ from streamlit.components.v2 import manifest_scanner
 
 from tests.pages.app_tab import AppTab
 from tests.support.fakes import WordEmbedder
-from tests.ui.services.conftest import (  # noqa: F401
-    one_store,
-    own,
-    shared,
-    stores_apart,
-    work,
-)
+from tests.ui.services.conftest import one_store, own, shared, stores_apart, work  # noqa: F401
 from ui.shared import page_frame
 from ui.shared.charts import pictures
 

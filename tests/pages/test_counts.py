@@ -87,9 +87,7 @@ def read_by_page(monkeypatch, work, name):
             read(listed, **{f"{verdict}_pairs": r"([\d,]+) matching pairs"})
     _, threshold = page("overlap", view="Threshold")
     read(
-        threshold,
-        candidates=r"Candidate pairs: ([\d,]+)",
-        merge_pairs=r"Pairs to merge: ([\d,]+)",
+        threshold, candidates=r"Candidate pairs: ([\d,]+)", merge_pairs=r"Pairs to merge: ([\d,]+)"
     )
     _, heatmap = page("overlap", view="Heatmap", heatmap_show="All tools")
     read(heatmap, candidates=r"([\d,]+) (?:candidate pairs|pairs? at θ or more[^,])")

@@ -119,11 +119,7 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
         "beta/send_mail",
         "gamma/send_mail",
     ]
-    assert list(broken["fix"])[1:] == [
-        "beta_get_weather",
-        "beta_send_mail",
-        "gamma_send_mail",
-    ]
+    assert list(broken["fix"])[1:] == ["beta_get_weather", "beta_send_mail", "gamma_send_mail"]
     assert refused(page)
     page.at.toggle(key="fix").set_value(True).run()
     assert not refused(page)

@@ -103,10 +103,7 @@ def test_before_the_analysis_the_guide_says_what_is_known(monkeypatch, work):
 
 def test_a_version_that_is_done_with_stands_below_the_figures(monkeypatch, work):
     record = next_version(work)
-    for card in (
-        *work.review.queue_part(record, "again"),
-        *work.review.queue_part(record, "new"),
-    ):
+    for card in (*work.review.queue_part(record, "again"), *work.review.queue_part(record, "new")):
         work.review.decide(record.id, "accept", card, "ann")
     text = words(open_page(monkeypatch, work))
     assert (

@@ -21,12 +21,7 @@ from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.ranking import ToolsetRanker
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.search_configuration import RetrievalConfig
-from toolscope_core.profiles.intent_cover import (
-    Intent,
-    intents_of,
-    not_asked_for,
-    smallest_cover,
-)
+from toolscope_core.profiles.intent_cover import Intent, intents_of, not_asked_for, smallest_cover
 from toolscope_core.profiles.planned_intents import planned_intents
 from toolscope_core.profiles.profile_effect import Misses, effect_lines, misses_of
 from toolscope_core.profiles.profile_tools import profile_tools

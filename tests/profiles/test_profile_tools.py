@@ -236,10 +236,7 @@ def test_the_plan_of_a_profile_removes_all_other_tools_and_keeps_every_alpha():
     assert [move.source for move in alpha.moves] == ["to"]
     assert set(alpha.dropped) == {"folder"}
     assert json.dumps(made.tools[1].tool.schema["properties"]) == '{"to": {"type": "string"}}'
-    assert json.loads(client_files(made)["clients/vscode.json"])["reader"]["tools"] == [
-        kept,
-        MAIL,
-    ]
+    assert json.loads(client_files(made)["clients/vscode.json"])["reader"]["tools"] == [kept, MAIL]
     attic, cellar = switches_of(made)
     assert attic.off == ("delete_file", *(["read_file"] if kept == GET else []))
     assert {**attic.described, **cellar.described} == {

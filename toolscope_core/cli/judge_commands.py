@@ -94,10 +94,7 @@ def quality(
 
 @command()
 def estimate(
-    catalogs: Catalogs,
-    threshold: Threshold = None,
-    ask: AskRequest = SAVED,
-    paper: Paper = False,
+    catalogs: Catalogs, threshold: Threshold = None, ask: AskRequest = SAVED, paper: Paper = False
 ) -> None:
     """Estimate what asking a model would cost; sends nothing."""
     from toolscope_core.cli.asking import estimates_of

@@ -10,14 +10,7 @@ import typer
 
 from toolscope_core.catalog.document_variants import read_variants, with_variants
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.cli.terminal import (
-    Catalogs,
-    EmbedderName,
-    command,
-    more,
-    progress,
-    say,
-)
+from toolscope_core.cli.terminal import Catalogs, EmbedderName, command, more, progress, say
 from toolscope_core.model.configuration import FirstStageName, LearningMethod
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import interval_text, quantity

@@ -7,13 +7,7 @@ from pathlib import Path
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.searcher import Searcher, SearchOptions, searched_catalog
-from toolscope_core.cli.terminal import (
-    progress,
-    say,
-    say_json,
-    spent_json,
-    spent_text,
-)
+from toolscope_core.cli.terminal import progress, say, say_json, spent_json, spent_text
 from toolscope_core.evaluation.measured_toolsets import as_it_is, augmented, merged_toolset
 from toolscope_core.evaluation.query_sets import read_queries, relabelled, with_gold_among
 from toolscope_core.merging.model_verdicts import Spent

@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from toolscope_core.cli.model_options import SAVED, AskRequest
-from toolscope_core.cli.terminal import (
-    MOST_TOLD,
-    Catalogs,
-    EmbedderName,
-    command,
-    progress,
-    say,
-)
+from toolscope_core.cli.terminal import MOST_TOLD, Catalogs, EmbedderName, command, progress, say
 from toolscope_core.model.configuration import AcceptPolicy, AnalysisConfig, PlanConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError

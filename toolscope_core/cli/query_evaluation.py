@@ -194,10 +194,7 @@ def _with_merge(
     trial, costs = Trial(catalog, queries, rankings.requests, options.cutoffs), Costs()
     before, after = (
         of_rankings(side, trial, names, lambda tool: costs.of(tool, PROMPT_SHAPES[0]))
-        for side, names in (
-            (as_it_is(catalog), rankings.names),
-            (toolset, rankings_after.names),
-        )
+        for side, names in ((as_it_is(catalog), rankings.names), (toolset, rankings_after.names))
     )
     if options.select:
         rates = searcher.selection_rates(
@@ -208,11 +205,7 @@ def _with_merge(
     comparison = compared(trial, before, after)
     labelled = labelled_merges(toolset, read_labels(options.labels)) if options.labels else None
     return replace(
-        report,
-        rows_after=after.rows,
-        p=comparison.p,
-        comparison=comparison,
-        labelled=labelled,
+        report, rows_after=after.rows, p=comparison.p, comparison=comparison, labelled=labelled
     )
 
 

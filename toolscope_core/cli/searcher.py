@@ -227,11 +227,7 @@ class Searcher:
         )
 
     def selection_rates(
-        self,
-        rankings: QueryRankings,
-        golds: Sequence[Gold],
-        cutoffs: Sequence[int],
-        by: Selection,
+        self, rankings: QueryRankings, golds: Sequence[Gold], cutoffs: Sequence[int], by: Selection
     ) -> tuple[MetricRow, ...]:
         """How often exactly what is needed is taken of the k first tools of these rankings: the
         *best* for each job, or what a *model* takes. Raises as the model's commands do.

@@ -94,8 +94,7 @@ def serve(
     mask_secrets: Annotated[
         bool,
         typer.Option(
-            "--mask-secrets",
-            help="Cut secrets of a server's configuration out of its results too.",
+            "--mask-secrets", help="Cut secrets of a server's configuration out of its results too."
         ),
     ] = False,
     check: Annotated[

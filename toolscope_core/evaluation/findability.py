@@ -107,9 +107,7 @@ def _requests_of(tool: Tool, recorded: Sequence[str]) -> OwnRequests:
 
 
 def _findability(
-    tool_id: str,
-    own: OwnRequests,
-    rankings: Mapping[str, Sequence[str]],
+    tool_id: str, own: OwnRequests, rankings: Mapping[str, Sequence[str]]
 ) -> Findability:
     missed = [rankings[text] for text in own.texts if tool_id not in rankings[text]]
     before = Counter(one for ranking in missed for one in ranking)

@@ -145,9 +145,7 @@ def measured_result(one: Measured) -> JsonObject:
 
 
 def stress_result(
-    trial: Trial,
-    tests: Mapping[str, Sequence[StressPoint]],
-    alone: Mapping[str, str] | None = None,
+    trial: Trial, tests: Mapping[str, Sequence[StressPoint]], alone: Mapping[str, str] | None = None
 ) -> JsonObject:
     """By test the points, with recall and F1 of each query. ``alone`` has by the name of a test
     that of the same toolset where requests are not split; its gain stands beside it.

@@ -139,10 +139,7 @@ class SearchedToolset:
 
 
 def side(
-    searched: SearchedToolset,
-    elsewhere: Mapping[str, int],
-    k: int,
-    tokens: Callable[[Tool], int],
+    searched: SearchedToolset, elsewhere: Mapping[str, int], k: int, tokens: Callable[[Tool], int]
 ) -> FoundSide:
     """The first ``k`` places. ``elsewhere`` are the places in the other toolset, by ids of the
     catalog as it is.
@@ -176,9 +173,7 @@ def _id(place: RankedTool | RankedServer) -> str:
 
 
 def _shown(
-    searched: SearchedToolset,
-    place: RankedTool | RankedServer,
-    tokens: Callable[[Tool], int],
+    searched: SearchedToolset, place: RankedTool | RankedServer, tokens: Callable[[Tool], int]
 ) -> dict[str, Any]:
     """What is shown of a tool, or of a server."""
     tools = searched.catalog.by_id

@@ -137,8 +137,7 @@ def pair_rows(analysis: Analysis) -> Iterable[JsonObject]:
     """One row a judged pair, by left and right id; of clear *keep*s only the main evidence."""
     scores = analysis.scores
     for verdict in map(
-        analysis.effective_verdict,
-        analysis.cached_judge.brief_verdicts(scores.left, scores.right),
+        analysis.effective_verdict, analysis.cached_judge.brief_verdicts(scores.left, scores.right)
     ):
         yield verdict_row(verdict.pair.left, verdict.pair.right, verdict)
 

@@ -31,10 +31,7 @@ _FILES = (
         "files that switch the tools that went off in MCP clients, or leave tools to their "
         "search, where there are any",
     ),
-    (
-        "profiles.json",
-        "what `serve --profile` reads, where people made profiles",
-    ),
+    ("profiles.json", "what `serve --profile` reads, where people made profiles"),
     ("profiles/", "of each profile the toolset and the files of clients"),
     ("manifest.json", "counts, configuration, versions, and a hash of each file"),
 )

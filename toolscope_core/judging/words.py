@@ -172,12 +172,7 @@ def _is_base(word: str, rules: Endings) -> bool:
 Endings = tuple[tuple[str, tuple[str, ...]], ...]
 _HISSING = ("s", "x", "z", "ch", "sh", "o")
 _PLURAL: Endings = (("ies", ("y", "ie")), ("es", ("e", "")), ("s", ("",)))
-INFLECTED: Endings = (
-    *_PLURAL,
-    ("ing", ("", "e")),
-    ("ied", ("y",)),
-    ("ed", ("e", "")),
-)
+INFLECTED: Endings = (*_PLURAL, ("ing", ("", "e")), ("ied", ("y",)), ("ed", ("e", "")))
 _DERIVED: Endings = (
     ("ification", ("ify",)),
     ("ization", ("ize",)),

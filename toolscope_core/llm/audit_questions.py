@@ -10,12 +10,7 @@ from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools, audit_groups
 from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, with_verdicts
 from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.graph import MergeGraph, merge_graph
-from toolscope_core.merging.grouping import (
-    correct_pairs,
-    family_graph,
-    groups_at,
-    with_families,
-)
+from toolscope_core.merging.grouping import correct_pairs, family_graph, groups_at, with_families
 from toolscope_core.merging.model_verdicts import Audit, ModelVerdicts
 from toolscope_core.merging.pair_graph import merge_edges
 from toolscope_core.model.catalog import Catalog, Server

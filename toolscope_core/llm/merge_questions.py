@@ -55,10 +55,7 @@ _TASK_WORDS = re.compile(
 
 
 def ask_for_verdicts(
-    analysis: Analysis,
-    links: Constraints,
-    asker: Asker,
-    config: QuestionConfig | None = None,
+    analysis: Analysis, links: Constraints, asker: Asker, config: QuestionConfig | None = None
 ) -> ModelVerdicts:
     """Verdicts on pairs and audits of clusters. People's decisions (``links``) are not asked
     about; questions that stay open are *unanalysed* with ``asker.message``.
@@ -283,10 +280,7 @@ def _probabilities(outcome: Outcome, confidence: float) -> tuple[float, float]:
     if outcome == "unsure":
         return 0.5, 0.25
     rest = (1.0 - confidence) / 2
-    return (
-        confidence if outcome == "merge" else rest,
-        confidence if outcome == "family" else rest,
-    )
+    return (confidence if outcome == "merge" else rest, confidence if outcome == "family" else rest)
 
 
 def _careful(

@@ -178,9 +178,7 @@ def invented(
     for address in dict.fromkeys(_ADDRESSES.findall(after)):
         if address.casefold() not in cited:
             yield Violation(
-                "address",
-                f"it cites {address!r}, which the original text does not",
-                address,
+                "address", f"it cites {address!r}, which the original text does not", address
             )
     names = set(_names(before))
     others = around.names | {tool.name for tool in members}

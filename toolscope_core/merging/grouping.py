@@ -10,13 +10,7 @@ from numpy.typing import NDArray
 from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.merging.analysis import Analysis, bars_of
 from toolscope_core.merging.contracted_graph import RowGraph, RowJudge
-from toolscope_core.merging.correction import (
-    Judge,
-    correct,
-    suspended,
-    weakest_of,
-    with_requested,
-)
+from toolscope_core.merging.correction import Judge, correct, suspended, weakest_of, with_requested
 from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.pair_graph import edges_at, family_edges, merges_at, row_graph, staying
@@ -28,11 +22,7 @@ from toolscope_core.model.pair import Pair
 
 
 def groups_at(
-    analysis: Analysis,
-    links: Constraints,
-    thresholds: MergeThresholds,
-    *,
-    divide: bool = True,
+    analysis: Analysis, links: Constraints, thresholds: MergeThresholds, *, divide: bool = True
 ) -> tuple[Group, ...]:
     """What would be merged at these thresholds: corrected groups, those that people's changed
     decisions hold, and those that people put forward. ``divide`` as in ``correct``. A model's

@@ -20,9 +20,7 @@ from toolscope_core.model.plan import MergePlan
 
 
 def plan_merge(
-    analysis: Analysis,
-    log: Sequence[Decision] = (),
-    config: PlanConfig | None = None,
+    analysis: Analysis, log: Sequence[Decision] = (), config: PlanConfig | None = None
 ) -> MergePlan:
     """The merge plan under the decisions of ``log`` and the accept policy of ``config``, by default
     *auto*: only what is safe unseen.

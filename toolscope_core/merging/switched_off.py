@@ -57,10 +57,7 @@ def kept_by(stays: str) -> JsonObject:
 
 
 def switched_off(
-    catalog: Catalog,
-    log: Sequence[Decision],
-    gone: Sequence[Coverage],
-    clusters: Sequence[Cluster],
+    catalog: Catalog, log: Sequence[Decision], gone: Sequence[Coverage], clusters: Sequence[Cluster]
 ) -> tuple[Decision, ...]:
     """The log with the decisions that let the servers go: their tools become merges with those that
     serve them, or are left out where a standing decision says otherwise.

@@ -40,8 +40,7 @@ KINDS: Mapping[ProposalKind, KindWords] = {
         "all stay; a gateway can offer them as one tool.",
     ),
     "unknown": KindWords(
-        "looks alike",
-        "The tools look alike, but their arguments are not known: nothing is merged.",
+        "looks alike", "The tools look alike, but their arguments are not known: nothing is merged."
     ),
 }
 """Each kind, the easiest to act on first."""

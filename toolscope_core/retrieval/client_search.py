@@ -22,14 +22,7 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.words import stem
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import (
-    Embedder,
-    PairScorer,
-    Progress,
-    Step,
-    Vectors,
-    silent,
-)
+from toolscope_core.model.protocols import Embedder, PairScorer, Progress, Step, Vectors, silent
 from toolscope_core.model.search_configuration import ClientName, RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest

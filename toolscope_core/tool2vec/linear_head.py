@@ -34,10 +34,7 @@ class LinearHead:
 
 
 def fitted_head(
-    queries: TrainingQueries,
-    vectors: Vectors,
-    centres: Vectors,
-    progress: Progress = silent,
+    queries: TrainingQueries, vectors: Vectors, centres: Vectors, progress: Progress = silent
 ) -> LinearHead:
     """The head that binary cross-entropy over all tools gives (Adam), from queries with the vectors
     of their texts. It begins at ``centres``, the tools' Tool2Vec vectors of shape (m, d), and is

@@ -71,10 +71,7 @@ def tuned_classifier(
         queries.texts, queries.labels, queries.weights, queries.folds == CHECKED_FOLD
     )
     network.train(
-        lessons,
-        max(EPOCHS - done, 0),
-        lambda epoch, own: kept.keep(done + epoch, own),
-        progress,
+        lessons, max(EPOCHS - done, 0), lambda epoch, own: kept.keep(done + epoch, own), progress
     )
     kept.clear()
     return network

@@ -170,9 +170,7 @@ def _counted(calls: Mapping[str, Sequence[TracedCall]]) -> dict[str, ToolCallCou
     return counts
 
 
-def _added_by_name(
-    figures: Iterable[Mapping[str, ToolCallCounts]],
-) -> dict[str, ToolCallCounts]:
+def _added_by_name(figures: Iterable[Mapping[str, ToolCallCounts]]) -> dict[str, ToolCallCounts]:
     counts: defaultdict[str, list[ToolCallCounts]] = defaultdict(list)
     for one in figures:
         for name, own in one.items():

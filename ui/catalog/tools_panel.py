@@ -87,12 +87,7 @@ def _facet(bar: DeltaGenerator, label: str, key: str, facet: Facet) -> frozenset
     if not facet:
         return None
     chosen = bar.selectbox(
-        label,
-        list(facet),
-        index=None,
-        placeholder="any",
-        key=key,
-        bind="query-params",
+        label, list(facet), index=None, placeholder="any", key=key, bind="query-params"
     )
     return None if chosen is None else frozenset(facet[chosen])
 

@@ -103,11 +103,7 @@ class Form:
             on_change=self._switch_way,
         )
         if way == TEXT:
-            return replace(
-                fields,
-                text=as_text(fields.text, f"schema_{self.suffix}"),
-                way=TEXT,
-            )
+            return replace(fields, text=as_text(fields.text, f"schema_{self.suffix}"), way=TEXT)
         rows = table(fields.rows, sources, f"parameters_{self.suffix}")
         return replace(fields, rows=tuple(rows), way=TABLE)
 

@@ -155,10 +155,7 @@ def _servers(servers: tuple[str, ...], configuration: ClientConfiguration) -> di
 
 
 def _start(
-    catalog_id: int,
-    wanted: WantedRun,
-    configuration: ClientConfiguration,
-    keys: Mapping[str, str],
+    catalog_id: int, wanted: WantedRun, configuration: ClientConfiguration, keys: Mapping[str, str]
 ) -> None:
     runs = page_frame.service(AgentRuns)
     kept_failure.attempt(

@@ -51,9 +51,7 @@ def cluster_table(catalog_id: int, rows: Sequence[ClusterRow]) -> None:
                 width=75, help="Links that alone hold two parts together: without one it splits."
             ),
             "intransitive": st.column_config.NumberColumn(
-                "through a third",
-                width=110,
-                help="Pairs of tools that only a third tool joins.",
+                "through a third", width=110, help="Pairs of tools that only a third tool joins."
             ),
             "reasons": st.column_config.TextColumn("why it needs review", width=420),
         },

@@ -6,13 +6,7 @@ import streamlit as st
 
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
-from ui.history.second_looks import (
-    agreement,
-    disagreements,
-    progress_of,
-    record_look,
-    to_look_at,
-)
+from ui.history.second_looks import agreement, disagreements, progress_of, record_look, to_look_at
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.services.people import People, Shares, Split

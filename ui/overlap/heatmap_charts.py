@@ -116,11 +116,7 @@ def _cells(grid: Grid, threshold: float) -> dict[str, Any]:
     }
 
 
-_WORDS = {
-    "mean": "mean cosine",
-    "max": "closest pair, cosine",
-    "cosine": "cosine",
-}
+_WORDS = {"mean": "mean cosine", "max": "closest pair, cosine", "cosine": "cosine"}
 
 
 def _sent(values: NDArray[Any]) -> NDArray[Any]:

@@ -104,10 +104,7 @@ def _words(tool: Tool) -> Counter[str]:
 
 
 def _telling(
-    inside: Sequence[Counter[str]],
-    everywhere: Counter[str],
-    total: int,
-    used: Collection[str],
+    inside: Sequence[Counter[str]], everywhere: Counter[str], total: int, used: Collection[str]
 ) -> tuple[str, ...]:
     """The words of a region, the first ``_STEM`` letters of none of which is ``used``."""
     if len(inside) < _LEAST_TOOLS:

@@ -18,13 +18,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.profile import Profile
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.profiles.intent_cover import (
-    PER_JOB,
-    Cover,
-    Intent,
-    intents_of,
-    smallest_cover,
-)
+from toolscope_core.profiles.intent_cover import PER_JOB, Cover, Intent, intents_of, smallest_cover
 from toolscope_core.profiles.planned_intents import intents_by_model
 from toolscope_core.profiles.profile_changes import profile_row
 from toolscope_core.profiles.profile_effect import effect_lines, misses_of
@@ -123,11 +117,7 @@ class ProfileEdits:
         return [query or Query("", text) for text, query in own]
 
     def cover(
-        self,
-        catalog_id: int,
-        queries: Sequence[Query],
-        per_job: int | None,
-        budget: int | None,
+        self, catalog_id: int, queries: Sequence[Query], per_job: int | None, budget: int | None
     ) -> Cover:
         """The smallest set of tools for the queries: by their answers, else by a search; without
         ``per_job`` by what a model planned so far. Call it where nothing ``waits``.

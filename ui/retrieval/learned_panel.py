@@ -8,12 +8,7 @@ from toolscope_core.model.configuration import LearningMethod
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import interval_text, quantity
 from ui.shared import page_frame, safe_text
-from ui.shared.services.learned_searches import (
-    LearnedSearches,
-    Ranking,
-    TrainedSide,
-    TrainedView,
-)
+from ui.shared.services.learned_searches import LearnedSearches, Ranking, TrainedSide, TrainedView
 
 TITLES: dict[str, Ranking] = {"Text": "text", "Usage": "usage", "Learned": "learned"}
 METHODS: dict[str, dict[str, LearningMethod]] = {

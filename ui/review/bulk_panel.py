@@ -140,10 +140,7 @@ def _table(
 
 
 def _table_with_buttons(
-    catalog_id: int,
-    listed: Listing,
-    clusters: Sequence[Cluster],
-    at_first: Sequence[Cluster],
+    catalog_id: int, listed: Listing, clusters: Sequence[Cluster], at_first: Sequence[Cluster]
 ) -> None:
     chosen = _table(catalog_id, listed, clusters, at_first, "bulk_rows")
     which = which_in_words(len(chosen), len(clusters))

@@ -16,8 +16,7 @@ ALIKE = 0.5
 """The share of words from which on a diff of two texts is easier to read than the two."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
 _ADDRESS = re.compile(
-    r"((?:(?:https?:|www\.)[\w.~:/?#@&+,;=%-]*[\w/]|[\w.+-]+@[\w-]+\.[\w.-]*\w)+)",
-    re.IGNORECASE,
+    r"((?:(?:https?:|www\.)[\w.~:/?#@&+,;=%-]*[\w/]|[\w.+-]+@[\w-]+\.[\w.-]*\w)+)", re.IGNORECASE
 )
 """What a browser or markdown would make a link of; no sign that markdown reads is in it."""
 _DIM = "opacity:.72"

@@ -263,10 +263,7 @@ def test_a_model_that_calls_what_is_not_there_is_told(agent, endpoint, tmp_path)
     side = json.loads(agent("--json", "--first", 1).output)["sides"][1]
     assert side["failed_calls"] == 2.0 and side["correct"]["mean"] == 0.0
     results = [one["content"] for one in endpoint.received[-1].body["messages"][-2:]]
-    assert results == [
-        "\"There is no tool 'teleport'.\"",
-        '"The arguments are no JSON object."',
-    ]
+    assert results == ["\"There is no tool 'teleport'.\"", '"The arguments are no JSON object."']
 
 
 def test_the_agent_may_be_given_the_best_tools_of_each_request(agent, endpoint, monkeypatch):

@@ -2,11 +2,7 @@
 
 import pytest
 
-from toolscope_core.evaluation.agent.expected_answers import (
-    check_expected,
-    state_checks,
-    why_wrong,
-)
+from toolscope_core.evaluation.agent.expected_answers import check_expected, state_checks, why_wrong
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import ConfigError
 

@@ -143,11 +143,7 @@ CLOSED = {"type": "object", "properties": {"a": STRING}, "additionalProperties":
             {"unevaluatedProperties": False, "properties": {"a": STRING}},
             {"a": "x"},
         ),
-        (
-            {"contains": STRING, "minContains": 2},
-            {"contains": STRING, "minContains": 0},
-            [],
-        ),
+        ({"contains": STRING, "minContains": 2}, {"contains": STRING, "minContains": 0}, []),
         (
             {"properties": {"a": STRING}},
             {"properties": {"a": STRING}, "anyOf": [{"properties": {"a": {}}}]},

@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 
 from tests.llm.tasks.strategies import TOOLS, keyed, tool
 from toolscope_core.llm.tasks.fence import RULES
-from toolscope_core.llm.tasks.judge_prompt import (
-    OUTCOMES,
-    SYSTEM,
-    JudgeTask,
-    ToolPair,
-    serves_of,
-)
+from toolscope_core.llm.tasks.judge_prompt import OUTCOMES, SYSTEM, JudgeTask, ToolPair, serves_of
 from toolscope_core.llm.tasks.replies import LONGEST_REASON, question_id
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.pair import Relation

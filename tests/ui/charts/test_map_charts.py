@@ -83,10 +83,7 @@ def test_only_the_picked_are_drawn_where_and_as_they_were():
     assert some.layout.xaxis.range == every.layout.xaxis.range
     points = [{"curve_number": 0, "point_index": 0}]
     assert map_charts.tools_at(MAP, points, ONE_ONLY) == {1}
-    assert map_charts.tools_at(MAP, [{"curve_number": 1, "point_index": 0}], ONE_ONLY) == {
-        0,
-        1,
-    }
+    assert map_charts.tools_at(MAP, [{"curve_number": 1, "point_index": 0}], ONE_ONLY) == {0, 1}
     assert len(map_charts.tool_map(MAP, Marks(only=True)).data) == len(every.data), "none is picked"
 
 

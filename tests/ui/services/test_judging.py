@@ -271,11 +271,7 @@ def test_the_key_is_in_no_file_log_or_bundle(server, work, catalog_id, tmp_path,
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert kept and not [path for path in kept if SECRET.encode() in path.read_bytes()]
     representations = repr(
-        (
-            judging.runs(),
-            work.analyses.model_verdicts(catalog_id),
-            work.endpoints.get(),
-        )
+        (judging.runs(), work.analyses.model_verdicts(catalog_id), work.endpoints.get())
     )
     assert SECRET not in representations + caplog.text
 

@@ -45,10 +45,7 @@ def test_sets_are_kept_for_all_versions_and_deleted(work, catalog_id):
     newer = work.catalogs.add("Desk", catalog(MAIL)).id
     assert newer != catalog_id
     assert [view.name for view in loaded_queries.sets(newer)] == ["a.csv", "q.jsonl"]
-    assert loaded_queries.texts(newer)[:2] == (
-        ("a.csv", "Rain?"),
-        ("q.jsonl", "Mail Ann"),
-    )
+    assert loaded_queries.texts(newer)[:2] == (("a.csv", "Rain?"), ("q.jsonl", "Mail Ann"))
     assert loaded_queries.of_text(newer, " Rain? ").id == "b", "one with answers before others"
     assert loaded_queries.of_text(newer, "Mail Ann").id == "a"
     assert loaded_queries.of_text(newer, "No answer").gold == ()

@@ -1,11 +1,6 @@
 """OpenAI's chat completions, and its responses, which can group tools in a namespace."""
 
-from toolscope_core.catalog.formats.record_format import (
-    RecordFormat,
-    places,
-    value_at,
-    with_value,
-)
+from toolscope_core.catalog.formats.record_format import RecordFormat, places, value_at, with_value
 from toolscope_core.catalog.formats.target import LETTERS, Rules
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject

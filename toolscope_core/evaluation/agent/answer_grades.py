@@ -62,10 +62,7 @@ async def _judged(query: Query, episode: Episode, judge: Turn) -> tuple[Grade, s
         "answer": episode.answer,
     }
     content = plain_prompt_text(canonical_json(work)).text
-    messages = [
-        {"role": "system", "content": ANSWER_JUDGE},
-        {"role": "user", "content": content},
-    ]
+    messages = [{"role": "system", "content": ANSWER_JUDGE}, {"role": "user", "content": content}]
     reply = await judge(messages, ())
     word, _, why = reply.text.strip().partition(" ")
     match word.strip(".:,;*\"'").casefold():

@@ -90,11 +90,7 @@ def inlined(tool: Tool) -> Tool:
 
 
 def map_onto(
-    tool: Tool,
-    to: str,
-    schema: JsonObject,
-    pairs: Mapping[str, str],
-    constants: JsonObject,
+    tool: Tool, to: str, schema: JsonObject, pairs: Mapping[str, str], constants: JsonObject
 ) -> ArgumentMap:
     """α from ``tool`` to the object schema of ``to``, given which parameter is which."""
     obstacle = unmappable(tool)

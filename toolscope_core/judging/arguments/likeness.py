@@ -22,10 +22,7 @@ from toolscope_core.judging.arguments.roles import (
 )
 from toolscope_core.judging.arguments.subschema import types_meet, types_overlap
 from toolscope_core.judging.arguments.units import same_but_unit
-from toolscope_core.judging.word_stems import (
-    meaning,
-    plain_words,
-)
+from toolscope_core.judging.word_stems import meaning, plain_words
 from toolscope_core.model.tool import Parameter, Tool
 
 MATCH_AT = 0.6

@@ -28,7 +28,7 @@ _LIST_RECORD: JsonObject = {
     "inputSchema": {
         "type": "object",
         "properties": {
-            "server": {"type": "string", "description": "Only the tools of this server."},
+            "server": {"type": "string", "description": "Only the tools of this server."}
         },
     },
     "annotations": {"readOnlyHint": True},

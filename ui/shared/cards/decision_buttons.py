@@ -57,8 +57,7 @@ def decide(shown: Cluster, action: Action, onward: str | None, **detail: object)
         )
     else:
         done = attempt(
-            lambda: review.decide(catalog_id, action, shown, page_frame.reviewer(), detail),
-            message,
+            lambda: review.decide(catalog_id, action, shown, page_frame.reviewer(), detail), message
         )
     if done and onward:
         st.query_params["cluster"] = onward

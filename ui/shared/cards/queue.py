@@ -172,12 +172,7 @@ def of_show(clusters: Iterable[Cluster], show: Show) -> list[Cluster]:
 def risk(cluster: Cluster) -> tuple[float, ...]:
     """Sorts the riskiest first: state, more reasons against, weaker pairs, more tools."""
     state = OPEN_STATES.index(cluster.state) if cluster.state in OPEN_STATES else len(OPEN_STATES)
-    return (
-        state,
-        -len(cluster.reasons),
-        cluster.weakest_edge,
-        -len(cluster.members),
-    )
+    return (state, -len(cluster.reasons), cluster.weakest_edge, -len(cluster.members))
 
 
 def in_order(

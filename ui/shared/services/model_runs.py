@@ -88,9 +88,7 @@ class ModelRuns(PageService):
         self._endpoints.needed()
         self._analyses.required(catalog_id)
         return self._analyses.background(
-            catalog_id,
-            kind,
-            lambda progress: self.run(catalog_id, kind, paper, clusters, progress),
+            catalog_id, kind, lambda progress: self.run(catalog_id, kind, paper, clusters, progress)
         )
 
     def run(

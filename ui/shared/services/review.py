@@ -134,9 +134,7 @@ class Review:
         def counted() -> dict[str, SizeChange]:
             return {
                 one.id: self._size_of_one.get(
-                    (one.id, shape),
-                    (one.document,),
-                    partial(merge_size, one, tools, shape, costs),
+                    (one.id, shape), (one.document,), partial(merge_size, one, tools, shape, costs)
                 )
                 for one in plan.clusters
             }
@@ -230,11 +228,7 @@ class Review:
         )
 
     def recut(
-        self,
-        catalog_id: int,
-        cluster: Cluster,
-        reviewer: str,
-        groups: Sequence[Sequence[str]],
+        self, catalog_id: int, cluster: Cluster, reviewer: str, groups: Sequence[Sequence[str]]
     ) -> tuple[str, ...]:
         """Take the proposal apart into ``groups`` of tool ids, and leave those of two or more
         open; the ids of what is left as proposals, the largest first. Raises as ``decide`` does.

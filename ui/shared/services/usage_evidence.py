@@ -16,11 +16,7 @@ from toolscope_core.store.named_rows import (
     list_usage_logs,
     usage_log_keys,
 )
-from toolscope_core.usage.call_counts import (
-    CatalogCallCounts,
-    ToolCallCounts,
-    add_counts,
-)
+from toolscope_core.usage.call_counts import CatalogCallCounts, ToolCallCounts, add_counts
 from toolscope_core.usage.traced_calls import utc_time
 from ui.shared.services.workspace import PageService, Workspace
 
