@@ -1,7 +1,5 @@
 """The command that takes a part out of a large bundle, to be reviewed in the app."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """A part of a large bundle for people to review: the proposals that save most, or servers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
