@@ -31,7 +31,7 @@ class MiniLmEmbedder:
 
     Each text is encoded alone, as many at a time as there are cores: nothing is padded, and a
     vector is the same whatever else is encoded. Cosine to the float32 model: .9998 in the mean
-    (``benchmarks/encoder_speed.py``).
+    (docs/measurements.md).
     """
 
     name = QUANTIZED_MODEL
