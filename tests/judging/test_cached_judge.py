@@ -59,6 +59,16 @@ def test_what_is_read_back_is_what_was_said(tools, tmp_path):
     assert answers(cached(tmp_path, tools), tools) == first
 
 
+def test_verdicts_of_very_many_pairs_are_made_block_by_block(tmp_path, monkeypatch):
+    first = answers(cached(tmp_path))
+    monkeypatch.setattr(cached_judge, "_MOST_EXPLAINED", 10)
+    monkeypatch.setattr(cached_judge, "_BLOCK", 7)
+    judge = cached(tmp_path)
+    assert answers(judge) == first
+    judge.save()
+    assert [path.name for path in (tmp_path / "verdicts").iterdir()] == ["probabilities.json"]
+
+
 def test_a_run_that_is_killed_goes_on_where_the_file_was_last_written(tmp_path, monkeypatch):
     monkeypatch.setattr(cached_judge, "_SAVED", 10)
     monkeypatch.setattr(cached_judge, "_BLOCK", 7)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,10 @@ _BLOCK = 2048
 """Pairs that a worker judges at a time."""
 _MOST = 1_000_000
 """Pairs in one file; beyond them only those of this run are kept."""
+_MOST_EXPLAINED = 250_000
+"""Pairs whose verdicts are looked up and kept; of more they are made one block after the other, so
+that they need not all be in memory.
+"""
 _SAVED = 250_000
 """Judged pairs after which the file is written: so many at most are judged again after a kill."""
 
@@ -72,7 +77,13 @@ class CachedJudge:
     def brief_verdicts(self, left: Rows, right: Rows) -> Iterator[Verdict]:
         """As ``OfflineJudge.verdicts`` with ``brief``."""
         tools, name = self.judge.tools, self.judge.name
-        values = self._looked_up(self._verdicts, left, right, _explained)
+        values: Iterable[Any]
+        if len(left) > _MOST_EXPLAINED:
+            blocks = (slice(start, start + _BLOCK) for start in range(0, len(left), _BLOCK))
+            rows = ((left[block], right[block]) for block in blocks)
+            values = chain.from_iterable(self._engine.map_blocks(_explained, self._shared, rows))
+        else:
+            values = self._looked_up(self._verdicts, left, right, _explained)
         for a, b, value in zip(left.tolist(), right.tolist(), values, strict=True):
             yield _verdict(Pair.of(tools[a].id, tools[b].id), name, value)
 
