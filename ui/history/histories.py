@@ -30,7 +30,7 @@ from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from toolscope_core.store.decision_rows import append_decisions
 from toolscope_core.store.engine import now
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 Step = Callable[[tuple[Decision, ...]], Decision]
 
@@ -82,14 +82,11 @@ class ToolsetChange:
     after: tuple[MergedTool, ...]
 
 
-class Histories:
+class Histories(PageService):
     """Reads the log of a catalog's name, and appends what goes back in it. Nothing is deleted."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._entries: ResultCache[tuple[Entry, ...]] = ResultCache(most=4)
         self._plans: ResultCache[MergePlan] = ResultCache(most=8)
 

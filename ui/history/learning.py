@@ -16,7 +16,7 @@ from toolscope_core.judging.learned_weights import (
 )
 from ui.shared.services.learned_judge import LearnedJudge
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,11 @@ class LearningView:
         return tuple((COUNTS[name], weight) for name, weight in ordered if name in COUNTS)
 
 
-class Learning:
+class Learning(PageService):
     """Learns from decisions; what it learned counts only once somebody uses it."""
 
     def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._learned_judge = work.service(LearnedJudge)
         self._views: ResultCache[LearningView] = ResultCache(most=4)
 

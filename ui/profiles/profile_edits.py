@@ -34,19 +34,16 @@ from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Lookup, Searches
 from ui.shared.services.usage_evidence import UsageEvidence
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.workspace import PageService, Workspace
 
 SEARCHED = Lookup("tools", accept=PlanConfig().accept, variants=False)
 
 
-class ProfileEdits:
+class ProfileEdits(PageService):
     """The profiles of analysed catalogs, in the toolset as it is merged so far."""
 
     def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
-        self._review = work.review
+        super().__init__(work)
         self._queries = work.service(LoadedQueries)
         self._searches = work.service(Searches)
         self._usage = work.service(UsageEvidence)
