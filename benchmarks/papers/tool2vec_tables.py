@@ -178,7 +178,7 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
 
 TABLES: Mapping[str, PaperTable] = {
     "t2v-1": PaperTable("learned search; tables 2, A.3 and A.4", SETS, 8, learning),
-    "t2v-a": PaperTable("refiners; tables A.1 and A.2", SETS, 30, refiners),
+    "t2v-a": PaperTable("refiners; tables A.1 and A.2", SETS, 110, refiners),
     "t2v-b": PaperTable("failures by tool and length; table and figure B.1", SETS, 8, failures),
     "t2v-figure-1": PaperTable(
         "queries judged by a model", missing="generate polishes queries; ToolBank is not public"
