@@ -21,6 +21,7 @@ from toolscope_core.cli.search_options import (
     Splits,
 )
 from toolscope_core.cli.terminal import (
+    Accepted,
     Catalogs,
     EmbedderName,
     VariantsFile,
@@ -29,7 +30,7 @@ from toolscope_core.cli.terminal import (
     say,
     say_json,
 )
-from toolscope_core.model.configuration import AcceptPolicy, Knob, PlanConfig, Split
+from toolscope_core.model.configuration import Knob, PlanConfig, Split
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import interval_text
@@ -241,9 +242,7 @@ def sweep(
             "each.",
         ),
     ] = None,
-    accept: Annotated[
-        AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
-    ] = "auto",
+    accept: Accepted = "auto",
     routers: Routers = False,
     threshold: Threshold = None,
     knobs: SearchKnobs = DEFAULT_SEARCH,

@@ -28,9 +28,11 @@ from toolscope_core.cli.findability_options import OwnQueries
 from toolscope_core.cli.inspect_commands import FailOn, some, tell_files, tell_findings, why_failing
 from toolscope_core.cli.model_options import SAVED, AskRequest, ChosenJudge, Paper, refuse_offline
 from toolscope_core.cli.terminal import (
+    Accepted,
     Catalogs,
     EmbedderName,
     Threshold,
+    WithRouters,
     command,
     fail_for,
     more,
@@ -40,12 +42,7 @@ from toolscope_core.cli.terminal import (
     tell_spent,
 )
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import (
-    AcceptPolicy,
-    AnalysisConfig,
-    PlanConfig,
-    QuestionConfig,
-)
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.kinds import KINDS
@@ -86,12 +83,8 @@ def merge(
             help="Correct or split what the format does not allow; remove hidden characters.",
         ),
     ] = False,
-    accept: Annotated[
-        AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
-    ] = "auto",
-    routers: Annotated[
-        bool, typer.Option("--routers", help="Also merge clusters that need a gateway.")
-    ] = False,
+    accept: Accepted = "auto",
+    routers: WithRouters = False,
     decisions: Annotated[
         Path | None, typer.Option(help="A decisions.jsonl to apply, as a bundle holds it.")
     ] = None,

@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from toolscope_core.cli.model_options import SAVED, AskRequest
-from toolscope_core.cli.terminal import MOST_TOLD, Catalogs, EmbedderName, command, progress, say
-from toolscope_core.model.configuration import AcceptPolicy, AnalysisConfig, PlanConfig
+from toolscope_core.cli.terminal import (
+    MOST_TOLD,
+    Accepted,
+    Catalogs,
+    EmbedderName,
+    WithRouters,
+    command,
+    progress,
+    say,
+)
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -93,12 +102,8 @@ def profile(
     out: Annotated[
         Path | None, typer.Option(help="Write the decisions with the one that saves the profile.")
     ] = None,
-    accept: Annotated[
-        AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
-    ] = "auto",
-    routers: Annotated[
-        bool, typer.Option("--routers", help="Also merge clusters that need a gateway.")
-    ] = False,
+    accept: Accepted = "auto",
+    routers: WithRouters = False,
     embedder: EmbedderName = None,
     ask: AskRequest = SAVED,
 ) -> None:

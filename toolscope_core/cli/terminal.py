@@ -17,6 +17,7 @@ import typer
 
 from toolscope_core import __version__
 from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.model.configuration import AcceptPolicy
 from toolscope_core.model.environment import unused_variables
 from toolscope_core.model.errors import ToolScopeError, missing_packages_in_words
 from toolscope_core.model.numbers import quantity
@@ -65,6 +66,12 @@ BundlePath = Annotated[
 ]
 Catalogs = Annotated[
     list[Path], typer.Argument(help="Catalog files or folders; several make one catalog.")
+]
+Accepted = Annotated[
+    AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
+]
+WithRouters = Annotated[
+    bool, typer.Option("--routers", help="Also merge clusters that need a gateway.")
 ]
 EmbedderName = Annotated[
     str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
