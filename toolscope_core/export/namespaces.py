@@ -33,10 +33,10 @@ def servers_with_tools(
     servers: Iterable[Server], tools: Iterable[Tool]
 ) -> tuple[tuple[Server, Sequence[Tool]], ...]:
     """Each server that has tools, by name, with them."""
-    known = {server.name: server for server in servers}
+    by_name = {server.name: server for server in servers}
     by_server = grouped(tools, lambda tool: tool.server)
     names = sorted(by_server.keys() - {""})
-    return tuple((known.get(name, Server(name)), by_server[name]) for name in names)
+    return tuple((by_name.get(name, Server(name)), by_server[name]) for name in names)
 
 
 def namespace_text(server: Server, tools: Sequence[Tool]) -> str:

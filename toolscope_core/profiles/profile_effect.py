@@ -80,19 +80,19 @@ def misses_of(
     """Which tool of the profile stands before the one that a request with answers asks for, as
     ``confusion_matrix`` counts it. Requests for tools that the profile lacks are not counted.
     """
-    asked = [
+    own = [
         one
         for one in relabelled(queries, plan.phi)
         if not chosen.ids.isdisjoint(tool for need in one.gold for tool in need)
     ]
-    if not asked:
+    if not own:
         return Misses()
-    requests, tools = list(map(request_of("rules"), asked)), [one.tool for one in chosen.tools]
+    requests, tools = list(map(request_of("rules"), own)), [one.tool for one in chosen.tools]
     rankings = ranker.rankings(tools, requests, max(CUTOFFS))
-    cells = confusion_matrix(asked, rankings, chosen.ids)
+    cells = confusion_matrix(own, rankings, chosen.ids)
     wrong = {
-        one: tuple(asked[place].text for place in places)
+        one: tuple(own[place].text for place in places)
         for one, places in cells.items()
         if one.is_wrong and {one.wanted, one.instead} <= chosen.ids
     }
-    return Misses(len(asked), dict(sorted(wrong.items(), key=lambda one: -len(one[1]))))
+    return Misses(len(own), dict(sorted(wrong.items(), key=lambda one: -len(one[1]))))

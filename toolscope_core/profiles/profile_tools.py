@@ -87,12 +87,12 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
 def own_words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
     """What the profile says of each outgoing tool: of its own id, else of one merged into it."""
     phi = plan.phi
-    said: dict[str, ProfileTool] = {}
+    words: dict[str, ProfileTool] = {}
     for old, tool in sorted(profile.tools.items(), key=lambda one: phi.get(one[0]) != one[0]):
         new = phi.get(old)
         if new is not None and (tool.name or tool.description or tool.fixed):
-            said.setdefault(new, tool)
-    return said
+            words.setdefault(new, tool)
+    return words
 
 
 def _comes_in(profile: Profile, tool: Tool, servers: frozenset[str]) -> bool:
