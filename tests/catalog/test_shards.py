@@ -1,11 +1,12 @@
 """Catalogs read shard by shard."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from toolscope_core.catalog import shards
+from toolscope_core.catalog import shards, sources
 from toolscope_core.catalog.shards import read_shards
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.protocols import Step
@@ -54,7 +55,7 @@ def test_a_shard_that_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Pat
     steps: list[Step] = []
     catalog = read_shards([tmp_path], progress=steps.append)
     assert [tool.name for tool in catalog.tools] == ["open", "take"]
-    assert [problem.position for problem in catalog.problems] == ["broken.json"]
+    assert [problem.position for problem in catalog.problems] == [str(tmp_path / "broken.json")]
     assert steps[-1] == Step("read", 3, 3)
 
 
@@ -71,5 +72,20 @@ def test_a_file_of_lines_is_read_a_piece_at_a_time(
 
 def test_shards_without_a_tool_are_refused_with_the_first_reason(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("{", "utf-8")
-    with pytest.raises(CatalogError, match=r"1 shards; the first: a\.json"):
+    with pytest.raises(CatalogError, match=r"from 1 shard \(.*a\.json: .*; give files"):
         read_shards([tmp_path])
+
+
+def test_a_line_without_end_and_a_pipe_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards, "MAX_BYTES", 500)
+    monkeypatch.setattr(sources, "MAX_BYTES", 500)
+    (tmp_path / "long.jsonl").write_text(json.dumps(_tool("open", "x" * 2000)), "utf-8")
+    _server(tmp_path, "a.json", "desk", _tool("close"))
+    for name in ("pipe.json", "pipe.jsonl"):
+        os.mkfifo(tmp_path / name)
+    catalog = read_shards([tmp_path])
+    assert [tool.name for tool in catalog.tools] == ["close"]
+    positions = " ".join(problem.position for problem in catalog.problems)
+    assert all(name in positions for name in ("long", "pipe.json", "pipe.jsonl"))

@@ -14,6 +14,7 @@ from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.groups import grouped
+from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import LOCAL, Engine, Progress, Shared, Step, silent
 from toolscope_core.model.tool import Tool
 
@@ -37,8 +38,11 @@ def read_shards(
     catalogs = [one for one in done if isinstance(one, Catalog)]
     problems = [one for one in done if isinstance(one, Problem)]
     if not catalogs:
-        first = f"; the first: {problems[0].position}: {problems[0].reason}" if problems else ""
-        raise CatalogError(f"no tool can be read from {len(files):,} shards{first}")
+        first = f" ({problems[0].position}: {problems[0].reason})" if problems else ""
+        raise CatalogError(
+            f"no tool can be read from {quantity(len(files), 'shard')}{first}; give files with "
+            "tools, or their folder"
+        )
     return join(catalogs, problems)
 
 
@@ -59,26 +63,36 @@ def _sources(files: Sequence[Path], progress: Progress) -> Iterator[Source | Pro
     for at, file in enumerate(files):
         progress(Step("read", at, len(files)))
         try:
-            if file.suffix.lower() in _LINES:
+            size = file.stat().st_size
+            if file.suffix.lower() in _LINES and file.is_file():
                 yield from _pieces(file)
             else:
-                check_size(str(file), file.stat().st_size)
-                yield Source(file.name, file.read_bytes())
+                check_size(str(file), size)
+                yield Source(str(file), read_file(file))
         except OSError as error:
-            yield Problem(file.name, f"cannot be read: {error.strerror}")
+            yield Problem(str(file), f"cannot be read: {error.strerror}")
         except CatalogError as error:
-            yield Problem(file.name, str(error))
+            yield Problem(str(file), str(error))
     progress(Step("read", len(files), len(files)))
 
 
 def _pieces(file: Path) -> Iterator[Source]:
     """The lines of a file, as many at a time as make ``_PIECE`` bytes."""
-    line = 1
+    first, size, piece = 1, 0, list[bytes]()
     with file.open("rb") as lines:
-        while piece := lines.readlines(_PIECE):
-            label = file.name if line == 1 else f"{file.stem}, from line {line:,}{file.suffix}"
-            yield Source(label, b"".join(piece))
-            line += len(piece)
+        while line := lines.readline(MAX_BYTES + 1):  # one that is longer is refused, not held
+            piece.append(line)
+            size += len(line)
+            if size >= _PIECE:
+                yield _piece(file, first, piece)
+                first, size, piece = first + len(piece), 0, []
+    if piece:
+        yield _piece(file, first, piece)
+
+
+def _piece(file: Path, first: int, lines: Sequence[bytes]) -> Source:
+    label = str(file.with_suffix("")) + (f", from line {first:,}" if first > 1 else "")
+    return Source(f"{label}{file.suffix}", b"".join(lines))
 
 
 def _read_shard(_: None, source: Source | Problem) -> Catalog | Problem:
