@@ -1,6 +1,7 @@
 """What is decided on an excerpt of a bundle holds in the whole catalog."""
 
 import json
+from shutil import copytree
 
 import pytest
 
@@ -71,3 +72,13 @@ def test_servers_come_whole_and_what_is_not_there_is_refused(whole, tmp_path):
         excerpt(bundle, 0, ["nowhere"])
     with pytest.raises(ExportError, match="is no bundle"):
         excerpt(tmp_path, 1)
+    with pytest.raises(ConfigError, match="nothing to review; give --most, or a --server"):
+        excerpt(bundle, 0)
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '[{"state": "proposed", "members": ["a"]}]'])
+def test_a_damaged_bundle_is_refused_in_words(whole, tmp_path, content):
+    copytree(whole[1], tmp_path / "bundle")
+    (tmp_path / "bundle" / "clusters.json").write_text(content)
+    with pytest.raises((ExportError, ConfigError), match=r"damaged|nothing to review"):
+        excerpt(tmp_path / "bundle", 3)

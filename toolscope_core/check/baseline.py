@@ -18,7 +18,7 @@ from toolscope_core.decisions.log import active
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import restore
 from toolscope_core.files.json_lines import read_rows
-from toolscope_core.files.whole_files import read_file
+from toolscope_core.files.whole_files import DAMAGE, read_file
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.decision import Decision
@@ -26,8 +26,6 @@ from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.pair import Outcome, Pair
 from toolscope_core.model.plan import Relabel, RelabelStatus
 
-_DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, ConfigError)
-"""What reading the files of a bundle raises where they hold something else."""
 _OUTCOMES: Mapping[str, Outcome] = {one: one for one in get_args(Outcome)}
 _ACCEPTS: Mapping[str, AcceptPolicy] = {one: one for one in get_args(AcceptPolicy)}
 _STATUSES: Mapping[str, RelabelStatus] = {one: one for one in get_args(RelabelStatus)}
@@ -77,7 +75,7 @@ def _of_bundle(folder: Path) -> Baseline:
         catalog = read_parts(folder, "original.json")
         log = read_decisions(catalog, folder / "decisions.jsonl")
         return _with_files(Baseline(catalog, log), folder)
-    except _DAMAGE as error:
+    except (*DAMAGE, ConfigError) as error:
         raise ExportError(f"the bundle {folder} is damaged ({error}); export it again") from error
 
 

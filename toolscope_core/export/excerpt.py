@@ -9,9 +9,10 @@ from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.shards import read_parts
 from toolscope_core.catalog.sources import is_bundle
 from toolscope_core.catalog.tokens import tool_tokens
-from toolscope_core.files.whole_files import read_file
+from toolscope_core.files.whole_files import DAMAGE, read_file
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError, ExportError
+from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject
 
@@ -32,18 +33,24 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
     """The members of the ``most`` proposals of a bundle that save most tokens, of equal ones the
     least sure first, and all tools of ``servers``.
 
-    Raises ``ExportError`` for what is no bundle, ``ConfigError`` for a server that it lacks, and
-    ``CatalogError`` for a bundle of another version.
+    Raises ``ExportError`` for what is no bundle or a damaged one, ``ConfigError`` for a server that
+    it lacks and where nothing is left to write, ``CatalogError`` for a bundle of another version.
     """
     if not is_bundle(folder):
         raise ExportError(f"{folder} is no bundle; give the folder that merge wrote")
-    catalog = read_parts(folder, "original.json")
+    try:
+        catalog = read_parts(folder, "original.json")
+        waiting = _waiting(json.loads(read_file(folder / "clusters.json")), catalog)
+    except DAMAGE as error:
+        raise ExportError(f"the bundle {folder} is damaged ({error}); export it again") from error
     if unknown := set(servers) - {server.name for server in catalog.servers}:
         raise ConfigError(f"{folder} has no server {min(unknown)!r}; inspect lists its servers")
-    clusters = json.loads(read_file(folder / "clusters.json"))
-    waiting = [row for row in clusters if row["state"] in WAITING]
-    waiting.sort(key=lambda row: (-_saved(row, catalog), row["weakest_edge"], row["cluster_id"]))
     wanted = {one for row in waiting[:most] for one in _members(row)}
+    if not wanted and not servers:
+        raise ConfigError(
+            f"{most} of {quantity(len(waiting), 'proposal')} in {folder} are nothing to review; "
+            "give --most, or a --server"
+        )
     tools = [tool for tool in catalog.tools if tool.id in wanted or tool.server in servers]
     ids, owners = {tool.id for tool in tools}, {tool.server for tool in tools}
     return Excerpt(
@@ -55,6 +62,15 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
         len(tools),
         sum(ids.issuperset(_members(row)) for row in waiting),
         len(waiting),
+    )
+
+
+def _waiting(clusters: list[JsonObject], catalog: Catalog) -> list[JsonObject]:
+    """The proposals that wait, those first that save most."""
+    waiting = [row for row in clusters if row["state"] in WAITING]
+    return sorted(
+        waiting,
+        key=lambda row: (-_saved(row, catalog), row["weakest_edge"] or 0.0, row["cluster_id"]),
     )
 
 

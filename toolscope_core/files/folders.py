@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.files.whole_files import read_file
+from toolscope_core.files.whole_files import DAMAGE, read_file
 from toolscope_core.model.errors import ExportError
 
 MANIFEST = "manifest.json"
@@ -128,7 +128,7 @@ def _hashes(path: Path, program: str) -> dict[str, str] | None:
         manifest: Any = json.loads(read_file(path))
         hashes = manifest["sha256"]
         ours = manifest["program"] == program and isinstance(hashes, dict)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except DAMAGE:
         return None
     return hashes if ours else None
 

@@ -5,6 +5,8 @@ import stat
 from pathlib import Path
 
 MOST_BYTES = 512 << 20
+DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""What reading a file as JSON of some form raises where it holds something else."""
 
 
 def read_file(path: Path) -> bytes:
