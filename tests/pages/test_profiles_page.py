@@ -27,11 +27,17 @@ def edit(page, key, *rows):
     assert not page.at.exception, page.at.exception
 
 
+def intents_table(page):
+    """The last table of requests and the tools that serve them."""
+    return [one.value for one in page.at.dataframe if "by" in one.value][-1]
+
+
 def test_a_profile_is_made_from_requests(open_app):
     page = open_app().open("profiles")
     assert "one agent or role" in page.text
     page.widget("text_area", "profile_requests").set_value("Send a mail to a person").run()
     assert "Requests served: 1.000 [0.207, 1.000] (n = 1)" in page.text
+    assert list(intents_table(page)["by"]) == ["alpha_send_mail"], "before it is saved"
     assert page.button("save_profile").disabled, "it has no name yet"
     page.widget("text_input", "profile_name").set_value("desk").run()
     page.press("save_profile")
@@ -42,7 +48,7 @@ def test_a_profile_is_made_from_requests(open_app):
     edits, own = page.work.service(ProfileEdits), ["alpha/send_mail", "beta/send_mail"]
     edits.save(1, with_choice(edits.plan(1), chosen.profile, own, True), "bob")
     page.at.run()
-    (by,) = next(one.value for one in page.at.dataframe if "by" in one.value)["by"]
+    (by,) = intents_table(page)["by"]
     assert "alpha_send_mail, beta_send_mail" in by, "the accounts are told apart"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.profile import Profile
-from toolscope_core.profiles.intent_cover import PER_JOB, Cover, not_asked_for
+from toolscope_core.profiles.intent_cover import PER_JOB, Cover, Intent, not_asked_for
 from toolscope_core.profiles.profile_changes import with_choice, with_cover
 from ui.profiles import cover_chart
 from ui.profiles.profile_edits import SEARCHED, ProfileEdits, lines_of
@@ -155,6 +155,7 @@ def _cover(cover: Cover, names: dict[str, str]) -> None:
         f"{rate_text(served, len(cover.intents))}. Nobody asks for the other "
         f"{quantity(len(not_asked_for(cover.intents, names)), 'tool')} of the toolset."
     )
+    intents_table(cover.intents, cover.ids, names)
     picture(
         cover_chart.cover_curve(cover, names),
         lambda: cover_chart.cover_rows(cover, names),
@@ -170,6 +171,40 @@ def _cover(cover: Cover, names: dict[str, str]) -> None:
             shown = "; ".join(map(safe_text.untrusted, texts[:NAMED]))
             more = f" And {len(texts) - NAMED:,} more." if len(texts) > NAMED else ""
             st.warning(f"{title} ({len(texts):,}): {shown}{more}", icon=":material/help:")
+
+
+def intents_table(
+    intents: Sequence[Intent], ids: Collection[str], names: Mapping[str, str]
+) -> None:
+    """Draw each request with the tools of a profile (ids) that serve it, under their names."""
+    st.dataframe(
+        [
+            {
+                "request": one.text,
+                "served": _served_in_words(one, ids),
+                "by": ", ".join(names[tool] for tool in one.tools_of(ids)),
+            }
+            for one in intents
+        ],
+        hide_index=True,
+        column_config={
+            "request": st.column_config.TextColumn(width="large"),
+            "served": st.column_config.TextColumn(
+                width=80, help="Perhaps: even the closest tool is distant from the request."
+            ),
+        },
+        alt="Requests and the tools that serve them",
+    )
+    st.caption(
+        "A request of a query set is served by its answers. For any other a search or a model "
+        "takes tools, job by job: yes says that it took some, not that they do it."
+    )
+
+
+def _served_in_words(intent: Intent, ids: Collection[str]) -> str:
+    if not intent.is_served_by(ids):
+        return "no"
+    return "perhaps" if intent.is_doubtful else "yes"
 
 
 def _from_calls(catalog_id: int, before: Profile) -> Profile | None:

@@ -17,11 +17,10 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.profile import Profile, ProfileTool, ToolRule
-from toolscope_core.profiles.intent_cover import Intent
 from toolscope_core.profiles.profile_changes import with_choice
 from toolscope_core.profiles.profile_report import ProfileReport
 from toolscope_core.profiles.profile_tools import ProfileTools, own_words, profile_tools
-from ui.profiles.make_profile_panel import is_searchable
+from ui.profiles.make_profile_panel import intents_table, is_searchable
 from ui.profiles.profile_edits import ProfileEdits, lines_of
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
@@ -88,29 +87,8 @@ def _served(catalog_id: int, chosen: ProfileTools) -> None:
         st.markdown(f"Requests served: **{rate_text(served, len(report.intents))}**.")
         tools = [item.tool for item in chosen.tools]
         names = {tool.id: tool.name for tool in tools} | unique_names(tools)
-        st.dataframe(
-            [
-                {
-                    "request": one.text,
-                    "served": _served_in_words(one, chosen),
-                    "by": ", ".join(names[tool] for tool in one.tools_of(chosen.ids)),
-                }
-                for one in report.intents
-            ],
-            hide_index=True,
-            column_config={
-                "request": st.column_config.TextColumn(width="large"),
-                "served": st.column_config.TextColumn(
-                    width=80, help="Perhaps: even the closest tool is distant from the request."
-                ),
-            },
-            alt="Requests and the tools that serve them",
-        )
-        about = (
-            "A request of a query set is served by its answers, else by one of the three tools "
-            "that a search finds first for each of its jobs."
-        )
-        st.caption("  \n".join([about, *effect]))
+        intents_table(report.intents, chosen.ids, names)
+        st.caption("  \n".join(effect))
         if report.unasked:
             named = safe_text.first_few([names[one] for one in report.unasked], MOST_NAMED)
             st.info(f"Nobody asks for {quantity(len(report.unasked), 'tool')}: {named}.")
@@ -126,12 +104,6 @@ def _served(catalog_id: int, chosen: ProfileTools) -> None:
     intents = tuple(lines_of(text))[:MOST_INTENTS]
     if intents != profile.intents:
         _save_button(catalog_id, replace(profile, intents=intents), "Save the requests", "intents")
-
-
-def _served_in_words(intent: Intent, chosen: ProfileTools) -> str:
-    if not intent.is_served_by(chosen.ids):
-        return "no"
-    return "perhaps" if intent.is_doubtful else "yes"
 
 
 def _confusions(catalog_id: int, chosen: ProfileTools) -> None:
