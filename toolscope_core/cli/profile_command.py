@@ -272,7 +272,8 @@ def _lines(report: ProfileReport) -> Iterator[str]:
         yield f"  {cell.instead} stands before {cell.wanted}: {quantity(len(texts), 'request')}"
     if report.intents:
         served = len(report.intents) - len(report.unserved)
-        yield f"requests served: {rate_text(served, len(report.intents))}"
+        rate = rate_text(served, len(report.intents))
+        yield f"requests served: {rate}; those without answers by tools that a search or model took"
     yield from (f"not served: {one.text}" for one in report.unserved)
     yield from (f"perhaps no tool does this: {i.text}" for i in report.intents if i.is_doubtful)
     if report.unasked:
