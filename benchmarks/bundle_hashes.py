@@ -63,7 +63,7 @@ def bundle_hashes(name: str) -> dict[str, dict[str, str]]:
             file: hashlib.sha256(content).hexdigest()[:16]
             for file, content in bundle_files(
                 analysis, plan_merge(analysis, (), config), (), config
-            ).items()
+            )
             if file != "manifest.json"
         }
         for way, config in WAYS.items()

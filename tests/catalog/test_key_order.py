@@ -52,7 +52,7 @@ def bundles(catalog, folder):
     for config in POLICIES:
         plan = plan_merge(analysis, (), config)
         for shape in SHAPES:
-            yield bundle_files(analysis, plan, (), config, shape, fix=True)
+            yield dict(bundle_files(analysis, plan, (), config, shape, fix=True))
 
 
 @pytest.mark.parametrize("path", [*FILES, *DOCUMENTS], ids=lambda path: path.name)

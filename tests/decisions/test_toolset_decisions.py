@@ -66,7 +66,7 @@ def written(plan, tool_id):
 
 
 def files(analysis, log, config=ALL):
-    return bundle_files(analysis, plan_merge(analysis, log, config), log, config)
+    return dict(bundle_files(analysis, plan_merge(analysis, log, config), log, config))
 
 
 def test_a_tool_left_out_has_no_image_and_is_in_no_merge(example):

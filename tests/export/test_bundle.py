@@ -44,7 +44,8 @@ def analysis(tmp_path_factory):
 
 
 def bundle_of(analysis, log=(), config=ALL, **options):
-    return bundle_files(analysis, plan_merge(analysis, log, config), log, config, **options)
+    plan = plan_merge(analysis, log, config)
+    return dict(bundle_files(analysis, plan, log, config, **options))
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +217,7 @@ def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_p
         work.review.decide(catalog_id, "drop", family, "ann", {"drop": list(dropped)})
     else:
         work.review.decide(catalog_id, "accept", family, "ann")
-    write_folder(work.service(Exports).bundle(catalog_id, DECIDED), tmp_path / "b")
+    write_folder(work.service(Exports).bundle(catalog_id, DECIDED).items(), tmp_path / "b")
     (row,) = json.loads((tmp_path / "b" / "clusters.json").read_text("utf-8"))
     assert (row["state"], row["kind"], row["selector"]) == ("accepted", "router", "provider")
     analysis = work.analyses.get(catalog_id)
@@ -243,7 +244,7 @@ def test_the_manifest_counts_duplicates_families_and_siblings(files):
 
 
 def test_a_bundle_comes_back_from_its_folder(files, tmp_path):
-    write_folder(files, tmp_path / "out")
+    write_folder(files.items(), tmp_path / "out")
     relabelling = read_relabelling(tmp_path / "out")
     maps = loaded(files, "arguments.json")["maps"]
     assert relabelling.phi.keys() >= relabelling.arguments.keys() == maps.keys()
@@ -252,19 +253,19 @@ def test_a_bundle_comes_back_from_its_folder(files, tmp_path):
 
 
 def test_a_failing_disk_leaves_the_last_bundle(files, tmp_path, monkeypatch):
-    write_folder(files, tmp_path / "out")
+    write_folder(files.items(), tmp_path / "out")
 
     def refuse(self, content):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", refuse)
     with pytest.raises(ExportError, match=r"No space left.*unchanged"):
-        write_folder(files, tmp_path / "out")
+        write_folder(files.items(), tmp_path / "out")
     assert standing(tmp_path / "out") == set(NAMES)
 
 
 def test_a_rename_that_fails_puts_the_old_bundle_back(files, tmp_path, monkeypatch):
-    write_folder(files, tmp_path / "out")
+    write_folder(files.items(), tmp_path / "out")
     rename = Path.rename
 
     def refuse(self, target):
@@ -275,7 +276,7 @@ def test_a_rename_that_fails_puts_the_old_bundle_back(files, tmp_path, monkeypat
     monkeypatch.setattr(Path, "rename", refuse)
     monkeypatch.setattr(folders, "_exchanged", lambda new, folder: False)
     with pytest.raises(ExportError, match="Input/output error"):
-        write_folder(files, tmp_path / "out")
+        write_folder(files.items(), tmp_path / "out")
     assert standing(tmp_path / "out") == set(NAMES)
 
 
@@ -301,7 +302,7 @@ def test_a_damaged_bundle_is_named(tmp_path, relabel, word):
 @pytest.mark.parametrize("file", ["relabel.json", "arguments.json"])
 @pytest.mark.parametrize("version", [0, 1, 3, "x", "2", True, None, 1.5, [2]])
 def test_another_version_is_refused_in_words(files, tmp_path, file, version):
-    write_folder(files, tmp_path / "b")
+    write_folder(files.items(), tmp_path / "b")
     assert loaded(files, file)["version"] == 2
     path = tmp_path / "b" / file
     path.write_text(json.dumps({**loaded(files, file), "version": version}), "utf-8")
@@ -314,7 +315,7 @@ def test_another_version_is_refused_in_words(files, tmp_path, file, version):
 
 def test_a_neutral_toolset_of_another_version_is_refused(analysis):
     plan = plan_merge(analysis, (), ALL)
-    toolset = loaded(bundle_files(analysis, plan, (), ALL, "neutral"), "toolset.json")
+    toolset = loaded(dict(bundle_files(analysis, plan, (), ALL, "neutral")), "toolset.json")
 
     def read(**version):
         rest = {key: value for key, value in toolset.items() if key != "version"}
@@ -366,7 +367,7 @@ def test_fixes_show_in_phi_and_aliases_and_leave_the_maps_alone(analysis):
     plan = plan_merge(analysis, (), ALL)
     merged = next(item for item in plan.tools if len(item.members) > 1)
     broken = with_tools(plan, {merged.tool.id: replace(merged.tool, name="x y")})
-    files = bundle_files(analysis, broken, (), ALL, "openai-chat", fix=True)
+    files = dict(bundle_files(analysis, broken, (), ALL, "openai-chat", fix=True))
     rows = {row["old_id"]: row for row in loaded(files, "relabel.json")["entries"]}
     assert {rows[member]["new_name"] for member in merged.members} == {"x_y"}
     statuses = {member: rows[member]["status"] for member in merged.members}
@@ -379,7 +380,7 @@ def test_fixes_show_in_phi_and_aliases_and_leave_the_maps_alone(analysis):
     names = [row["function"]["name"] for row in loaded(files, "toolset.json")]
     assert "x_y" in names
     assert len(names) == len({name.casefold() for name in names})
-    plain = bundle_files(analysis, plan, (), ALL)
+    plain = dict(bundle_files(analysis, plan, (), ALL))
     assert files["arguments.json"] == plain["arguments.json"]
     assert b"x_y" in files["relabel.csv"]
     manifest = loaded(files, "manifest.json")
@@ -396,7 +397,7 @@ def test_parameters_with_new_names_are_mapped_and_come_back_from_the_bundle(tmp_
         bundle_of(analysis, shape="gemini")
     files = bundle_of(analysis, shape="gemini", fix=True)
     assert loaded(files, "manifest.json")["violations"] == []
-    write_folder(files, tmp_path / "b")
+    write_folder(files.items(), tmp_path / "b")
     back = read_relabelling(tmp_path / "b")
     assert back.arguments.keys() == {"a"}
     call = {"tool": "a", "arguments": {"the when": {"at time": "8"}}}
@@ -431,12 +432,12 @@ def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
     assert listed[1]["servers"] == ["song", "sum", "tree"]
     sets = loaded(files, "clients/vscode.json")
     assert [len(part["tools"]) for part in sets.values()] == [120, 90]
-    write_folder(files, tmp_path / "b")
-    write_folder(bundle_of(analysis, config=DECIDED), tmp_path / "b")
+    write_folder(files.items(), tmp_path / "b")
+    write_folder(bundle_of(analysis, config=DECIDED).items(), tmp_path / "b")
     assert not (tmp_path / "b" / "toolset-1.json").exists()
     (tmp_path / "b" / "toolset-x.json").write_text("mine", "utf-8")
     with pytest.raises(ExportError, match="something else"):
-        write_folder(files, tmp_path / "b")
+        write_folder(files.items(), tmp_path / "b")
 
 
 def test_the_manifest_says_how_tokens_were_counted(files, analysis, monkeypatch):

@@ -112,7 +112,8 @@ def bundle(analysis, shape, *rows, eager=(FILES.id,)):
     for row in rows:
         log = (*log, admit(log, decision_of_row(analysis.catalog, {"reviewer": "ann", **row})))
     config = PlanConfig(eager=eager)
-    return bundle_files(analysis, plan_merge(analysis, log, config), log, config, shape, True)
+    plan = plan_merge(analysis, log, config)
+    return dict(bundle_files(analysis, plan, log, config, shape, True))
 
 
 def test_openai_gets_a_namespace_for_each_server_and_people_describe_it(analysis):

@@ -74,7 +74,7 @@ def texts(value):
 def test_with_fixes_nothing_hidden_leaves_in_any_shape(place, hidden, tmp_path):
     analysis, plan = planned(catalog_with(place, hidden), tmp_path)
     for shape in SHAPES:
-        files = bundle_files(analysis, plan, (), CONFIG, shape, fix=True)
+        files = dict(bundle_files(analysis, plan, (), CONFIG, shape, fix=True))
         for name in ("toolset.json", "neutral.json"):
             ids = {tool.id for tool in analysis.catalog.tools}
             left = [text for text in texts(json.loads(files[name])) if text not in ids]
@@ -128,7 +128,7 @@ def test_a_name_in_disguise_does_not_take_the_name_it_copies(tmp_path):
         for name in ("add", "a\u200bdd", "a\u2060dd", "\u200b")
     ]
     analysis, plan = planned(json.dumps({"tools": tools}), tmp_path)
-    files = bundle_files(analysis, plan, (), CONFIG, None, fix=True)
+    files = dict(bundle_files(analysis, plan, (), CONFIG, None, fix=True))
     names = {
         row["old_name"]: row["new_name"] for row in json.loads(files["relabel.json"])["entries"]
     }
@@ -141,7 +141,7 @@ def test_what_calls_are_made_of_stays_and_is_still_listed(tmp_path):
     schema |= {"required": ["a\u200b"]}
     tools = [{"name": "t", "description": "Takes it.", "inputSchema": schema}]
     analysis, plan = planned(json.dumps({"tools": tools}), tmp_path)
-    files = bundle_files(analysis, plan, (), CONFIG, None, fix=True)
+    files = dict(bundle_files(analysis, plan, (), CONFIG, None, fix=True))
     (written,) = json.loads(files["toolset.json"])["tools"]
     assert written["inputSchema"] == schema
     assert {found.code for found in hidden_in(plan.catalog.tools)} == {"hidden-unicode"}

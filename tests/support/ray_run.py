@@ -53,7 +53,8 @@ def merged(path, engine, cache):
     catalog = shards.read_shards([path], engine)
     analysis = analyse(catalog, None, MiniLmEmbedder(), VectorCache(cache), engine=engine)
     options = PlanConfig(accept="auto")
-    return bundle_files(analysis, plan_merge(analysis, (), options), (), options, None, False)
+    plan = plan_merge(analysis, (), options)
+    return dict(bundle_files(analysis, plan, (), options))
 
 
 def out_of_memory(value, block):

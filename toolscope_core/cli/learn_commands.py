@@ -166,7 +166,7 @@ def tune_files(
     tuned.train(triplets, progress())
     content = tuned.files()
     manifest = {MANIFEST: manifest_of(content, EMBEDDER_PROGRAM)}
-    write_folder({**content, **manifest}, out, EMBEDDER_PROGRAM)
+    write_folder({**content, **manifest}.items(), out, EMBEDDER_PROGRAM)
     return len(triplets)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +40,7 @@ from toolscope_core.cli.terminal import (
     say_error,
     tell_spent,
 )
+from toolscope_core.files.folders import MANIFEST
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
 from toolscope_core.model.environment import read_environment
@@ -186,14 +186,13 @@ def merge(
         plan = with_eager_tools(
             plan_merge(analysis, log, options), log, eager_tokens, usage or (), queries, searched_as
         )
-        files = bundle_files(analysis, plan, log, options, shape, fix)
-    write_folder(files, out)
+        write_folder(bundle_files(analysis, plan, log, options, shape, fix), out)
     with suppress(ConfigError):  # the bundle is written; the pairs are judged again then
         analysis.cached_judge.save()
     plan = readable_plan(plan, shape, fix, leave_out_refused)
     outgoing = [item.tool for item in plan.tools]
     _tell_plan(plan, options, analysis.syntheses.costs)
-    _tell_toolset(files)
+    _tell_toolset(out)
     _tell_servers(plan.catalog)
     _tell_decisions(len(given), of_others)
     if analysis.model_verdicts:
@@ -267,8 +266,8 @@ def _tell_larger(plan: MergePlan, costs: Costs) -> None:
             say(f"left to a person: {for_terminal(why)}")
 
 
-def _tell_toolset(files: Mapping[str, bytes]) -> None:
-    manifest = json.loads(files["manifest.json"])
+def _tell_toolset(bundle: Path) -> None:
+    manifest = json.loads((bundle / MANIFEST).read_bytes())
     tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
     sizes = (Size(tokens[side], tokens["bytes"][side]) for side in ("before", "after"))
     say(f"about {SizeChange('', *sizes).in_words} ({tokens['counted']})")
@@ -283,7 +282,8 @@ def _tell_toolset(files: Mapping[str, bytes]) -> None:
             f"too many tools for one file: the toolset is in {toolsets}, by server; "
             "manifest.json lists them"
         )
-    for row in json.loads(files[PROFILES])["profiles"] if PROFILES in files else ():
+    own = bundle / PROFILES
+    for row in json.loads(own.read_bytes())["profiles"] if own.exists() else ():
         changes = more(len(row["notes"]), "changes since it was saved", "change since it was saved")
         say(f"profile {row['name']}: {quantity(len(row['tools']), 'tool')}{changes}")
 

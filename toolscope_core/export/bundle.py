@@ -38,7 +38,7 @@ from toolscope_core.export.bundle_readme import readme_text
 from toolscope_core.export.checked_plan import checked_plan, named_toolsets
 from toolscope_core.export.manifest import manifest, token_rows
 from toolscope_core.export.namespaces import described_servers, in_namespaces
-from toolscope_core.files.folders import write_folder
+from toolscope_core.files.folders import MANIFEST, write_folder
 from toolscope_core.files.json_lines import lines_of
 from toolscope_core.merging.pipeline import Analysis, thresholds_of
 from toolscope_core.model.argument_map import ArgumentMap
@@ -70,10 +70,11 @@ def bundle_files(
     config: PlanConfig,
     shape: str | None = None,
     fix: bool = False,
-) -> dict[str, bytes]:
-    """File name → content, always in the same order: before the manifest ``VARIANTS`` where
-    document variants were accepted, the ``CLIENT_FILES`` where tools of servers were pruned, and
-    ``PROFILES`` with a folder for each profile where there are some.
+) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the files, each made when it is asked for, always in the same order:
+    before the manifest ``VARIANTS`` where document variants were accepted, the ``CLIENT_FILES``
+    where tools of servers were pruned, and ``PROFILES`` with a folder for each profile where there
+    are some.
 
     ``shape`` defaults to the input's; ``fix`` applies the fixes that are offered for it, and writes
     too many tools as ``toolset-1.json`` and so on in place of ``toolset.json``. Raises
@@ -82,41 +83,48 @@ def bundle_files(
     plan = checked_plan(plan, shape, fix, config.leave_out_refused)
     is_sendable = shape is not None
     shape = shape or plan.catalog.format
-    costs, (pairs, siblings) = Costs(), _pairs(analysis)
-    apart = sorted(constraints(analysis.catalog, log).cannot)
-    files = {
-        **{
-            name: _json(_toolset(part, plan, shape, is_sendable, log), 3)
-            for name, part in named_toolsets(plan, shape, fix).items()
-        },
-        "relabel.json": _json({"version": BUNDLE, "entries": [asdict(r) for r in plan.relabels]}),
-        "arguments.json": _json(
-            {"version": BUNDLE, "maps": {a.tool_id: argument_row(a) for a in plan.arguments}}
-        ),
-        "clusters.json": _json([_cluster_row(cluster) for cluster in plan.clusters]),
-        **pairs,
-        "aliases.json": _json(_aliases(plan)),
-        "never_merge.json": _json([[pair.left, pair.right] for pair in apart]),
-        "decisions.jsonl": decision_lines(log, plan.catalog),
-        "dangling.json": _json([asdict(item) for item in plan.dangling]),
-        "fingerprints.json": _json({tool.id: tool.fingerprint for tool in plan.catalog.tools}),
-        "tools.csv": tools_csv(plan.tools, costs),
-        "relabel.csv": relabel_csv(plan.relabels),
-        **_neutral("neutral.json", plan.tools, plan.catalog, _compact),
-        **_original(plan.catalog),
-        "README.md": readme_text(plan, analysis.model_verdicts).encode("utf-8", "backslashreplace"),
-        **_variant_file(plan, log),
-        **client_files(plan),
-        **_profile_files(plan, log, shape if is_sendable else None, fix, config.leave_out_refused),
-    }
+    costs, siblings, hashes = Costs(), 0, dict[str, str]()
+
+    def pairs() -> Iterator[JsonObject]:
+        nonlocal siblings
+        for row in pair_rows(analysis):
+            siblings += row["relation"] == "related" and row["verdict"] == "keep"
+            yield row
+
+    def files() -> Iterator[tuple[str, bytes]]:
+        for name, part in named_toolsets(plan, shape, fix).items():
+            yield name, _json(_toolset(part, plan, shape, is_sendable, log), 3)
+        rows = [asdict(row) for row in plan.relabels]
+        yield "relabel.json", _json({"version": BUNDLE, "entries": rows})
+        maps = {alpha.tool_id: argument_row(alpha) for alpha in plan.arguments}
+        yield "arguments.json", _json({"version": BUNDLE, "maps": maps})
+        del rows, maps  # 1 kB a tool
+        yield "clusters.json", _json(list(map(_cluster_row, plan.clusters)))
+        yield from _pair_files(pairs(), len(analysis.scores))
+        yield "aliases.json", _json(_aliases(plan))
+        apart = sorted(constraints(analysis.catalog, log).cannot)
+        yield "never_merge.json", _json([[pair.left, pair.right] for pair in apart])
+        yield "decisions.jsonl", decision_lines(log, plan.catalog)
+        yield "dangling.json", _json(list(map(asdict, plan.dangling)))
+        yield "fingerprints.json", _json({one.id: one.fingerprint for one in plan.catalog.tools})
+        yield "tools.csv", tools_csv(plan.tools, costs)
+        yield "relabel.csv", relabel_csv(plan.relabels)
+        yield from _neutral("neutral.json", plan.tools, plan.catalog, _compact)
+        yield from _original(plan.catalog)
+        text = readme_text(plan, analysis.model_verdicts)
+        yield "README.md", text.encode("utf-8", "backslashreplace")
+        yield from _variant_file(plan, log)
+        yield from client_files(plan).items()
+        sent_as = shape if is_sendable else None
+        yield from _profile_files(plan, log, sent_as, fix, config.leave_out_refused).items()
+
+    for name, content in files():
+        hashes[name] = hashlib.sha256(content).hexdigest()
+        yield name, content
     chosen, thresholds = {"shape": shape, "fix": fix}, thresholds_of(analysis, log)
-    about = {
-        **manifest(analysis, plan, config, thresholds, chosen, siblings),
-        "tokens": token_rows(plan, shape, costs),
-        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
-    }
-    files["manifest.json"] = _json(about)
-    return files
+    about = manifest(analysis, plan, config, thresholds, chosen, siblings)
+    tokens = token_rows(plan, shape, costs)
+    yield MANIFEST, _json({**about, "tokens": tokens, "sha256": hashes})
 
 
 def write_bundle(
@@ -212,27 +220,19 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _pairs(analysis: Analysis) -> tuple[dict[str, bytes], int]:
-    """``pairs.jsonl`` or its parts, and how many pairs are siblings: related, and kept apart."""
-    siblings = 0
-
-    def counted() -> Iterator[JsonObject]:
-        nonlocal siblings
-        for row in pair_rows(analysis):
-            siblings += row["relation"] == "related" and row["verdict"] == "keep"
-            yield row
-
-    rows = counted()
-    names = part_names("pairs.jsonl", -(-len(analysis.scores) // PART_PAIRS) or 1)
-    return {name: lines_of(islice(rows, PART_PAIRS)) for name in names}, siblings
+def _pair_files(rows: Iterator[JsonObject], pairs: int) -> Iterator[tuple[str, bytes]]:
+    """``pairs.jsonl``, or its parts of ``PART_PAIRS`` at most."""
+    for name in part_names("pairs.jsonl", -(-pairs // PART_PAIRS) or 1):
+        yield name, lines_of(islice(rows, PART_PAIRS))
 
 
-def _variant_file(plan: MergePlan, log: Sequence[Decision]) -> dict[str, bytes]:
+def _variant_file(plan: MergePlan, log: Sequence[Decision]) -> Iterator[tuple[str, bytes]]:
     """The accepted document variants of the exported tools, where there are any."""
     written = {one: it for one, it in variants(plan.catalog, log).items() if it.is_there}
     tools = with_variants((item.tool for item in plan.tools), written, plan.phi)
     rows = variant_rows({tool.id: tool.augmentation for tool in tools if tool.augmentation})
-    return {VARIANTS: lines_of(rows)} if rows else {}
+    if rows:
+        yield VARIANTS, lines_of(rows)
 
 
 def _profile_files(
@@ -280,7 +280,7 @@ def _aliases(plan: MergePlan) -> JsonObject:
     return aliases
 
 
-def _original(catalog: Catalog) -> dict[str, bytes]:
+def _original(catalog: Catalog) -> Iterator[tuple[str, bytes]]:
     """The tools as they came in, in the neutral shape: the same ids and fingerprints when read
     again. Hidden characters are in it, so that all but ASCII is escaped.
     """
@@ -290,13 +290,11 @@ def _original(catalog: Catalog) -> dict[str, bytes]:
 
 def _neutral(
     name: str, tools: Sequence[MergedTool], catalog: Catalog, write: Callable[[object], str]
-) -> dict[str, bytes]:
+) -> Iterator[tuple[str, bytes]]:
     """A file with tools in the neutral shape, or its parts, of ``PART_TOOLS`` at most."""
     parts = split(tools, PART_TOOLS) if len(tools) > PART_TOOLS else (tools,)
-    return {
-        own: _json(write_toolset(part, catalog.servers, "neutral"), 3, write)
-        for own, part in zip(part_names(name, len(parts)), parts, strict=True)
-    }
+    for own, part in zip(part_names(name, len(parts)), parts, strict=True):
+        yield own, _json(write_toolset(part, catalog.servers, "neutral"), 3, write)
 
 
 def _json(value: object, levels: int = 2, write: Callable[[object], str] = _compact) -> bytes:

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -34,12 +34,13 @@ _EXCHANGE, _HERE = 2, -100
 _NOUNS = {PROGRAM: "bundle", MODEL_PROGRAM: "model", EMBEDDER_PROGRAM: "embedder"}
 
 
-def write_folder(files: Mapping[str, bytes], folder: Path, program: str = PROGRAM) -> None:
-    """Put the files into ``folder``, all or none; a bundle (a model, by the ``program`` of its
-    manifest) that stands there as it was written is replaced.
+def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str = PROGRAM) -> None:
+    """Put the files, by name, into ``folder``, all or none; a bundle (a model, by the ``program``
+    of its manifest) that stands there as it was written is replaced.
 
     Raises ``ExportError`` where the folder holds anything else, or cannot be written.
     """
+    size = 0
     try:
         folder = folder.resolve()
         restore(folder)
@@ -49,7 +50,8 @@ def write_folder(files: Mapping[str, bytes], folder: Path, program: str = PROGRA
         new = beside / "new"
         new.mkdir(parents=True)
         try:
-            for name, content in files.items():
+            for name, content in files:
+                size += len(content)
                 (new / name).parent.mkdir(parents=True, exist_ok=True)
                 (new / name).write_bytes(content)
             if not folder.exists():
@@ -61,8 +63,7 @@ def write_folder(files: Mapping[str, bytes], folder: Path, program: str = PROGRA
     except (OSError, RuntimeError) as error:  # resolve() raises the latter for a loop of links
         reason = getattr(error, "strerror", None) or str(error)
         is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        size = sum(map(len, files.values()))
-        remedy = f"; free {size:,} bytes there and repeat" if is_full else ""
+        remedy = f"; free more than {size:,} bytes there and repeat" if is_full else ""
         raise ExportError(
             f"the {_NOUNS[program]} could not be written to {folder}: {reason}; what stood there "
             f"is unchanged{remedy}"

@@ -33,7 +33,8 @@ def write_model(model: LearnedModel, folder: Path) -> None:
     written. Raises ``ExportError`` where the folder holds anything else or cannot be written.
     """
     files = model_files(model)
-    write_folder({**files, MANIFEST: manifest_of(files, MODEL_PROGRAM)}, folder, MODEL_PROGRAM)
+    files[MANIFEST] = manifest_of(files, MODEL_PROGRAM)
+    write_folder(files.items(), folder, MODEL_PROGRAM)
 
 
 def model_files(model: LearnedModel) -> dict[str, bytes]:

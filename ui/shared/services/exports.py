@@ -196,7 +196,8 @@ class Exports(PageService):
     ) -> dict[str, bytes]:
         """The files of the export bundle. Raises ``ExportError`` where the target refuses it."""
         analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id, config)
-        return bundle_files(analysis, plan, self._review.log(catalog_id), config, shape, fix)
+        log = self._review.log(catalog_id)
+        return dict(bundle_files(analysis, plan, log, config, shape, fix))
 
     def download(
         self, record: CatalogRecord, config: PlanConfig, use: Use | None = None, fix: bool = False
