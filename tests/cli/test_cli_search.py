@@ -100,7 +100,7 @@ def test_the_search_of_toolscope_is_one_setting(tmp_path):
 def test_every_setting_of_the_search_is_an_option(options, expected, monkeypatch):
     configs = []
 
-    def answer(catalogs, request, searched):
+    def answer(catalog, request, searched, engine):
         configs.append(searched.config)
 
     monkeypatch.setattr("toolscope_core.cli.search_command._answer", answer)

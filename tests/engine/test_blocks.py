@@ -6,15 +6,19 @@ import sys
 import numpy as np
 import pytest
 
+from tests.support.catalogs import example_catalog
 from tests.support.fakes import WordEmbedder
 from toolscope_core.cli.engine_options import EngineChoice
+from toolscope_core.cli.searcher import Searcher, SearchOptions
 from toolscope_core.embedding import candidate_pairs
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.engine import ray_engine
+from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import ConfigError, missing_packages_in_words
 from toolscope_core.model.protocols import LOCAL, Shared
+from toolscope_core.retrieval.documents import tool_document
 
 
 class NoEngine:
@@ -48,6 +52,28 @@ def test_texts_for_an_endpoint_stay_where_its_key_is(tmp_path):
     assert len(embed_cached(["a tool"], AtEndpoint(), VectorCache(tmp_path), engine=NoEngine()))
     with pytest.raises(AssertionError, match="left"):
         embed_cached(["another"], WordEmbedder(), VectorCache(tmp_path), engine=NoEngine())
+
+
+@pytest.mark.parametrize("servers", [False, True])
+def test_what_a_search_reads_is_encoded_on_the_workers(tmp_path, monkeypatch, servers):
+    catalog, options = example_catalog(), SearchOptions(servers=servers)
+    documents = [tool_document(tool, not servers) for tool in catalog.tools]
+    encoded = []
+
+    class Workers:
+        def map_blocks(self, function, shared, blocks):
+            blocks = list(blocks)
+            encoded.extend(text for block in blocks for text in block)
+            return LOCAL.map_blocks(function, shared, blocks)
+
+    def names(place, engine):
+        monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / place))
+        searcher = Searcher(catalog, options, engine=engine)
+        return searcher.rankings([Query("1", "Translate this letter to French")]).names
+
+    assert names("here", LOCAL) == names("workers", Workers())
+    assert set(encoded) == set().union(*(one.texts for one in documents))
+    assert len(encoded) == len(set(encoded))
 
 
 def test_an_encoder_that_is_loaded_crosses_to_a_worker():

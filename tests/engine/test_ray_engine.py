@@ -50,6 +50,12 @@ def test_a_worker_is_killed_in_each_stage_and_two_share_its_work(run, stage):
     assert len(list(folder.glob(f"{stage} *"))) >= 2
 
 
+def test_the_dashboard_says_what_a_worker_does(run):
+    names = run[0]["names"]
+    assert {task for task, _ in names} == {"in dashboard"}
+    assert {worker for _, worker in names} <= {f"ToolScope {n}" for n in range(1, 65)}
+
+
 def test_an_error_of_a_block_is_that_of_its_function(run):
     assert run[0]["refused"] == ["ModelError", "it is damaged; make block 0 anew"]
 

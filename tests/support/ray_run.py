@@ -66,6 +66,13 @@ def added(value, block):
     return value + block
 
 
+def in_dashboard(value, block):
+    import ray
+
+    context = ray.get_runtime_context()
+    return context.get_task_name(), context.get_actor_name()
+
+
 def sums_while_a_node_goes():
     """What two nodes make of twenty blocks, of which one goes while they work."""
     from ray.cluster_utils import Cluster  # the engine sets what Ray reads when it is loaded
@@ -102,6 +109,7 @@ def run(folder, *paths):
                 merged(path, one, folder / f"{path.stem}-{one is LOCAL}") for one in (LOCAL, deadly)
             ]
             results["equal"].append(bundles[0] == bundles[1] and len(bundles[0]) > 10)
+        results["names"] = list(engine.map_blocks(in_dashboard, Shared(1), range(8)))
         results["refused"] = error_of(engine, refused)
         results["lost"] = error_of(engine, always_killed)
         results["too large"] = error_of(engine, out_of_memory)

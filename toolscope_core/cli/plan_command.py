@@ -118,13 +118,14 @@ def _plan(
     """The plan of one request: its jobs as ``options`` split it, ``options.k`` candidates for
     each.
     """
+    from toolscope_core.catalog.isolation import read_files
     from toolscope_core.cli.searcher import Searcher, searched_catalog
     from toolscope_core.evaluation.query_sets import Query
     from toolscope_core.retrieval.subqueries import IN_VIEW
 
     if options.decomposition == "steps":
         raise ConfigError("recorded steps are of the queries of a file; take another --decompose")
-    catalog = searched_catalog(catalogs, options).catalog
+    catalog = searched_catalog(read_files(catalogs), options).catalog
     searcher = Searcher(catalog, options, progress())
     _ = searcher.tools  # loads and indexes, which is not the plan's time
     start = time.perf_counter()

@@ -5,6 +5,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.searcher import Searcher, SearchOptions, searched_catalog
 from toolscope_core.cli.terminal import progress, say, say_json, spent_json, spent_text
@@ -42,7 +43,7 @@ def plan_evaluation(
     """The plans of a query set, on the toolset of a bundle too, with gold answers moved by φ.
     Raises ``ConfigError`` where gold answers are not in the catalog, or no query has any.
     """
-    searched = searched_catalog(catalogs, search)
+    searched = searched_catalog(read_files(catalogs), search)
     judged = [query for query in read_queries(queries) if query.gold]
     kept = with_gold_among(judged, searched.catalog.by_id, skip_unknown)
     if not kept:

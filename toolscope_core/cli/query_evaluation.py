@@ -111,6 +111,7 @@ def evaluation(
     Raises ``ConfigError`` where gold answers are not in the catalog, no query has any, or the
     bundle is one of other tools.
     """
+    from toolscope_core.catalog.isolation import read_files
     from toolscope_core.cli.searcher import Searcher, searched_catalog
     from toolscope_core.evaluation.query_sets import read_queries, with_gold_among
     from toolscope_core.evaluation.reports import metric_rows
@@ -121,7 +122,7 @@ def evaluation(
         raise ConfigError("--each-change is of merges; give --bundle, and leave out --servers")
     if options.select and options.search.servers:
         raise ConfigError("--select takes tools, not servers; leave out --servers or --select")
-    searched = searched_catalog(catalogs, options.search)
+    searched = searched_catalog(read_files(catalogs), options.search)
     query_set, owners = read_queries(queries), _owners(searched.catalog)
     gold_of = partial(_gold, servers=options.search.servers, owners=owners)
     judged = [query for query in query_set if gold_of(query)]

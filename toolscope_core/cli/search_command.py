@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolscope_core.cli.engine_options import HERE, EngineChoice
 from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.search_options import (
     ALL_TOOLS,
@@ -21,7 +21,7 @@ from toolscope_core.files.json_lines import write_rows
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.protocols import Progress, Step
+from toolscope_core.model.protocols import Engine, Progress, Step
 
 if TYPE_CHECKING:
     from toolscope_core.cli.searcher import SearchOptions
@@ -51,33 +51,38 @@ def search(
     knobs: SearchKnobs = DEFAULT_SEARCH,
     searched: SearchedTools = ALL_TOOLS,
     ask: AskRequest = SAVED,
+    on: EngineChoice = HERE,
 ) -> None:
     """Show which tools an agent would be given for a request, the best first."""
     from toolscope_core.catalog.isolation import start_waiting
 
     start_waiting()
-    from toolscope_core.cli.searcher import search_options
+    from toolscope_core.cli.searcher import search_options, searched_catalog
 
     options = search_options(k, searched, knobs, ask)
+    files, request = [Path(one) for one in catalogs], ""
     if queries is None:
-        _answer(*catalogs_and_request(catalogs), options)
+        files, request = catalogs_and_request(catalogs)
     elif out is None:
         raise ConfigError("--queries was given without --out; say where the rankings go")
-    else:
-        _write_rankings([Path(one) for one in catalogs], queries, out, options)
+    with on.start() as engine:
+        catalog = searched_catalog(on.read(files, engine, progress()), options).catalog
+        if queries is None:
+            _answer(catalog, request, options, engine)
+        elif out is not None:
+            _write_rankings(catalog, queries, out, options, engine)
 
 
-def _answer(catalogs: Sequence[Path], request: str, options: SearchOptions) -> None:
+def _answer(catalog: Catalog, request: str, options: SearchOptions, engine: Engine) -> None:
     """Say what one request is split into and what it finds, a line a place."""
-    from toolscope_core.cli.searcher import Searcher, searched_catalog
+    from toolscope_core.cli.searcher import Searcher
     from toolscope_core.evaluation.query_sets import Query
     from toolscope_core.evaluation.search_results import doubt
 
     if options.splits is not None or options.decomposition == "steps":
         raise ConfigError("recorded steps are of the queries of a file; give --queries")
-    catalog = searched_catalog(catalogs, options).catalog
     words_first = _words_first(request, catalog, options.k) if not options.servers else progress()
-    searcher = Searcher(catalog, options, words_first)
+    searcher = Searcher(catalog, options, words_first, engine=engine)
     (tool_request,) = searcher.requests([Query("", request)])
     tools: tuple[RankedTool, ...] = ()
     if options.servers:
@@ -122,15 +127,14 @@ def _tell_words_alone(request: str, catalog: Catalog, k: int) -> None:
 
 
 def _write_rankings(
-    catalogs: Sequence[Path], queries: Path, out: Path, options: SearchOptions
+    catalog: Catalog, queries: Path, out: Path, options: SearchOptions, engine: Engine
 ) -> None:
     """A ranking for each query of a set, written as JSONL in its order."""
-    from toolscope_core.cli.searcher import Searcher, searched_catalog
+    from toolscope_core.cli.searcher import Searcher
     from toolscope_core.evaluation.query_sets import read_queries
 
-    catalog = searched_catalog(catalogs, options).catalog
     query_set = read_queries(queries)
-    rankings = Searcher(catalog, options, progress()).rankings(query_set)
+    rankings = Searcher(catalog, options, progress(), engine=engine).rankings(query_set)
     rows = zip(query_set, rankings.requests, rankings.names, rankings.scores, strict=True)
     write_rows(
         out,

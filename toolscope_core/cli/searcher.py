@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
-from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.search_options import (
     ASKING,
@@ -29,13 +28,16 @@ from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import Embedder, Progress, silent
+from toolscope_core.model.protocols import LOCAL, Embedder, Engine, Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools, SearchSetup
 from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.retrieval.documents import tool_document
+from toolscope_core.retrieval.index_files import encode_documents
 from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.searching import BY_TOKENS
 from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
@@ -125,11 +127,10 @@ class SearchedCatalog:
     variants: LoadedVariants
 
 
-def searched_catalog(paths: Sequence[Path], options: SearchOptions) -> SearchedCatalog:
-    """The catalog of these files with the variants of another, or with those that a trained model
-    was trained with. Raises as the readers do.
+def searched_catalog(catalog: Catalog, options: SearchOptions) -> SearchedCatalog:
+    """The catalog with the variants of a file, or with those that a trained model was trained with.
+    Raises as their readers do.
     """
-    catalog = read_files(paths)
     if options.variants is not None:
         variants = read_variants(options.variants, catalog)
     elif options.learned is not None:
@@ -142,7 +143,7 @@ def searched_catalog(paths: Sequence[Path], options: SearchOptions) -> SearchedC
 
 class Searcher:
     """A catalog searched as the options say; ``phi`` leads to it from the ids that queries name,
-    which are those of the catalog ``former``.
+    which are those of the catalog ``former``. Its texts are encoded on the workers of ``engine``.
     """
 
     def __init__(
@@ -152,8 +153,10 @@ class Searcher:
         progress: Progress = silent,
         phi: Mapping[str, str | None] | None = None,
         former: Catalog | None = None,
+        engine: Engine = LOCAL,
     ) -> None:
         self._catalog, self._options, settings = catalog, options, read_environment()
+        self._engine = engine
         self._progress, self._phi, self._former = progress, phi, former
         self._embedder: Embedder = embedder_of(settings, options.embedder)
         self._cache = VectorCache(settings.cache_dir)
@@ -164,12 +167,24 @@ class Searcher:
     @cached_property
     def tools(self) -> SearchableTools:
         """The search for tools."""
+        self._encode()
         return self._setup(self._model()).open(self._catalog.tools, self._progress)
 
     @cached_property
     def ranker(self) -> ToolsetRanker:
         """The same search for many requests on several toolsets."""
         return ToolsetRanker(self._setup(self._model()))
+
+    def _encode(self) -> None:
+        """Have what the index needs in the cache, where other workers make it."""
+        config, servers = self._options.config, self._options.servers
+        if self._engine is LOCAL or config.client:
+            return
+        documents = [tool_document(tool, not servers) for tool in self._catalog.tools]
+        encode_documents(
+            *(documents, self._embedder, self._cache, self._engine, self._progress),
+            keep_tokens=not servers and config.rerank in BY_TOKENS,
+        )
 
     def _setup(self, learned: LearnedModel | None) -> SearchSetup:
         config, servers = self._options.config, self._catalog.servers
@@ -199,6 +214,7 @@ class Searcher:
 
     def servers(self) -> ServerRetriever:
         """The search for servers. Raises ``ConfigError`` where no tool has one."""
+        self._encode()
         config = self._options.config
         retriever = ServerRetriever(
             self._catalog, self._embedder, self._cache, config, self._scorer, self._progress

@@ -90,7 +90,8 @@ class RayEngine:
         actor = ray.remote(
             max_restarts=-1, max_task_retries=_RETRIES, scheduling_strategy="SPREAD"
         )(Worker)
-        self._workers = [actor.remote() for _ in range(workers)]
+        names = (f"ToolScope {number}" for number in range(1, workers + 1))
+        self._workers = [actor.options(name=name).remote() for name in names]
         self._refs: WeakKeyDictionary[Shared[Any], Any] = WeakKeyDictionary()
         versions = {self._result(one.version.remote()) for one in self._workers}
         if versions != {code_version(*_PACKAGES)}:
@@ -102,14 +103,17 @@ class RayEngine:
     def map_blocks(
         self, function: Callable[[T, Block], Result], shared: Shared[T], blocks: Iterable[Block]
     ) -> Iterator[Result]:
-        """Whoever is done first gets the next block; what is done early waits in the store."""
+        """Whoever is done first gets the next block; what is done early waits in the store. Ray's
+        dashboard shows a block by the name of its function, on an actor *ToolScope 1* and so on.
+        """
         work = iter(blocks)
         running: dict[Any, Any] = {}
+        name = getattr(function, "func", function).__name__.strip("_").replace("_", " ")
         in_order: deque[Any] = deque()
 
         def send(worker: Any) -> None:
             for block in work:
-                result = worker.run.remote(function, [self._ref(shared)], block)
+                result = worker.run.options(name=name).remote(function, [self._ref(shared)], block)
                 running[result] = worker
                 in_order.append(result)
                 return

@@ -48,6 +48,12 @@ class SearchDocument:
         """The text in which the tokens of a request look for theirs."""
         return self.short if self.plain else self.full
 
+    @property
+    def texts(self) -> frozenset[str]:
+        """All that is encoded of it."""
+        plain = self.plain.texts if self.plain else frozenset[str]()
+        return frozenset((self.short, self.full, *self.tool_side)) | plain
+
 
 @dataclass(frozen=True, slots=True)
 class ServerProfile:

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.files.cache_files import file_sha256, unusable
-from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
+from toolscope_core.model.protocols import Embedder, Engine, Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.sparse import Scores, SparseIndex
@@ -77,6 +77,22 @@ def open_index(
     except OSError as error:
         raise unusable(cache.folder, error) from error
     return index
+
+
+def encode_documents(
+    documents: Iterable[SearchDocument],
+    embedder: Embedder,
+    cache: VectorCache,
+    engine: Engine,
+    progress: Progress = silent,
+    *,
+    keep_tokens: bool = True,
+) -> None:
+    """Encode on the workers of ``engine`` what the index of these documents needs and the cache
+    does not have, the tokens for late interaction too where ``keep_tokens`` says so.
+    """
+    texts = sorted(frozenset[str]().union(*(one.texts for one in documents)))
+    embed_cached(texts, embedder, cache, progress, keep_tokens=keep_tokens, engine=engine)
 
 
 def _read(folder: Path, places: NDArray[np.intp]) -> SearchIndex | None:
