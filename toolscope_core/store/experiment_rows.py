@@ -53,7 +53,6 @@ def keep_result(
     with store.write() as session:
         row = _row(session, store, number)
         row.result, row.seconds, row.is_done = dict(result), seconds, is_done
-        session.add(row)
 
 
 def list_experiments(store: Store, catalog_id: int) -> tuple[Experiment, ...]:

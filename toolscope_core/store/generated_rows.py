@@ -93,8 +93,6 @@ def decide_generated(
         ]
         for row in changed:
             row.state = state
-            session.add(row)
-        session.flush()
         _write_set(session, store, name, as_file)
     return len(changed)
 
@@ -115,8 +113,6 @@ def edit_generated(
                 "somebody else has changed this query since it was shown; look at it again"
             )
         row.text, row.state = text, "kept"
-        session.add(row)
-        session.flush()
         _write_set(session, store, name, as_file)
 
 

@@ -80,7 +80,6 @@ def record_step(store: Store, job_id: str, step: Step) -> bool:
             return False
         row.stage, row.done, row.total = step.stage, step.done, step.total
         row.updated_at = store.time(session)
-        session.add(row)
         return not row.cancel
 
 
@@ -97,7 +96,6 @@ def request_cancel(store: Store, job_id: str) -> Job:
         row = _row(session, store, job_id)
         if row.state == "running":
             row.cancel = True
-            session.add(row)
         return _job(row)
 
 
@@ -107,7 +105,6 @@ def end_job(store: Store, job_id: str, state: JobState, message: str = "") -> Jo
         row = _row(session, store, job_id)
         if row.state == "running":
             row.state, row.message, row.updated_at = state, message, store.time(session)
-            session.add(row)
         return _job(row)
 
 

@@ -79,8 +79,6 @@ def end_run(store: Store, run_id: str, state: RunState, message: str = "") -> Mo
     with store.write() as session:
         row = _row(session, store, run_id)
         row.state, row.message, row.ended_at = state, message, store.time(session)
-        session.add(row)
-        session.flush()
         return _run(session, store, row)
 
 
