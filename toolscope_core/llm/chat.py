@@ -6,21 +6,23 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
 
-from toolscope_core.llm.http_replies import HttpFailure, HttpReply, failure_of, short_line
+from toolscope_core.llm.http_replies import HttpReply, failure_of, short_line
 from toolscope_core.llm.masking import masked
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
-from toolscope_core.model.protocols import ChatReply, ChatRequest
+from toolscope_core.model.protocols import ChatReply, ChatRequest, ModelReply
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 if TYPE_CHECKING:
     from toolscope_core.llm.endpoint_client import EndpointClient
 
+Reply = TypeVar("Reply", bound=ModelReply)
 Form = Literal["schema", "object", "text"]
 _Count = Annotated[int, Field(strict=True, ge=0, lt=1_000_000_000)]
 """Tokens; a report of more is none."""
@@ -97,35 +99,41 @@ class EndpointModel:
 
     def ask(self, request: ChatRequest) -> ChatReply:
         """See ``backends.ChatModel``. A first refusal may only teach what the server supports."""
-        page, lesson = self.exchange(lambda able: body_of(request, able, self.endpoint))
-        if lesson:
-            return ChatReply(None, reason=lesson, final=False, seconds=page.seconds, wait=0.0)
-        failed = self.failure(page)
-        reply = (
-            ChatReply(None, **failed.reply_fields(page, request.tokens))
-            if failed
-            else read_reply(page, request.tokens)
+        reply = self.exchange(
+            lambda able: body_of(request, able, self.endpoint),
+            *(request.tokens, read_reply, partial(ChatReply, None)),
         )
         text = reply.text + reply.reason + canonical_json(reply.value)
         if self.repeats_key(text):
             return replace(reply, value=None, reason=REPEATED_KEY, text="")
         return reply
 
-    def exchange(self, body: Callable[[Capabilities], Mapping[str, Any]]) -> tuple[HttpReply, str]:
-        """The reply to the body made for what the server supports. The text is not empty where a
-        refusal has taught something about that: then the same may be asked again at once.
+    def exchange(
+        self,
+        body: Callable[[Capabilities], Mapping[str, Any]],
+        tokens: int,
+        read: Callable[[HttpReply, int], Reply],
+        no_reply: Callable[..., Reply],
+    ) -> Reply:
+        """What ``read`` makes of the reply to so many ``tokens``, the body made for what the server
+        supports; ``no_reply`` where there is none. After a refusal that has taught something about
+        that, and after what cannot be read (``ValueError``), the same may be asked again at once.
         """
         capabilities = self.capabilities
         page = self._opened().chat(body(capabilities))
+        ask_again = partial(no_reply, final=False, seconds=page.seconds, wait=0.0)
         better = capabilities.after(page.complaint()) if page.status in (400, 422) else None
-        if better is None:
-            return page, ""
-        _capabilities[self.endpoint.base_url, self.name] = better
-        return page, f"the server does not take all that was sent: {page.complaint()}"
-
-    def failure(self, page: HttpReply) -> HttpFailure | None:
-        """As ``failure_of``, of this endpoint."""
-        return failure_of(page, self.endpoint, keyed=bool(self._key.secret))
+        if better is not None:
+            _capabilities[self.endpoint.base_url, self.name] = better
+            lesson = f"the server does not take all that was sent: {page.complaint()}"
+            return ask_again(reason=lesson)
+        failed = failure_of(page, self.endpoint, keyed=bool(self._key.secret))
+        if failed is not None:
+            return no_reply(**failed.reply_fields(page, tokens))
+        try:
+            return read(page, tokens)
+        except ValueError as error:
+            return ask_again(reason=str(error))
 
     def repeats_key(self, text: str) -> bool:
         """Whether a text holds the key or a half of it, in any spelling."""
@@ -175,13 +183,8 @@ def parameters(able: Capabilities, endpoint: Endpoint, most_tokens: int) -> dict
 
 
 def read_reply(page: HttpReply, tokens: int) -> ChatReply:
-    """The reply in a completion to so many ``tokens``; an HTTP reply that is no completion is not
-    ``final``.
-    """
-    try:
-        document, message, finish = read_completion(page)
-    except ValueError as error:
-        return ChatReply(None, reason=str(error), final=False, seconds=page.seconds, wait=0.0)
+    """The reply in a completion to so many ``tokens``. Raises as ``read_completion`` does."""
+    document, message, finish = read_completion(page)
     text = text_in(message)
     held = held_back(message, finish)
     value = None if held else last_object(text)

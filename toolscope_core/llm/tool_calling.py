@@ -46,16 +46,9 @@ class ToolCallingModel:
                 **parameters(able, self._model.endpoint, most_tokens),
             }
 
-        page, lesson = self._model.exchange(body)
-        if lesson:
-            return AgentReply(reason=lesson, final=False, seconds=page.seconds, wait=0.0)
-        failed = self._model.failure(page)
-        size = prompt_tokens(messages, tools)
-        if failed is not None:
-            return AgentReply(**failed.reply_fields(page, size))
-        reply = _read(page, size)
+        reply = self._model.exchange(body, prompt_tokens(messages, tools), _read, AgentReply)
         if self._model.repeats_key(reply.text + reply.reason + canonical_json(reply.message)):
-            return AgentReply(reason=REPEATED_KEY, seconds=page.seconds)
+            return AgentReply(reason=REPEATED_KEY, seconds=reply.seconds)
         return reply
 
 
@@ -66,10 +59,7 @@ def prompt_tokens(messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -
 
 
 def _read(page: HttpReply, size: int) -> AgentReply:
-    try:
-        document, message, finish = read_completion(page)
-    except ValueError as error:
-        return AgentReply(reason=str(error), final=False, seconds=page.seconds, wait=0.0)
+    document, message, finish = read_completion(page)
     text, calls = text_in(message), _calls(message)
     said = text + canonical_json(message.get("tool_calls"))
     tokens_in, tokens_out, counted = usage_of(document, size, said)
