@@ -7,10 +7,7 @@ import streamlit as st
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import answering, same_verb, served
-from toolscope_core.llm.tasks.audit import AuditTask
-from toolscope_core.llm.tasks.judge_prompt import JudgeTask
 from toolscope_core.llm.tasks.prompt_task import PromptTask
-from toolscope_core.llm.tasks.synthesis_prompt import SynthesisTask
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
 from ui.shared import page_frame, safe_text
@@ -66,6 +63,5 @@ def test_a_job_that_asks_a_model_says_what_it_is_at():
         values = list(vars(module).values())
         values += [task for value in values if isinstance(value, dict) for task in value.values()]
         names |= {value.name for value in values if isinstance(value, PromptTask)}
-    names |= {task.name for task in (JudgeTask(), AuditTask(), SynthesisTask())}
     assert len(names) > 10
     assert names <= page_frame.STAGES.keys()

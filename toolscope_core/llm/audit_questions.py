@@ -6,7 +6,7 @@ from functools import partial
 from itertools import combinations
 
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools, audit_groups
+from toolscope_core.llm.tasks.audit import AUDIT_TASK, FAMILY_AUDIT_TASK, ClusterTools, audit_groups
 from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, with_verdicts
 from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.graph import MergeGraph, merge_graph
@@ -104,10 +104,10 @@ def with_audits(
     model_verdicts: ModelVerdicts,
     sets: Sequence[ToolSet],
     asker: Asker,
-    task: AuditTask,
+    family: bool = False,
 ) -> ModelVerdicts:
-    """With an audit of each of the sets that is doubtful."""
-    tools = analysis.catalog.by_id
+    """With an audit of each of the sets that is doubtful, as a ``family`` or as one tool."""
+    tools, task = analysis.catalog.by_id, FAMILY_AUDIT_TASK if family else AUDIT_TASK
     doubtful = [one.members for one in sets if one.doubtful]
     items = []
     for ids in doubtful:
@@ -116,9 +116,9 @@ def with_audits(
     audits = list(model_verdicts.audits)
     for ids, item, answer in zip(doubtful, items, asker(task, items), strict=True):
         if value := value_of(answer):
-            audits.append(Audit(ids, audit_groups(item, value), value["reason"], task.family))
+            audits.append(Audit(ids, audit_groups(item, value), value["reason"], family))
         else:
-            audits.append(Audit(ids, reason=why_open(answer, asker), family=task.family))
+            audits.append(Audit(ids, reason=why_open(answer, asker), family=family))
     return replace(model_verdicts, audits=tuple(audits))
 
 

@@ -13,7 +13,7 @@ from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
 from toolscope_core.llm.merge_questions import addressing_of, wary_of
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask, written
+from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft, written
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.faithful import Change, Surroundings, Violation, changes, violations
 from toolscope_core.merging.model_verdicts import ModelVerdicts
@@ -52,7 +52,7 @@ def ask_for_documents(
         for members, draft in drafts.items()
         if len({tool.content_hash for tool in draft.members}) > 1
     }
-    return dict(zip(drafts, asker(SynthesisTask(), list(drafts.values())), strict=True))
+    return dict(zip(drafts, asker(SYNTHESIS_TASK, list(drafts.values())), strict=True))
 
 
 def written_for(

@@ -26,9 +26,8 @@ from toolscope_core.llm.audit_questions import (
     with_audits,
 )
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.llm.tasks.audit import AuditTask
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
-from toolscope_core.llm.tasks.judge_prompt import OUTCOMES, JudgeTask, ToolPair, serves_of
+from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, OUTCOMES, ToolPair, serves_of
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.graph import spanning_pairs
 from toolscope_core.merging.model_verdicts import ModelVerdicts, Saved
@@ -36,7 +35,7 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Outcome, Pair, Verdict
-from toolscope_core.model.protocols import Answer
+from toolscope_core.model.protocols import Answer, Task
 from toolscope_core.model.tool import Tool
 
 MODEL_CODES = frozenset(
@@ -61,7 +60,7 @@ def ask_for_verdicts(
     about; questions that stay open are *unanalysed* with ``asker.message``.
     """
     config, analysis = config or QuestionConfig(), analysis.without_verdicts()
-    plan, task = pairs_to_ask(analysis, links, config), JudgeTask(batch=config.batch)
+    plan, task = pairs_to_ask(analysis, links, config), replace(JUDGE_TASK, batch=config.batch)
     if config.paper:
         verdicts = _verdicts(analysis, plan.pairs, asker, task)
     else:
@@ -72,13 +71,11 @@ def ask_for_verdicts(
     if not config.paper:
         model_verdicts = _completed(analysis, links, model_verdicts, asker, task)
     sets = clusters_to_audit(analysis, links, model_verdicts, config)
-    model_verdicts = with_audits(analysis, model_verdicts, sets, asker, AuditTask())
+    model_verdicts = with_audits(analysis, model_verdicts, sets, asker)
     if not config.paper:  # again, with what the audits took apart
         model_verdicts = _completed(analysis, links, model_verdicts, asker, task)
         families = families_to_audit(analysis, links, model_verdicts)
-        model_verdicts = with_audits(
-            analysis, model_verdicts, families, asker, AuditTask(family=True)
-        )
+        model_verdicts = with_audits(analysis, model_verdicts, families, asker, family=True)
         sets += families
     return replace(
         model_verdicts,
@@ -97,7 +94,7 @@ def verdicts_on(analysis: Analysis, pairs: Iterable[Pair], asker: Asker) -> Mode
         if tools[pair.left].content_hash != tools[pair.right].content_hash
     ]
     texts = {tool: _prompt_text(tools[tool]) for pair in apart for tool in (pair.left, pair.right)}
-    verdicts = _careful(_verdicts(analysis, apart, asker, JudgeTask()), texts)
+    verdicts = _careful(_verdicts(analysis, apart, asker, JUDGE_TASK), texts)
     return ModelVerdicts(asker.name, verdicts, spent=asker.spent)
 
 
@@ -133,7 +130,7 @@ def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig)
 
 
 def tool_pairs(analysis: Analysis, pairs: Iterable[Pair]) -> list[ToolPair]:
-    """The tools of pairs, as a ``JudgeTask`` takes them."""
+    """The tools of pairs, as ``JUDGE_TASK`` takes them."""
     tools, by_pair = analysis.catalog.by_id, []
     for pair in pairs:
         two = tools[pair.left], tools[pair.right]
@@ -182,7 +179,7 @@ def _wary_readers(catalog: Catalog) -> frozenset[str]:
 
 
 def _in_rounds(
-    analysis: Analysis, plan: PairsToAsk, asker: Asker, task: JudgeTask
+    analysis: Analysis, plan: PairsToAsk, asker: Asker, task: Task[ToolPair]
 ) -> dict[Pair, Verdict]:
     """The verdicts on all pairs that no others may imply, and on as few of the offline judge's
     merges as join the model's: round by round, a spanning forest of those still apart.
@@ -205,7 +202,7 @@ def _completed(
     links: Constraints,
     model_verdicts: ModelVerdicts,
     asker: Asker,
-    task: JudgeTask,
+    task: Task[ToolPair],
 ) -> ModelVerdicts:
     """With verdicts on the pairs that prunes and families lack, as long as there are fewer pairs
     asked about than candidates.
@@ -235,7 +232,7 @@ def _with_verdicts(
 
 
 def _verdicts(
-    analysis: Analysis, pairs: Sequence[Pair], asker: Asker, task: JudgeTask
+    analysis: Analysis, pairs: Sequence[Pair], asker: Asker, task: Task[ToolPair]
 ) -> dict[Pair, Verdict]:
     pairs = side_by_side(pairs, task.batch)
     items = tool_pairs(analysis, pairs)

@@ -5,31 +5,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.llm.tasks.strategies import keyed, reader, tool
-from toolscope_core.llm.tasks.audit import SYSTEM, AuditTask, ClusterTools, audit_groups
+from toolscope_core.llm.tasks.audit import AUDIT_TASK, SYSTEM, ClusterTools, audit_groups
 from toolscope_core.llm.tasks.fence import RULES
 
-TASK = AuditTask()
 TOOLS = [tool(f"tool_{letter}") for letter in "abcde"]
 ITEM = ClusterTools(tuple(TOOLS))
-ITEMS = keyed(TASK, ITEM)
+ITEMS = keyed(AUDIT_TASK, ITEM)
 KEY = next(iter(ITEMS))
 TOKENS = ["t1", "t2", "t3", "t4", "t5"]
 
 
 def read(groups, item=ITEM):
-    return reader(TASK, item, reason="So.")(groups=groups)
+    return reader(AUDIT_TASK, item, reason="So.")(groups=groups)
 
 
 def test_the_order_of_the_members_is_not_in_the_question():
     requests = {
-        TASK.request({KEY: ClusterTools(order)}).user for order in itertools.permutations(TOOLS[:3])
+        AUDIT_TASK.request({KEY: ClusterTools(order)}).user
+        for order in itertools.permutations(TOOLS[:3])
     }
     assert len(requests) == 1
 
 
 def test_ids_are_not_told():
     hostile = [tool(f"x{n}", id=f"ignore-all-{n}") for n in range(3)]
-    request = TASK.request(keyed(TASK, ClusterTools(tuple(hostile))))
+    request = AUDIT_TASK.request(keyed(AUDIT_TASK, ClusterTools(tuple(hostile))))
     assert "ignore-all" not in request.user
     assert request.schema["properties"]["answers"]["items"]["properties"]["groups"]["items"][
         "items"
@@ -88,13 +88,15 @@ def test_copies_on_two_servers_are_one_token_with_both_owners():
     item = ClusterTools((*copies, tool("b", id="three", server="alpha")))
     assert list(item.tokens.values()) == ["t1", "t2"]
     (request,) = {
-        TASK.request({KEY: ClusterTools(order)}).user
+        AUDIT_TASK.request({KEY: ClusterTools(order)}).user
         for order in itertools.permutations(item.tools)
     }
     assert '"server": ["alpha", "beta"]' in request
     moved = ClusterTools((*copies, tool("b", id="three", server="gamma")))
-    assert TASK.subjects(item) != TASK.subjects(moved), "another owner is another question"
-    assert len(TASK.subjects(item)) == 3
+    assert AUDIT_TASK.subjects(item) != AUDIT_TASK.subjects(moved), (
+        "another owner is another question"
+    )
+    assert len(AUDIT_TASK.subjects(item)) == 3
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 
 from tests.llm.tasks.strategies import ANY_TEXT, TOOLS, keyed, tool
-from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools
+from toolscope_core.llm.tasks.audit import AUDIT_TASK, FAMILY_AUDIT_TASK, ClusterTools
 from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK
-from toolscope_core.llm.tasks.judge_prompt import JudgeTask, ToolPair
+from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, ToolPair
 from toolscope_core.llm.tasks.namespace_prompt import NAMESPACE_TASK, NamespaceQuestion
 from toolscope_core.llm.tasks.plan_filter_prompt import FILTER_TASK, FilterQuestion
 from toolscope_core.llm.tasks.quality import QUALITY_TASK
@@ -16,7 +16,7 @@ from toolscope_core.llm.tasks.rephrasing_prompt import REPHRASING_TASK
 from toolscope_core.llm.tasks.selection_prompt import SELECTION_TASK, SelectionQuestion
 from toolscope_core.llm.tasks.siblings_prompt import SIBLINGS_TASK
 from toolscope_core.llm.tasks.subquery_prompt import SPLIT_TASKS, SplitQuestion
-from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask
+from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft
 from toolscope_core.llm.tasks.worker_prompt import WORKER_TASK
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.model.catalog import Server
@@ -30,14 +30,10 @@ JOBS = (
     SelectionQuestion("Read it.", "Read it", (C,)),
 )
 PROMPTS = [
-    (AuditTask(), (ClusterTools((A, B)), ClusterTools((B, C, A), DESK)), "3 56b174b55e0b"),
-    (
-        AuditTask(family=True),
-        (ClusterTools((A, B)), ClusterTools((B, C, A), DESK)),
-        "1 1a58359a5128",
-    ),
+    (AUDIT_TASK, (ClusterTools((A, B)), ClusterTools((B, C, A), DESK)), "3 56b174b55e0b"),
+    (FAMILY_AUDIT_TASK, (ClusterTools((A, B)), ClusterTools((B, C, A), DESK)), "1 1a58359a5128"),
     (AUGMENTATION_TASK, (A, B, C), "2 4974514d8023"),
-    (JudgeTask(), (ToolPair(A, B, DESK), ToolPair(C, A)), "3 cac5340c7822"),
+    (JUDGE_TASK, (ToolPair(A, B, DESK), ToolPair(C, A)), "3 cac5340c7822"),
     (
         FILTER_TASK,
         (FilterQuestion("Find, read.", (A, C), {A.id: ("Find",)}), FilterQuestion("Mail", (B,))),
@@ -72,7 +68,7 @@ PROMPTS = [
         (SplitQuestion("Find it.", (A,)), SplitQuestion("Mail it.", (B, C))),
         "2 a34d3c210c9e",
     ),
-    (SynthesisTask(), (MergeDraft((A, B), ROUTER),), "2 b61ef856c102"),
+    (SYNTHESIS_TASK, (MergeDraft((A, B), ROUTER),), "2 b61ef856c102"),
     (WORKER_TASK, JOBS, "1 08d7d40b555f"),
 ]
 

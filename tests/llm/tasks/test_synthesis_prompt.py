@@ -5,10 +5,8 @@ import pytest
 from tests.llm.tasks.strategies import keyed, reader, tool
 from tests.support.catalogs import accepting
 from tests.support.replies import asked
-from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask, written
+from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft, written
 from toolscope_core.merging.synthesis import synthesise
-
-TASK = SynthesisTask()
 
 
 def takes(*names):
@@ -25,7 +23,7 @@ ROUTER = drafted(tool("find", schema=takes("text")), tool("search", schema=takes
 
 def read(item, **fields):
     row = {"name": "seek", "description": "Finds notes.", "parameters": []}
-    return reader(TASK, item, **row)(**fields)
+    return reader(SYNTHESIS_TASK, item, **row)(**fields)
 
 
 def test_kinds_are_as_meant():
@@ -76,14 +74,14 @@ def test_hidden_characters_do_not_get_out():
 def test_another_canonical_is_another_question():
     members = PRUNE.members
     made = [synthesise(members, chosen=one.id) for one in members]
-    subjects = {TASK.subjects(MergeDraft(members, m)) for m in made}
+    subjects = {SYNTHESIS_TASK.subjects(MergeDraft(members, m)) for m in made}
     assert len({m.canonical for m in made}) == 2
     assert len(subjects) == 2
 
 
 def shown(item):
     """The question, and the texts by their names, as a model reads them."""
-    texts, questions = asked(TASK.request(keyed(TASK, item)))
+    texts, questions = asked(SYNTHESIS_TASK.request(keyed(SYNTHESIS_TASK, item)))
     return questions, {name.partition(" ")[2]: text for name, text in texts.items()}
 
 
@@ -121,14 +119,14 @@ def test_what_has_no_place_in_the_draft_is_shown_as_nothing():
 
 def test_another_server_is_another_question():
     members = tuple(replace(one, server="desk") for one in PRUNE.members)
-    assert TASK.subjects(PRUNE) != TASK.subjects(drafted(*members))
+    assert SYNTHESIS_TASK.subjects(PRUNE) != SYNTHESIS_TASK.subjects(drafted(*members))
 
 
 def test_the_order_of_the_members_is_not_in_the_question():
-    (key,) = keyed(TASK, ROUTER)
+    (key,) = keyed(SYNTHESIS_TASK, ROUTER)
     turned = drafted(*ROUTER.members[::-1])
-    assert TASK.request({key: ROUTER}) == TASK.request({key: turned})
+    assert SYNTHESIS_TASK.request({key: ROUTER}) == SYNTHESIS_TASK.request({key: turned})
 
 
 def test_names_of_parameters_are_not_in_the_schema():
-    assert "colour" not in str(TASK.request(keyed(TASK, ROUTER)).schema)
+    assert "colour" not in str(SYNTHESIS_TASK.request(keyed(SYNTHESIS_TASK, ROUTER)).schema)

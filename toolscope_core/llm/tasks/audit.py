@@ -6,7 +6,7 @@ them into exactly one group; one that drops a member cannot be used.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import Field
@@ -19,21 +19,12 @@ from toolscope_core.llm.tasks.fence import (
     server_texts,
 )
 from toolscope_core.llm.tasks.judge_prompt import FAMILY, SAME_JOB
-from toolscope_core.llm.tasks.prompt_task import user_prompt
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
-from toolscope_core.llm.tasks.replies import (
-    AnswerError,
-    AnswerForm,
-    Reason,
-    question_id,
-    read_answers,
-    reply_schema,
-)
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItems
+from toolscope_core.llm.tasks.replies import AnswerError, AnswerForm, Reason, question_id
 from toolscope_core.model.catalog import Server
-from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool
 
-_TOKENS, _TOKENS_A_MEMBER = 150, 12
+_TOKENS_A_TEXT = 12
 
 _PARTITION = """\
 Compare all of them with each other and not only neighbours in a chain. Every token of the \
@@ -111,53 +102,43 @@ class GroupsForm(AnswerForm[ClusterTools]):
         return {"groups": ordered, "reason": self.reason}
 
 
-@dataclass(frozen=True, slots=True)
-class AuditTask:
-    """The task; an answer is ``{"groups": [[token…]…], "reason"}``, a partition of the tokens.
+def _hashes(item: ClusterTools) -> set[str]:
+    """The fingerprints, as the prompt names servers, and what these say of themselves."""
+    return {*(tool.fingerprint for tool in item.tools), *map(server_subject, item.servers)}
 
-    Groups are of tools that do the same job, or of the cases of a ``family``.
-    """
 
-    batch: int = 1
-    family: bool = False
+def _show(items: Mapping[str, ClusterTools]) -> ShownItems:
+    blocks = {key: item.blocks for key, item in items.items()}
+    texts = server_texts(server for item in items.values() for server in item.servers) | {
+        f"{question_id(key)} {token}": text
+        for key, own in blocks.items()
+        for token, text in own.items()
+    }
+    tokens = {token for own in blocks.values() for token in own}
+    token = {"type": "string", "enum": sorted(tokens, key=lambda one: (len(one), one))}
+    groups = {"type": "array", "items": {"type": "array", "items": token}}
+    questions = {key: ", ".join(own) for key, own in blocks.items()}
+    return ShownItems(texts, questions, {"groups": groups}, _TOKENS_A_TEXT * len(texts))
 
-    @property
-    def name(self) -> str:
-        """See ``protocols.Task``."""
-        return "family audit" if self.family else "audit"
 
-    @property
-    def version(self) -> str:
-        """See ``protocols.Task``."""
-        return PROMPT_VERSIONS[self.name]
-
-    def subjects(self, item: ClusterTools) -> tuple[str, ...]:
-        """The fingerprints, as the prompt names servers, and what these say of themselves."""
-        tools = {tool.fingerprint for tool in item.tools}
-        return tuple(sorted(tools.union(map(server_subject, item.servers))))
-
-    def request(self, items: Mapping[str, ClusterTools]) -> ChatRequest:
-        blocks = {key: items[key].blocks for key in sorted(items)}
-        texts = server_texts(server for item in items.values() for server in item.servers) | {
-            f"{question_id(key)} {token}": text
-            for key, own in blocks.items()
-            for token, text in own.items()
-        }
-        tokens = {token for own in blocks.values() for token in own}
-        token = {"type": "string", "enum": sorted(tokens, key=lambda one: (len(one), one))}
-        groups = {"type": "array", "items": {"type": "array", "items": token}}
-        return ChatRequest(
-            system=FAMILY_SYSTEM if self.family else SYSTEM,
-            user=user_prompt(texts, {key: ", ".join(own) for key, own in blocks.items()}),
-            name="families" if self.family else "groups",
-            schema=reply_schema(items, GroupsForm, groups=groups),
-            most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_MEMBER * len(texts),
-        )
-
-    def read(
-        self, items: Mapping[str, ClusterTools], value: JsonObject
-    ) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, GroupsForm)
+AUDIT_TASK: PromptTask[ClusterTools] = PromptTask(
+    name="audit",
+    batch=1,
+    system=SYSTEM,
+    reply_name="groups",
+    form=GroupsForm,
+    answer_tokens=150,
+    hashes=_hashes,
+    show=_show,
+    call_tokens=100,
+)
+"""Groups of tools that do the same job; an answer is ``{"groups": [[token…]…], "reason"}``, a
+partition of the tokens.
+"""
+FAMILY_AUDIT_TASK = replace(
+    AUDIT_TASK, name="family audit", system=FAMILY_SYSTEM, reply_name="families"
+)
+"""The same for the cases of a family."""
 
 
 def audit_groups(item: ClusterTools, answer: JsonObject) -> tuple[tuple[str, ...], ...]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from toolscope_core.llm.tasks.fence import RULES
-from toolscope_core.llm.tasks.prompt_task import PromptTask, show_tool
+from toolscope_core.llm.tasks.prompt_task import PromptTask, numbered, show_tool
 from toolscope_core.llm.tasks.replies import PASSAGE, AnswerError, AnswerForm, up_to
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 
@@ -57,6 +57,6 @@ AUGMENTATION_TASK: PromptTask[Tool] = PromptTask(
     form=VariantForm,
     answer_tokens=450,
     hashes=lambda tool: [tool.content_hash],
-    show=show_tool,
+    show=numbered(show_tool),
 )
 """An answer is ``{"expanded", "questions": [text…]}``, three to eight of them."""

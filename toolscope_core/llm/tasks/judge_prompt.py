@@ -9,18 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from toolscope_core.llm.tasks.fence import RULES, prompt_text, server_subject, server_texts
-from toolscope_core.llm.tasks.prompt_task import user_prompt
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
-from toolscope_core.llm.tasks.replies import (
-    AnswerForm,
-    Confidence,
-    Reason,
-    read_answers,
-    reply_schema,
-)
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItems
+from toolscope_core.llm.tasks.replies import AnswerForm, Confidence, Reason
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.pair import Outcome, Relation, Serves
-from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool
 
 RelationAnswer = Literal[Relation, "unsure"]
@@ -36,7 +28,6 @@ OUTCOMES: Mapping[RelationAnswer, Outcome] = {
 """The verdict that each of them is."""
 SERVES = ("first", "second", "both", "none")
 """What the model may answer on who serves; the tools of a question in the order of fingerprints."""
-_TOKENS = 120
 
 FAMILY = """\
 A family are fixed cases of a third tool, whether that one exists or not: one operation, and one \
@@ -123,43 +114,40 @@ class RelationForm(AnswerForm[ToolPair]):
         return {**self.model_dump(), "serves": self.serves if possible else "none"}
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeTask:
-    """The task; an answer is ``{"relation", "serves", "confidence", "reason"}``.
-
-    ``serves`` is one of ``SERVES``: neither the order of the pair nor the tokens of a call are in
-    it.
+def _hashes(item: ToolPair) -> list[str]:
+    """The fingerprints, as the prompt names the server: another owner is another question, and one
+    that says something else of itself.
     """
+    return [*(tool.fingerprint for tool in item.ordered), *map(server_subject, item.servers)]
 
-    batch: int = 8
-    name: str = "judge"
-    version: str = PROMPT_VERSIONS["judge"]
 
-    def subjects(self, item: ToolPair) -> tuple[str, ...]:
-        """The fingerprints, as the prompt names the server: another owner is another question, and
-        one that says something else of itself.
-        """
-        tools = (tool.fingerprint for tool in item.ordered)
-        return tuple(sorted((*tools, *map(server_subject, item.servers))))
+def _show(items: Mapping[str, ToolPair]) -> ShownItems:
+    """Every tool once, however many questions it is in."""
+    tools = {tool.fingerprint: tool for pair in items.values() for tool in pair.ordered}
+    tokens = {one: f"t{number}" for number, one in enumerate(sorted(tools), 1)}
+    texts = server_texts(server for pair in items.values() for server in pair.servers) | {
+        name: prompt_text(tools[one], (tools[one].server,)) for one, name in tokens.items()
+    }
+    questions = {}
+    for key, item in items.items():
+        first, second = (tokens[tool.fingerprint] for tool in item.ordered)
+        questions[key] = f"first {first}, second {second}"
+    return ShownItems(texts, questions)
 
-    def request(self, items: Mapping[str, ToolPair]) -> ChatRequest:
-        """Every tool once, however many questions it is in."""
-        pairs = [items[key] for key in sorted(items)]
-        tools = {tool.fingerprint: tool for pair in pairs for tool in pair.ordered}
-        tokens = {one: f"t{number}" for number, one in enumerate(sorted(tools), 1)}
-        blocks = server_texts(server for pair in pairs for server in pair.servers) | {
-            name: prompt_text(tools[one], (tools[one].server,)) for one, name in tokens.items()
-        }
-        return ChatRequest(
-            system=SYSTEM,
-            user=user_prompt(blocks, {key: _question(items[key], tokens) for key in sorted(items)}),
-            name="verdicts",
-            schema=reply_schema(items, RelationForm),
-            most_tokens=200 + _TOKENS * len(items),
-        )
 
-    def read(self, items: Mapping[str, ToolPair], value: JsonObject) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, RelationForm)
+JUDGE_TASK: PromptTask[ToolPair] = PromptTask(
+    name="judge",
+    batch=8,
+    system=SYSTEM,
+    reply_name="verdicts",
+    form=RelationForm,
+    answer_tokens=120,
+    hashes=_hashes,
+    show=_show,
+)
+"""The task; an answer is ``{"relation", "serves", "confidence", "reason"}``. ``serves`` is one of
+``SERVES``: neither the order of the pair nor the tokens of a call are in it.
+"""
 
 
 def serves_of(item: ToolPair, answer: JsonObject) -> Serves:
@@ -168,8 +156,3 @@ def serves_of(item: ToolPair, answer: JsonObject) -> Serves:
     if side not in SERVES[:2]:
         return "both" if side == "both" else "none"
     return "left" if (side == "first") == (item.ordered[0] is item.left) else "right"
-
-
-def _question(item: ToolPair, tokens: Mapping[str, str]) -> str:
-    first, second = (tokens[tool.fingerprint] for tool in item.ordered)
-    return f"first {first}, second {second}"

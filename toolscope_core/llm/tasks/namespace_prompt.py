@@ -9,7 +9,7 @@ from typing import Annotated
 
 from toolscope_core.judging.words import sentences
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem, numbered
 from toolscope_core.llm.tasks.replies import LINE, AnswerForm, up_to
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject, Tool, digest
@@ -70,6 +70,6 @@ NAMESPACE_TASK: PromptTask[NamespaceQuestion] = PromptTask(
     form=NamespaceForm,
     answer_tokens=200,
     hashes=lambda item: [digest("namespace", _fields(item))],
-    show=_show,
+    show=numbered(_show),
 )
 """An answer is ``{"description": text}``, and depends on nothing that is not shown."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem, numbered
 from toolscope_core.llm.tasks.replies import AnswerError, AnswerForm, Place, places
 from toolscope_core.llm.tasks.selection_prompt import in_order
 from toolscope_core.model.tool import JsonObject, Tool, digest
@@ -70,7 +70,7 @@ FILTER_TASK: PromptTask[FilterQuestion] = PromptTask(
     form=NeededForm,
     answer_tokens=150,
     hashes=_hashes,
-    show=_show,
+    show=numbered(_show),
 )
 """An answer is ``{"needed": [number…]}``: places of tools, from 1, in the order of
 ``selection_prompt.in_order``, ascending, at least one.

@@ -20,12 +20,23 @@ class ShownItem(NamedTuple):
     question: str
 
 
+class ShownItems(NamedTuple):
+    """All items of a call: their texts by their names in the prompt, and the questions by ledger
+    key. ``in_this_call`` is as in ``reply_schema``; answers take ``more_tokens`` than are usual.
+    """
+
+    texts: Mapping[str, PromptText]
+    questions: Mapping[str, str]
+    in_this_call: Mapping[str, JsonObject] = {}
+    more_tokens: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class PromptTask(Generic[Item]):
-    """A ``protocols.Task`` that shows its items one after the other, numbered from 1.
+    """A ``protocols.Task``: ``show`` is given the items of a call by ledger key, sorted.
 
     ``reply_name`` is what the endpoint calls the form of a reply, whose answers have this ``form``;
-    one takes ``answer_tokens`` at most. ``show`` gives an item by its number.
+    one takes ``answer_tokens`` at most, and all of a call ``call_tokens`` beside them.
     """
 
     name: str
@@ -35,7 +46,8 @@ class PromptTask(Generic[Item]):
     form: type[AnswerForm[Item]]
     answer_tokens: int
     hashes: Callable[[Item], Iterable[str]]
-    show: Callable[[Item, int], ShownItem]
+    show: Callable[[Mapping[str, Item]], ShownItems]
+    call_tokens: int = 200
 
     @property
     def version(self) -> str:
@@ -48,14 +60,14 @@ class PromptTask(Generic[Item]):
 
     def request(self, items: Mapping[str, Item]) -> ChatRequest:
         """See ``protocols.Task``."""
-        shown = {key: self.show(items[key], at) for at, key in enumerate(sorted(items), 1)}
-        texts = {name: text for item in shown.values() for name, text in item.texts.items()}
+        shown = self.show(dict(sorted(items.items())))
+        tokens = self.call_tokens + self.answer_tokens * len(items) + shown.more_tokens
         return ChatRequest(
             system=self.system,
-            user=user_prompt(texts, {key: item.question for key, item in shown.items()}),
+            user=user_prompt(shown.texts, shown.questions),
             name=self.reply_name,
-            schema=reply_schema(items, self.form),
-            most_tokens=200 + self.answer_tokens * len(items),
+            schema=reply_schema(items, self.form, **shown.in_this_call),
+            most_tokens=tokens,
         )
 
     def read(self, items: Mapping[str, Item], value: JsonObject) -> dict[str, JsonObject | str]:
@@ -67,6 +79,17 @@ def user_prompt(texts: Mapping[str, PromptText], questions: Mapping[str, str]) -
     """The texts in their fences, and below them the questions, which are given by ledger key."""
     lines = [f"{question_id(key)}: {question}" for key, question in questions.items()]
     return "\n".join([fenced(texts, questions), "", "Questions:", *lines])
+
+
+def numbered(show: Callable[[Item, int], ShownItem]) -> Callable[[Mapping[str, Item]], ShownItems]:
+    """Shows items one after the other, each by itself with its number, from 1."""
+
+    def show_all(items: Mapping[str, Item]) -> ShownItems:
+        shown = {key: show(item, at) for at, (key, item) in enumerate(items.items(), 1)}
+        texts = {name: text for item in shown.values() for name, text in item.texts.items()}
+        return ShownItems(texts, {key: item.question for key, item in shown.items()})
+
+    return show_all
 
 
 def show_tool(tool: Tool, number: int) -> ShownItem:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from toolscope_core.llm.tasks.fence import RULES
-from toolscope_core.llm.tasks.prompt_task import PromptTask, show_tool
+from toolscope_core.llm.tasks.prompt_task import PromptTask, numbered, show_tool
 from toolscope_core.llm.tasks.replies import AnswerForm, Reason
 from toolscope_core.model.tool import JsonObject, Tool
 
@@ -50,6 +50,6 @@ QUALITY_TASK: PromptTask[Tool] = PromptTask(
     form=GradeForm,
     answer_tokens=120,
     hashes=lambda tool: [tool.content_hash],
-    show=show_tool,
+    show=numbered(show_tool),
 )
 """An answer is ``{"score": 1 to 5, "lacking": [aspect…], "reason"}``."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from toolscope_core.catalog.name_mentions import mentioned_names
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem, numbered
 from toolscope_core.llm.tasks.replies import LINE, AnswerError, AnswerForm, Place, places, up_to
 from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS
 from toolscope_core.model.tool import JsonObject, Tool, digest
@@ -117,7 +117,7 @@ DRAFT_TASK: PromptTask[DraftQuestion] = PromptTask(
     form=DraftForm,
     answer_tokens=350,
     hashes=_hashes,
-    show=_show,
+    show=numbered(_show),
 )
 """An answer is ``{"tools": [place…], "request": text}``: places, from 1 and ascending, in
 ``DraftQuestion.in_order``, two to five of them, or none with an empty request.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem, numbered
 from toolscope_core.llm.tasks.query_draft_prompt import LONGEST, request_text
 from toolscope_core.llm.tasks.replies import LINE, AnswerError, AnswerForm, up_to
 from toolscope_core.model.tool import JsonObject, Tool, digest
@@ -69,6 +69,6 @@ POLISH_TASK: PromptTask[PolishQuestion] = PromptTask(
     form=PolishForm,
     answer_tokens=250,
     hashes=_hashes,
-    show=_show,
+    show=numbered(_show),
 )
 """An answer is ``{"request": text}``: it has every number of the draft and no name of a tool."""

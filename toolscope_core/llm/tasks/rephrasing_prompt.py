@@ -5,7 +5,7 @@
 from typing import Annotated
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem, numbered
 from toolscope_core.llm.tasks.replies import LINE, AnswerError, AnswerForm, up_to
 from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion
 from toolscope_core.model.tool import JsonObject, digest
@@ -54,7 +54,7 @@ REPHRASING_TASK: PromptTask[SelectionQuestion] = PromptTask(
     form=PhrasingsForm,
     answer_tokens=250,
     hashes=lambda item: [digest("rephrasing", item.request, item.job)],
-    show=_show,
+    show=numbered(_show),
 )
 """Of a question its request and its job are read. An answer is ``{"phrasings": [text…]}``, one to
 three of them, none the job itself.

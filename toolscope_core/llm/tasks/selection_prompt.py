@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem, numbered
 from toolscope_core.llm.tasks.replies import AnswerError, AnswerForm
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
@@ -79,7 +79,7 @@ SELECTION_TASK: PromptTask[SelectionQuestion] = PromptTask(
     form=SelectionForm,
     answer_tokens=60,
     hashes=partial(question_hashes, "selection"),
-    show=show_job,
+    show=numbered(show_job),
 )
 """An answer is ``{"tool": number}``: the place of a tool, from 1, in the order of ``in_order``, 0
 for none.

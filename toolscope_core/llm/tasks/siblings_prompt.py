@@ -4,7 +4,7 @@ from typing import Annotated
 
 from toolscope_core.llm.tasks.fence import RULES, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem, numbered
 from toolscope_core.llm.tasks.replies import LINE, PASSAGE, AnswerForm, up_to
 from toolscope_core.model.tool import Tool
 
@@ -53,7 +53,7 @@ SIBLINGS_TASK: PromptTask[ToolPair] = PromptTask(
     form=DescriptionsForm,
     answer_tokens=400,
     hashes=lambda pair: [pair.left.content_hash, pair.right.content_hash],
-    show=_show,
+    show=numbered(_show),
 )
 """An answer is ``{"first", "second", "first_clause", "second_clause"}``: descriptions of the two
 tools in the order of ``in_hash_order``, and what could stand in front of their own.

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem, numbered
 from toolscope_core.llm.tasks.replies import LINE, AnswerError, AnswerForm, up_to
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
@@ -78,7 +78,7 @@ _DUMMY: PromptTask[SplitQuestion] = PromptTask(
     form=StepsForm,
     answer_tokens=400,
     hashes=_hashes,
-    show=_show,
+    show=numbered(_show),
 )
 SPLIT_TASKS: Mapping[Splitter, PromptTask[SplitQuestion]] = {
     "dummy": _DUMMY,

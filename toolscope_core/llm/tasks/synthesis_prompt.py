@@ -12,27 +12,17 @@ from typing import Annotated
 from pydantic import Field
 
 from toolscope_core.llm.tasks.fence import RULES, PromptText, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.prompt_task import user_prompt
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
-from toolscope_core.llm.tasks.replies import (
-    PASSAGE,
-    AnswerError,
-    AnswerForm,
-    Form,
-    question_id,
-    read_answers,
-    reply_schema,
-)
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItems
+from toolscope_core.llm.tasks.replies import PASSAGE, AnswerError, AnswerForm, Form, question_id
 from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.synthesis import Synthesis
 from toolscope_core.model.cluster import Cluster, Document, Kind
-from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json, digest
 
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 4_000
 LONGEST_PARAMETER = 500
-_TOKENS, _TOKENS_A_PARAMETER = 700, 60
+_TOKENS_A_PARAMETER = 60
 
 SYSTEM = f"""\
 You write the documentation of a tool that takes the place of several others. Agents will read \
@@ -159,40 +149,35 @@ class WordsForm(AnswerForm[MergeDraft]):
         return {"name": self.name, "description": self.description, "parameters": words}
 
 
-@dataclass(frozen=True, slots=True)
-class SynthesisTask:
-    """The task; an answer is ``{"name", "description", "parameters": {name: description}}``."""
+def _hashes(item: MergeDraft) -> list[str]:
+    """The members, and all else that is shown: another canonical is another question."""
+    own = digest("draft", item.draft.content_hash, item.kept.fingerprint, item.routes)
+    return [own, *{tool.fingerprint for tool in item.members}]
 
-    batch: int = 1
-    name: str = "synthesis"
-    version: str = PROMPT_VERSIONS["synthesis"]
 
-    def subjects(self, item: MergeDraft) -> tuple[str, ...]:
-        """The members, and all else that is shown: another canonical is another question."""
-        kept, draft = item.kept.fingerprint, item.draft.content_hash
-        own = digest("draft", draft, kept, item.routes)
-        return tuple(sorted({own, *(tool.fingerprint for tool in item.members)}))
+def _show(items: Mapping[str, MergeDraft]) -> ShownItems:
+    texts = {
+        f"{question_id(key)} {name}": text
+        for key, item in items.items()
+        for name, text in item.shown().items()
+    }
+    questions = {key: item.question() for key, item in items.items()}
+    parameters = sum(len(item.draft.parameters) for item in items.values())
+    return ShownItems(texts, questions, more_tokens=_TOKENS_A_PARAMETER * parameters)
 
-    def request(self, items: Mapping[str, MergeDraft]) -> ChatRequest:
-        texts = {
-            f"{question_id(key)} {name}": text
-            for key in sorted(items)
-            for name, text in items[key].shown().items()
-        }
-        questions = {key: items[key].question() for key in sorted(items)}
-        parameters = sum(len(item.draft.parameters) for item in items.values())
-        return ChatRequest(
-            system=SYSTEM,
-            user=user_prompt(texts, questions),
-            name="documents",
-            schema=reply_schema(items, WordsForm),
-            most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_PARAMETER * parameters,
-        )
 
-    def read(
-        self, items: Mapping[str, MergeDraft], value: JsonObject
-    ) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, WordsForm)
+SYNTHESIS_TASK: PromptTask[MergeDraft] = PromptTask(
+    name="synthesis",
+    batch=1,
+    system=SYSTEM,
+    reply_name="documents",
+    form=WordsForm,
+    answer_tokens=700,
+    hashes=_hashes,
+    show=_show,
+    call_tokens=100,
+)
+"""The task; an answer is ``{"name", "description", "parameters": {name: description}}``."""
 
 
 def written(item: MergeDraft, answer: JsonObject) -> Document:

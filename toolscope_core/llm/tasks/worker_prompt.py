@@ -6,7 +6,7 @@ from functools import partial
 from typing import Literal
 
 from toolscope_core.llm.tasks.fence import RULES
-from toolscope_core.llm.tasks.prompt_task import PromptTask
+from toolscope_core.llm.tasks.prompt_task import PromptTask, numbered
 from toolscope_core.llm.tasks.replies import AnswerError, AnswerForm, Form, Place, places
 from toolscope_core.llm.tasks.selection_prompt import (
     SelectionQuestion,
@@ -76,7 +76,7 @@ WORKER_TASK: PromptTask[SelectionQuestion] = PromptTask(
     form=CallsForm,
     answer_tokens=500,
     hashes=partial(question_hashes, "worker"),
-    show=show_job,
+    show=numbered(show_job),
 )
 """An answer is ``{"calls": [{"tool": number, "arguments": {name: source}}…]}``: a number is the
 place of a tool, from 1, in the order of ``in_order``; names are parameters that it declares,
