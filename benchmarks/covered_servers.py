@@ -9,9 +9,9 @@ program, with what is lost. *sure* leaves out what the reader doubted.
 
 from pathlib import Path
 
-from benchmarks.judge_quality import share
 from benchmarks.measuring import analysis_of, json_rows, parser_of, print_machine, read_named
 from benchmarks.train_judge import SERVERS
+from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.merging.coverage import COVERED, server_coverage
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.merging.server_choice import advise
@@ -45,9 +45,9 @@ def main() -> None:
         agreed += len(pairs) - len(others)
         advised += len(going)
         advised_right += len(going & {row["server"] for row in own})
-    print(f"\ncovered servers found: {share(covered, of_sure)}")
-    print(f"pairs of servers right: {share(agreed, proposed)}")
-    print(f"servers advised to go that are covered by reading: {share(advised_right, advised)}")
+    print(f"\ncovered servers found: {rate_text(covered, of_sure)}")
+    print(f"pairs of servers right: {rate_text(agreed, proposed)}")
+    print(f"servers advised to go that are covered by reading: {rate_text(advised_right, advised)}")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from benchmarks.train_judge import (
 )
 from toolscope_core.embedding.candidate_pairs import cosines, default_threshold, nearest
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
-from toolscope_core.evaluation.intervals import share_interval
+from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.weights import shipped_weights
@@ -60,14 +60,6 @@ def area(merge: Mask, score: Numbers) -> str:
 
     low, high = bootstrap_ends(drawn, len(merge))
     return f"{roc_auc_score(merge, score):.3f} [{low:.3f}, {high:.3f}]"
-
-
-def share(right: int, of: int) -> str:
-    """``right / of`` with its 95 % Wilson interval."""
-    if not of:
-        return "none"
-    mean, low, high = share_interval([True] * right + [False] * (of - right))
-    return f"{right} of {of} = {mean:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def report(catalog: Labelled, pair_probabilities: PairProbabilities) -> None:
@@ -109,15 +101,15 @@ def report_thresholds(catalog: Labelled, pair_probabilities: PairProbabilities) 
     among = prunable(catalog) & (pair_probabilities.same_job >= weights.merge_at)
     print(
         f"  merge (≥ {weights.merge_at:.2f}), of what one schema could serve: right "
-        f"{share(int((right & among).sum()), int(among.sum()))}"
+        f"{rate_text(int((right & among).sum()), int(among.sum()))}"
     )
     called = (pair_probabilities.family >= weights.family_at) & (
         pair_probabilities.family > pair_probabilities.same_job
     )
     hits = int((called & catalog.family).sum())
     print(
-        f"  family (≥ {weights.family_at:.2f}): precision {share(hits, int(called.sum()))}, "
-        f"recall {share(hits, int(catalog.family.sum()))}"
+        f"  family (≥ {weights.family_at:.2f}): precision {rate_text(hits, int(called.sum()))}, "
+        f"recall {rate_text(hits, int(catalog.family.sum()))}"
     )
     kept = int((catalog.merge & (pair_probabilities.same_job >= weights.unsure_at)).sum())
     print(f"  not keep (≥ {weights.unsure_at:.2f}): {kept} of {int(catalog.merge.sum())} same jobs")

@@ -6,6 +6,8 @@
 import argparse
 import os
 import platform
+import subprocess
+import tarfile
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -32,6 +34,8 @@ from toolscope_core.model.tool import JsonObject, Tool
 ROOT = Path(__file__).resolve().parents[1]
 CATALOGS = ("bfcl", "bfcl-live", "ultratool", "docker-mcp", "livemcpbench", "seal-tools")
 """The public catalogs that are merged as a whole."""
+APP_FOLDER = ROOT / "benchmarks" / "data" / "apps"
+"""Our own catalogs, with their labels."""
 RESAMPLES = 1000
 
 
@@ -41,10 +45,12 @@ def data_folder(name: str) -> Path:
 
 
 def catalog_file(name: str) -> Path:
-    """The file with the tools of a catalog of the benchmark data, or of a group of servers."""
-    group = data_folder("servers") / f"{name}.json"
-    if group.exists():
-        return group
+    """The file with the tools of a catalog of the benchmark data, of a group of servers, or of one
+    of our own.
+    """
+    for folder in (data_folder("servers"), APP_FOLDER):
+        if (folder / f"{name}.json").exists():
+            return folder / f"{name}.json"
     return next(data_folder(name).glob("tools.jsonl"), data_folder(name) / "servers.json")
 
 
@@ -94,6 +100,16 @@ def print_machine(*more: str) -> None:
 def process_environment(**variables: str) -> dict[str, str]:
     """Ours for a process that downloads nothing, with other values of some variables."""
     return {**os.environ, "HF_HUB_OFFLINE": "1", **variables}
+
+
+def unpack_from_npm(package: str, folder: Path) -> Path:
+    """The content of a package, which npm fetches into the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["npm", "pack", "--silent", package]
+    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    with tarfile.open(folder / done.stdout.split()[-1]) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "package"
 
 
 def clocked(work: Callable[[], object]) -> float:

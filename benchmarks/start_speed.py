@@ -8,7 +8,6 @@ Printed are the least and the median of the rounds, and the largest memory. Byte
 a run before the first. ``--search`` adds the first search of 4,076 tools, which takes minutes.
 """
 
-import os
 import resource
 import statistics
 import subprocess
@@ -18,7 +17,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from benchmarks.measuring import ROOT, catalog_file, parser_of, print_machine
+from benchmarks.measuring import ROOT, catalog_file, parser_of, print_machine, process_environment
 
 EXAMPLE = "examples/catalog.json"
 _MEASURED = "--measured"
@@ -63,7 +62,7 @@ def run(checkout: Path, command: str, catalog: str, folder: Path) -> tuple[float
         [sys.executable, "-m", "benchmarks.start_speed", _MEASURED, str(checkout), python, "-m",
          "toolscope_core", command, catalog, *rest],
         cwd=ROOT, check=True, capture_output=True, text=True,
-        env={**os.environ, "TOOLSCOPE_CACHE_DIR": str(folder / "cache"), "HF_HUB_OFFLINE": "1"},
+        env=process_environment(TOOLSCOPE_CACHE_DIR=str(folder / "cache")),
     )  # fmt: skip
     seconds, memory = map(float, done.stdout.split())
     return seconds, memory

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.measuring import catalog_file, json_rows, read_file, vectors_of
+from benchmarks.measuring import APP_FOLDER, catalog_file, json_rows, read_file, vectors_of
 from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.judging import judge
 from toolscope_core.judging.arguments.alignment import serving
@@ -40,7 +40,6 @@ CATALOGS = (*FUNCTIONS, "docker-mcp", REGISTRY, *APPS, *SERVERS)
 THRESHOLDS = ("auto", "merge", "unsure", "family")
 SAME_JOB = ("duplicate", "subsumes")
 
-_OWN = Path(__file__).with_name("data") / "apps"
 _WEIGHTS_FILE = Path(judge.__file__).with_name("judge_weights.json")
 _REGULARISATION = 0.03
 _OWN_SHARE = 0.4
@@ -101,8 +100,7 @@ _OF_PAIRS = ("left", "right", "merge", "family", "serves", "sureness", "signals"
 
 def load(name: str) -> Labelled:
     """One of ``CATALOGS`` from the benchmark data, embedded through the user's cache."""
-    source = _OWN / f"{name}.json" if name in APPS else catalog_file(name)
-    return labelled(name, source, _labels(name))
+    return labelled(name, catalog_file(name), _labels(name))
 
 
 def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Labelled:
@@ -282,7 +280,7 @@ def _model_row(model: Model) -> dict[str, Any]:
 def _labels(name: str) -> list[dict[str, Any]]:
     """The labels of a catalog; those of the first rounds where no later one is, by relation."""
     if name in APPS:
-        return json_rows(_OWN / f"{name}.labels.jsonl")
+        return json_rows(APP_FOLDER / f"{name}.labels.jsonl")
     data = read_environment().data_dir
     if name in SERVERS:
         every = json_rows(data / "servers" / "relations.jsonl")
