@@ -5,12 +5,12 @@ A variant is an expanded description and questions that a tool answers (Retrieva
 ``questions``.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
+from toolscope_core.catalog.naming import ids_by_name
 from toolscope_core.files.json_lines import read_rows, rows_in
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -98,13 +98,12 @@ def _joined(ids: Sequence[str], variants: Mapping[str, Augmentation]) -> Augment
 
 
 def _loaded(rows: Iterable[tuple[int, JsonObject]], label: str, catalog: Catalog) -> LoadedVariants:
-    ids, used = catalog.by_id, Counter(tool.name for tool in catalog.tools)
-    by_name = {tool.name: tool.id for tool in catalog.tools if used[tool.name] == 1}
+    ids = ids_by_name(catalog.tools)
     by_id: dict[str, Augmentation] = {}
     unknown = []
     for number, row in rows:
         name, written = _row(row, f"{label}, line {number}")
-        own = name if name in ids else by_name.get(name)
+        own = ids.get(name)
         if own is None:
             unknown.append(name)
         elif own in by_id:

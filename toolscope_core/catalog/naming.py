@@ -36,6 +36,13 @@ def assign_ids(tools: Iterable[Tool]) -> tuple[Tool, ...]:
     return tuple(sorted(named, key=lambda tool: tool.id))
 
 
+def ids_by_name(tools: Sequence[Tool]) -> dict[str, str]:
+    """The ids of tools by what may name them: the id itself, or a name that one tool has."""
+    uses = Counter(tool.name for tool in tools)
+    names = {tool.name: tool.id for tool in tools if uses[tool.name] == 1}
+    return names | {tool.id: tool.id for tool in tools}
+
+
 def find_repeats(tools: Sequence[Tool]) -> tuple[Finding, ...]:
     """An ``info`` finding on each tool whose server, name and definition another already has."""
     first: dict[str, str] = {}

@@ -1,12 +1,12 @@
 """Whether gold calls still run on a merged toolset: TCCR and UCC (ToolScope, appendix K.1)."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from jsonschema_rs import Draft202012Validator
 
+from toolscope_core.catalog.naming import ids_by_name
 from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.merging.call_validity import takes, validator_of
@@ -55,14 +55,9 @@ def gold_calls(queries: Sequence[Query], catalog: Catalog) -> tuple[GoldCall, ..
     """The gold calls of the queries, in order, that are to tools of the catalog: by id, or by a
     name that one tool has. What is no such call is left out.
     """
-    ids, used = catalog.by_id, Counter(tool.name for tool in catalog.tools)
-    by_name = {tool.name: tool.id for tool in catalog.tools if used[tool.name] == 1}
-    calls = []
-    for query in queries:
-        for name, arguments in filter(None, map(read_call, query.calls)):
-            own = name if name in ids else by_name.get(name)
-            calls += [] if own is None else [GoldCall(own, arguments)]
-    return tuple(calls)
+    ids = ids_by_name(catalog.tools)
+    calls = (call for query in queries for call in filter(None, map(read_call, query.calls)))
+    return tuple(GoldCall(ids[name], arguments) for name, arguments in calls if name in ids)
 
 
 def coverage(calls: Sequence[GoldCall], toolset: Toolset) -> CallCoverage:
