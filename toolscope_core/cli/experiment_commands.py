@@ -16,8 +16,10 @@ from toolscope_core.cli.search_options import (
     ASKING,
     DEFAULT_SEARCH,
     Decomposition,
+    MergedBundle,
     SearchKnobs,
     Selection,
+    SkipUnknown,
     Splits,
 )
 from toolscope_core.cli.terminal import (
@@ -60,9 +62,6 @@ Decompose = Annotated[
         help="Split requests by rules, or by the steps that the query set gives (a bound).",
     ),
 ]
-SkipUnknown = Annotated[
-    bool, typer.Option(help="Leave out queries whose answers the catalog does not have.")
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
 
 
@@ -103,10 +102,7 @@ Threshold = Annotated[
 def stress(
     catalogs: Catalogs,
     files: ExperimentFiles = SYNTHETIC,
-    bundle: Annotated[
-        Path | None,
-        typer.Option(help="Folder that merge wrote, or Export's zip: its toolset as well."),
-    ] = None,
+    bundle: MergedBundle = None,
     decomposition: Annotated[
         list[str] | None,
         typer.Option(
@@ -172,7 +168,7 @@ def _stressed(
     """The stress tests of the catalog, and of the toolset of a bundle, for each way to split."""
     from toolscope_core.cli.searcher import Searcher
     from toolscope_core.evaluation.comparison import SPLIT_NAMES
-    from toolscope_core.evaluation.measured_toolsets import as_it_is, augmented, merged_toolset
+    from toolscope_core.evaluation.measured_toolsets import with_merged
     from toolscope_core.evaluation.results import stress_result
     from toolscope_core.evaluation.stress import stress_test
     from toolscope_core.retrieval.retriever import Retriever
@@ -181,12 +177,9 @@ def _stressed(
     for way, options in ways.items():
         searcher = Searcher(laboratory.catalog, options, progress())
         trials[way] = replace(trial, requests=tuple(searcher.requests(trial.queries)))
-    toolsets = [as_it_is(laboratory.catalog)]
-    if bundle:
-        toolsets.append(augmented(merged_toolset(bundle, laboratory.catalog), laboratory.variants))
     tests, config = {}, ways["none"].config
     alone: dict[str, str] = {}
-    for toolset in toolsets:
+    for toolset in with_merged(laboratory.catalog, laboratory.variants, bundle):
         retriever = Retriever(toolset.tools, laboratory.embedder, laboratory.cache, config)
         for way, own in trials.items():
             name, base = (f"{toolset.name}, {SPLIT_NAMES[one]}" for one in (way, "none"))

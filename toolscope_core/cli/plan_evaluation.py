@@ -9,7 +9,7 @@ from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.searcher import Searcher, SearchOptions, searched_catalog
 from toolscope_core.cli.terminal import progress, say, say_json, spent_json, spent_text
-from toolscope_core.evaluation.measured_toolsets import as_it_is, augmented, merged_toolset
+from toolscope_core.evaluation.measured_toolsets import with_merged
 from toolscope_core.evaluation.query_sets import read_queries, relabelled, with_gold_among
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
@@ -48,12 +48,8 @@ def plan_evaluation(
     kept = with_gold_among(judged, searched.catalog.by_id, skip_unknown)
     if not kept:
         raise ConfigError(f"no query of {queries} has a gold answer here; give ids under `gold`")
-    toolsets = [as_it_is(searched.catalog)]
-    if bundle is not None:
-        merged = merged_toolset(bundle, searched.catalog)
-        toolsets.append(augmented(merged, searched.variants.by_id))
     costs, sides = Costs(), []
-    for toolset in toolsets:
+    for toolset in with_merged(searched.catalog, searched.variants.by_id, bundle):
         catalog = Catalog(toolset.tools) if toolset.phi else searched.catalog
         searcher = Searcher(catalog, search, progress(), toolset.phi, searched.catalog)
         plans = searcher.plans(searcher.requests(kept), plan_options)

@@ -17,9 +17,10 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
-    from toolscope_core.cli.searcher import QueryRankings, SearchedCatalog, SearchOptions
+    from toolscope_core.cli.searcher import QueryRankings, SearchOptions
     from toolscope_core.evaluation.change_effects import ComparedChange
     from toolscope_core.evaluation.comparison import Comparison
+    from toolscope_core.evaluation.measured_toolsets import Toolset
     from toolscope_core.evaluation.metrics import Gold
     from toolscope_core.evaluation.over_merging import LabelledMerges
     from toolscope_core.evaluation.query_sets import Query
@@ -113,13 +114,15 @@ def evaluation(
     """
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.cli.searcher import Searcher, searched_catalog
+    from toolscope_core.evaluation.change_effects import Searched, compared_changes, merges_of
+    from toolscope_core.evaluation.measured_toolsets import with_merged
     from toolscope_core.evaluation.query_sets import read_queries, with_gold_among
     from toolscope_core.evaluation.reports import metric_rows
 
-    if options.labels and (options.bundle is None or options.search.servers):
-        raise ConfigError("--labels are of merges; give --bundle, and leave out --servers")
-    if options.each_change and (options.bundle is None or options.search.servers):
-        raise ConfigError("--each-change is of merges; give --bundle, and leave out --servers")
+    of_merges = {"--labels are": options.labels, "--each-change is": options.each_change}
+    for what, given in of_merges.items():
+        if given and (options.bundle is None or options.search.servers):
+            raise ConfigError(f"{what} of merges; give --bundle, and leave out --servers")
     if options.select and options.search.servers:
         raise ConfigError("--select takes tools, not servers; leave out --servers or --select")
     searched = searched_catalog(read_files(catalogs), options.search)
@@ -151,38 +154,32 @@ def evaluation(
         rows=rows,
         from_tools=rankings.from_tools,
     )
-    if options.bundle is None:
-        return report
-    report = _with_merge(report, kept, searched, rankings, options.bundle, options)
-    if not options.each_change:
-        return report
-    from toolscope_core.evaluation.change_effects import Searched, compared_changes, merges_of
-    from toolscope_core.evaluation.measured_toolsets import augmented, merged_toolset
-
-    merged = augmented(merged_toolset(options.bundle, searched.catalog), searched.variants.by_id)
-    before = Searched(searched.catalog.tools, kept, rankings.requests, rankings.names)
-    changes = compared_changes(before, tuple(merges_of(merged)), searcher.ranker, progress())
-    return replace(report, changes=changes)
+    for toolset in with_merged(searched.catalog, searched.variants.by_id, options.bundle)[1:]:
+        report = _with_merge(report, kept, searched.catalog, rankings, toolset, options)
+        if options.each_change:
+            before = Searched(searched.catalog.tools, kept, rankings.requests, rankings.names)
+            merges = tuple(merges_of(toolset))
+            changes = compared_changes(before, merges, searcher.ranker, progress())
+            report = replace(report, changes=changes)
+    return report
 
 
 def _with_merge(
     report: EvaluationReport,
     queries: tuple[Query, ...],
-    searched: SearchedCatalog,
+    catalog: Catalog,
     rankings: QueryRankings,
-    bundle: Path,
+    toolset: Toolset,
     options: EvaluationOptions,
 ) -> EvaluationReport:
     """The report with the figures of a bundle's toolset beside those of its catalog."""
     from toolscope_core.cli.searcher import Searcher
     from toolscope_core.evaluation.comparison import Trial, compared, of_rankings
-    from toolscope_core.evaluation.measured_toolsets import as_it_is, augmented, merged_toolset
+    from toolscope_core.evaluation.measured_toolsets import as_it_is
     from toolscope_core.evaluation.over_merging import labelled_merges, read_labels
     from toolscope_core.evaluation.query_sets import owners_after
     from toolscope_core.evaluation.reports import metric_rows, p_values
 
-    catalog = searched.catalog
-    toolset = augmented(merged_toolset(bundle, catalog), searched.variants.by_id)
     merged = Catalog(toolset.tools)
     searcher = Searcher(merged, options.search, progress(), toolset.phi, catalog)
     rankings_after = searcher.rankings(queries)

@@ -76,6 +76,16 @@ def merged_toolset(bundle: Path, catalog: Catalog) -> Toolset:
     return of_bundle(merged, relabelling, "merged")
 
 
+def with_merged(
+    catalog: Catalog, variants: Mapping[str, Augmentation], bundle: Path | None
+) -> list[Toolset]:
+    """The catalog itself and, where a bundle is given, the toolset of it, with the catalog's
+    variants. Raises as ``merged_toolset`` does.
+    """
+    merged = [augmented(merged_toolset(bundle, catalog), variants)] if bundle else []
+    return [as_it_is(catalog), *merged]
+
+
 def of_version(catalog: Catalog, named: Catalog, name: str) -> Toolset:
     """Another version of the catalog ``named``: its tools by the same ids, and what is gone."""
     kept = catalog.by_id
