@@ -16,6 +16,7 @@ from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.terminal import (
     BundlePath,
+    Configurations,
     ServerKeys,
     command,
     fail_for,
@@ -50,15 +51,7 @@ Side = Literal["as-it-is", "merged"]
 @command()
 def agent_run(
     bundle: BundlePath,
-    config: Annotated[
-        list[str],
-        typer.Option(
-            "--config",
-            metavar="CONFIG",
-            help="A client's configuration with the original servers, which are started; again "
-            "for more.",
-        ),
-    ],
+    config: Configurations,
     queries: Annotated[
         Path,
         typer.Option(

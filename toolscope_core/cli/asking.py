@@ -27,11 +27,12 @@ from toolscope_core.llm.run_configuration import configuration, model_without_ke
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.pipeline import Analysis, plan_merge, with_verdicts
-from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
+from toolscope_core.model.configuration import Endpoint, PlanConfig, Prices, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.environment import Settings, key_for, read_environment
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.model.pair import Pair
+from toolscope_core.model.protocols import ChatModel
 from toolscope_core.rps.variant_writing import variants_of_model
 from toolscope_core.tool2vec.estimates import Estimates, judging_estimates, question_estimates
 from toolscope_core.tool2vec.query_writing import queries_of_model
@@ -79,36 +80,25 @@ def estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> Mappin
     """What judging, grading, and writing documents and variants would take, by kind; sends
     nothing.
     """
-    from toolscope_core.store.engine import Store
-    from toolscope_core.store.ledger import StoredLedger
-
-    settings = read_environment()
-    with closing(Store(settings.store_url)) as store:
-        ledger, endpoint = StoredLedger(store), _endpoint(request, settings, store)
-        model_terms = (model_without_key(endpoint), ledger, endpoint.prices)
+    with model_access(request) as access:
         catalog, links = analysis.catalog, constraints(analysis.catalog, ())
         clusters = plan_merge(analysis, (), PlanConfig()).clusters
         return {
-            "judge": judging_estimates(analysis, links, paper, *model_terms),
+            "judge": judging_estimates(analysis, links, paper, *access.unsent),
             "document": question_estimates(
-                partial(ask_for_documents, catalog, clusters), *model_terms
+                partial(ask_for_documents, catalog, clusters), *access.unsent
             ),
-            "quality": question_estimates(partial(grade_tools, catalog), *model_terms),
-            "variants": question_estimates(partial(variants_of_model, catalog.tools), *model_terms),
+            "quality": question_estimates(partial(grade_tools, catalog), *access.unsent),
+            "variants": question_estimates(
+                partial(variants_of_model, catalog.tools), *access.unsent
+            ),
         }
 
 
 def generating_estimates(questions: Sequence[DraftQuestion], request: AskRequest) -> Estimates:
     """What writing queries would take; sends nothing."""
-    from toolscope_core.store.engine import Store
-    from toolscope_core.store.ledger import StoredLedger
-
-    settings = read_environment()
-    with closing(Store(settings.store_url)) as store:
-        endpoint = _endpoint(request, settings, store)
-        model, ledger = model_without_key(endpoint), StoredLedger(store)
-        ask = partial(queries_of_model, questions)
-        return question_estimates(ask, model, ledger, endpoint.prices)
+    with model_access(request) as access:
+        return question_estimates(partial(queries_of_model, questions), *access.unsent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +112,11 @@ class ModelAccess:
     ledger: StoredLedger
     terms: Terms
     place: str
+
+    @property
+    def unsent(self) -> tuple[ChatModel, StoredLedger, Prices | None]:
+        """What an estimate takes: the model without its key, the ledger and the prices."""
+        return model_without_key(self.endpoint), self.ledger, self.endpoint.prices
 
 
 @contextmanager

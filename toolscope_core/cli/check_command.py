@@ -26,7 +26,6 @@ from toolscope_core.files.json_lines import write_whole
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -168,8 +167,7 @@ def check(
     from toolscope_core.check.profile_check import profile_limits
     from toolscope_core.check.pull_request_summary import pull_request_summary
     from toolscope_core.check.token_growth import growth_limit
-    from toolscope_core.embedding.vector_cache import VectorCache
-    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.llm.embedders import encoder_and_cache
 
     if max_new_confusions is not None and cases is None:
         raise ConfigError("--max-new-confusions is of cases; give --cases")
@@ -181,10 +179,10 @@ def check(
         frozenset(one.value for one in fail_on or ()),
         profile_limits(profile_limit or (), profile, cases is not None),
     )
-    settings, files = read_environment(), input_files(catalogs)
+    files = input_files(catalogs)
     place = AppPlace(app_url, app_catalog or (files[0].stem if files else ""))
     catalog, accepted = read_files(catalogs), read_baseline(baseline)
-    encoder, cache = embedder_of(settings, embedder), VectorCache(settings.cache_dir)
+    encoder, cache = encoder_and_cache(embedder)
     if threshold is None and accepted.model == encoder.name:
         threshold = accepted.threshold
     judge = PairJudge(encoder, cache, AnalysisConfig(threshold), progress())

@@ -17,9 +17,11 @@ from toolscope_core.cli.search_options import (
     DEFAULT_SEARCH,
     Filtered,
     Iterative,
+    MergedBundle,
     SearchedTools,
     SearchKnobs,
     Selection,
+    SkipUnknown,
     Worker,
 )
 from toolscope_core.cli.terminal import Catalogs, command, fail_for, more, say
@@ -39,10 +41,7 @@ def evaluate(
     queries: Annotated[
         Path, typer.Option(help="JSONL or CSV with `id`, `query` and `gold` or `gold_servers`.")
     ],
-    bundle: Annotated[
-        Path | None,
-        typer.Option(help="Folder that merge wrote, or Export's zip: the metrics after it too."),
-    ] = None,
+    bundle: MergedBundle = None,
     cutoffs: Annotated[
         str, typer.Option("--at", help="The k of the metrics, with commas.")
     ] = "1,5,10",
@@ -50,9 +49,7 @@ def evaluate(
         list[str] | None,
         typer.Option("--min-recall", help="Such as 5=.9: exit with 1 if recall@5 is less than .9."),
     ] = None,
-    skip_unknown: Annotated[
-        bool, typer.Option(help="Leave out queries whose answers the catalog does not have.")
-    ] = False,
+    skip_unknown: SkipUnknown = False,
     select: Annotated[
         Selection | None,
         typer.Option(

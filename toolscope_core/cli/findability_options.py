@@ -10,7 +10,6 @@ import typer
 
 from toolscope_core.cli.terminal import progress, say
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.search_configuration import ClientName
@@ -40,7 +39,6 @@ def findability_by_search(
     """For each of some searches, ``None`` for all, the findability of every tool, the worst first.
     Raises ``ConfigError`` for queries that cannot be read or that name none of the tools.
     """
-    from toolscope_core.embedding.vector_cache import VectorCache
     from toolscope_core.evaluation.findability import (
         COMPARED,
         compared_search,
@@ -48,15 +46,15 @@ def findability_by_search(
         own_requests,
     )
     from toolscope_core.evaluation.query_sets import read_queries, with_gold_among
-    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.llm.embedders import encoder_and_cache
     from toolscope_core.retrieval.client_search import SearchSetup
 
-    settings, tools = read_environment(), catalog.tools
+    tools = catalog.tools
     query_set = read_queries(queries) if queries else ()
     named = with_gold_among(query_set, catalog.by_id, skip=True)
     if query_set and not any(one.gold for one in named):
         raise ConfigError(f"no query of {queries} names a tool of the catalog; give tool ids")
-    encoder, cache = embedder_of(settings, embedder), VectorCache(settings.cache_dir)
+    encoder, cache = encoder_and_cache(embedder)
     requests, rows = own_requests(tools, named), {}
     for name in searches or COMPARED:
         setup = SearchSetup(encoder, cache, compared_search(name), servers=catalog.servers)

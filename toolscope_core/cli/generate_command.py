@@ -29,7 +29,6 @@ from toolscope_core.cli.terminal import (
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QueryGeneration
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
@@ -119,17 +118,15 @@ def _drafts(
     """The questions for queries, of tools that are near each other."""
     from toolscope_core.embedding.embed_once import embed_cached
     from toolscope_core.embedding.tool_text import tool_text
-    from toolscope_core.embedding.vector_cache import VectorCache
     from toolscope_core.evaluation.example import example_requests
     from toolscope_core.evaluation.query_sets import read_queries
-    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.llm.embedders import encoder_and_cache
     from toolscope_core.tool2vec.query_writing import draft_questions
 
     people = read_queries(examples) if examples else ()
-    catalog, settings = read_files(catalogs), read_environment()
+    catalog = read_files(catalogs)
     texts = [tool_text(tool) for tool in catalog.tools]
-    cache = VectorCache(settings.cache_dir)
-    vectors = embed_cached(texts, embedder_of(settings, embedder), cache, progress())
+    vectors = embed_cached(texts, *encoder_and_cache(embedder), progress())
     questions = draft_questions(catalog, vectors, people, wanted, example_requests())
     return QueryDrafts(catalog, people, questions)
 

@@ -24,7 +24,6 @@ from toolscope_core.cli.terminal import (
 from toolscope_core.files.json_lines import read_rows, write_rows
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.kinds import OUTCOMES, outcome_word
 from toolscope_core.model.numbers import quantity
@@ -108,13 +107,10 @@ def estimate(
 
 
 def _analysis(catalog: Catalog, config: AnalysisConfig) -> Analysis:
-    from toolscope_core.embedding.vector_cache import VectorCache
-    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.llm.embedders import encoder_and_cache
     from toolscope_core.merging.pipeline import analyse
 
-    settings = read_environment()
-    cache = VectorCache(settings.cache_dir)
-    return analyse(catalog, config, embedder_of(settings), cache, progress())
+    return analyse(catalog, config, *encoder_and_cache(), progress())
 
 
 def _grade_row(tool_id: str, grade: Grade | None, judge: str) -> JsonObject:

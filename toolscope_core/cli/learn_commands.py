@@ -81,10 +81,9 @@ def learn(
     embedder: EmbedderName = None,
 ) -> None:
     """Learn from requests which tools serve them; search --model uses what was learned."""
-    from toolscope_core.embedding.vector_cache import VectorCache
     from toolscope_core.evaluation.query_sets import read_queries
     from toolscope_core.files.folders import MODEL_PROGRAM, check_ours
-    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.llm.embedders import encoder_and_cache
     from toolscope_core.tool2vec.model_folder import write_model
     from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 
@@ -92,10 +91,9 @@ def learn(
         method, candidates, encoder or "", described, first, refiner_encoder or ""
     )
     check_ours(out, MODEL_PROGRAM)
-    catalog, settings = read_files(catalogs), read_environment()
-    query_set = read_queries(queries)
+    catalog, query_set = read_files(catalogs), read_queries(queries)
     written = read_variants(variants, catalog).by_id if variants else {}
-    trainer = Trainer(embedder_of(settings, embedder), VectorCache(settings.cache_dir), progress())
+    trainer = Trainer(*encoder_and_cache(embedder), progress())
     model = trained_model(catalog.tools, query_set, written, options, trainer)
     write_model(model, out)
     in_catalog = catalog.by_id.keys()

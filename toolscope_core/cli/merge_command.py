@@ -43,7 +43,6 @@ from toolscope_core.cli.terminal import (
 from toolscope_core.files.folders import MANIFEST
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.kinds import KINDS
 from toolscope_core.model.numbers import quantity
@@ -147,11 +146,10 @@ def merge(
     from toolscope_core.catalog.scan.cleaning import hidden_in
     from toolscope_core.decisions.constraints import owners
     from toolscope_core.decisions.imported_decisions import count_of_others, read_decisions
-    from toolscope_core.embedding.vector_cache import VectorCache
     from toolscope_core.export.bundle import bundle_files
     from toolscope_core.export.checked_plan import held_back, readable_plan
     from toolscope_core.files.folders import write_folder
-    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.llm.embedders import encoder_and_cache
     from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
 
     of_a_model = replace(ask, base_url=None).given  # embeddings may come from there too
@@ -159,7 +157,7 @@ def merge(
         judge, [*of_a_model, *(["paper"] if paper else []), *(["documents"] if documents else [])]
     )
     refuse_without_budget(eager_tokens, usage or (), queries)
-    settings, show = read_environment(), progress()
+    show = progress()
     with on.start() as engine:
         catalog = on.read(catalogs, engine, show)
         log = read_decisions(catalog, decisions) if decisions else ()
@@ -169,8 +167,8 @@ def merge(
                 f"no decision in {decisions} names a tool of this catalog (read: {len(log)}); "
                 "give the decisions.jsonl of the catalog that is merged"
             )
-        encoder = embedder_of(settings, embedder, embeddings_model, ask.base_url)
-        cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
+        config = AnalysisConfig(threshold=threshold)
+        encoder, cache = encoder_and_cache(embedder, embeddings_model, ask.base_url)
         given, options = log, PlanConfig(accept, routers, correct, expanded, leave_out_refused)
         analysis = with_owners(
             analyse(catalog, config, encoder, cache, show, engine), owners(catalog, log)

@@ -23,7 +23,6 @@ from toolscope_core.cli.terminal import (
     say,
 )
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 
@@ -137,13 +136,12 @@ def _decided(
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.decisions.constraints import owners
     from toolscope_core.decisions.imported_decisions import read_decisions
-    from toolscope_core.embedding.vector_cache import VectorCache
-    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.llm.embedders import encoder_and_cache
     from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
 
-    settings, catalog = read_environment(), read_files(catalogs)
+    catalog = read_files(catalogs)
     log = read_decisions(catalog, decisions) if decisions else ()
-    encoder, cache = embedder_of(settings, embedder), VectorCache(settings.cache_dir)
+    encoder, cache = encoder_and_cache(embedder)
     analysis = analyse(catalog, AnalysisConfig(), encoder, cache, progress())
     analysis = with_owners(analysis, owners(catalog, log))
     return DecidedCatalog(analysis, log, plan_merge(analysis, log, config), encoder, cache)

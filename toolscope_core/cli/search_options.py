@@ -45,6 +45,13 @@ ModelFolder = Annotated[
         "text is the name of the model that is asked; default TOOLSCOPE_MODEL.",
     ),
 ]
+MergedBundle = Annotated[
+    Path | None,
+    typer.Option(help="Folder that merge wrote, or Export's zip: its toolset is measured as well."),
+]
+SkipUnknown = Annotated[
+    bool, typer.Option(help="Leave out queries whose answers the catalog does not have.")
+]
 Usage = Annotated[
     Path | None,
     typer.Option(

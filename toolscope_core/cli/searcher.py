@@ -23,10 +23,9 @@ from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled
 from toolscope_core.evaluation.ranking import ToolsetRanker
 from toolscope_core.evaluation.reports import MetricRow
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
-from toolscope_core.llm.embedders import embedder_of, scorer_of
+from toolscope_core.llm.embedders import encoder_and_cache, scorer_of
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import LOCAL, Embedder, Engine, Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -155,11 +154,10 @@ class Searcher:
         former: Catalog | None = None,
         engine: Engine = LOCAL,
     ) -> None:
-        self._catalog, self._options, settings = catalog, options, read_environment()
+        self._catalog, self._options = catalog, options
         self._engine = engine
         self._progress, self._phi, self._former = progress, phi, former
-        self._embedder: Embedder = embedder_of(settings, options.embedder)
-        self._cache = VectorCache(settings.cache_dir)
+        self._embedder, self._cache = encoder_and_cache(options.embedder)
         self._scorer = scorer_of(options.config)
         self.spent: tuple[Spent, ...] = ()
         """What models that split or planned requests took."""

@@ -13,6 +13,7 @@ import typer
 from toolscope_core import __version__
 from toolscope_core.cli.terminal import (
     BundlePath,
+    Configurations,
     ServerKeys,
     command,
     fail_for,
@@ -36,15 +37,7 @@ if TYPE_CHECKING:
 @command()
 def serve(
     bundle: BundlePath,
-    config: Annotated[
-        list[str],
-        typer.Option(
-            "--config",
-            metavar="CONFIG",
-            help="A client's configuration with the original servers, or an address of one; "
-            "again for more.",
-        ),
-    ],
+    config: Configurations,
     server: ServerKeys = None,
     http: Annotated[
         str | None,

@@ -76,6 +76,15 @@ WithRouters = Annotated[
 EmbedderName = Annotated[
     str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
 ]
+Configurations = Annotated[
+    list[str],
+    typer.Option(
+        "--config",
+        metavar="CONFIG",
+        help="A client's configuration with the original servers, or an address of one; again for "
+        "more.",
+    ),
+]
 ServerKeys = Annotated[
     list[str] | None,
     typer.Option(

@@ -3,9 +3,10 @@
 from toolscope_core.embedding.encoders import CrossScorer, SentenceEmbedder
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.quantized_model import QUANTIZED_MODEL
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm import EndpointEmbedder
 from toolscope_core.model.configuration import Endpoint
-from toolscope_core.model.environment import Settings, key_for
+from toolscope_core.model.environment import Settings, key_for, read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, PairScorer
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -32,6 +33,14 @@ def embedder_of(
         )
     endpoint = Endpoint(address, remote)
     return EndpointEmbedder(endpoint, key_for(endpoint.origin, settings.keys))
+
+
+def encoder_and_cache(
+    local: str | None = None, remote: str | None = None, base_url: str | None = None
+) -> tuple[Embedder, VectorCache]:
+    """The embedder of the environment or that these name, and the cache of vectors."""
+    settings = read_environment()
+    return embedder_of(settings, local, remote, base_url), VectorCache(settings.cache_dir)
 
 
 def local_embedder(name: str) -> Embedder:
