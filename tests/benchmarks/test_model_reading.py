@@ -8,12 +8,11 @@ import pytest
 
 from benchmarks import model_reading
 from benchmarks.model_reading import FolderModel, Reading, print_labelled
-from tests.support.fakes import WordEmbedder
+from tests.support.analyses import analysed
 from tests.support.scripted import judge_says
-from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool
 
@@ -25,9 +24,7 @@ def analysis(tmp_path, monkeypatch):
     schema = {"type": "object", "properties": {"q": {"type": "string"}}}
     tools = tuple(Tool(f"a/{name}", name, f"Will {name}.", "a", schema) for name in NAMES)
     judge_says(monkeypatch, dict.fromkeys(combinations([one.id for one in tools], 2), 0.6))
-    made = analyse(
-        Catalog(tools), AnalysisConfig(threshold=0.1), WordEmbedder(), VectorCache(tmp_path)
-    )
+    made = analysed(Catalog(tools), tmp_path, threshold=0.1)
     monkeypatch.setattr(model_reading, "_analysed", lambda reading: made)
     return made
 

@@ -5,16 +5,15 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from tests.support.fakes import MemoryLedger, ScriptedModel, WordEmbedder
+from tests.support import analyses
+from tests.support.analyses import asking
+from tests.support.fakes import MemoryLedger, ScriptedModel
 from tests.support.replies import answering
 from tests.support.scripted import judge_says
-from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.merge_questions import ask_for_verdicts, pairs_to_ask
-from toolscope_core.llm.requests import Terms
-from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.merging.pipeline import analyse, plan_merge, with_verdicts
+from toolscope_core.merging.pipeline import plan_merge, with_verdicts
 from toolscope_core.model.catalog import Catalog, Server
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
+from toolscope_core.model.configuration import PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool
@@ -31,7 +30,7 @@ def tool(name, text="Get the list."):
 
 def analysed(folder, tools, servers=()):
     catalog = Catalog(tuple(sorted(tools, key=lambda one: one.id)), servers)
-    return analyse(catalog, AnalysisConfig(threshold=0.4), WordEmbedder(), VectorCache(folder))
+    return analyses.analysed(catalog, folder, threshold=0.4)
 
 
 @pytest.fixture
@@ -46,8 +45,8 @@ def lists(tmp_path, monkeypatch):
 def asked(analysis, verdict, groups=None):
     """What a model says, and its requests."""
     model = ScriptedModel(answering(verdict, groups))
-    asking = ModelRequests(model, MemoryLedger(), Terms("run", concurrency=1))
-    return ask_for_verdicts(analysis, NOBODY, asking), model.requests
+    ask = asking(model, concurrency=1)
+    return ask_for_verdicts(analysis, NOBODY, ask), model.requests
 
 
 def cards(analysis, model_verdicts):
@@ -75,9 +74,9 @@ def test_an_estimate_counts_what_families_bring(lists):
     model, ledger = ScriptedModel(answering(verdict)), MemoryLedger()
     takes = judging_estimates(lists, NOBODY, False, model, ledger).tasks
     assert not model.requests
-    asking = ModelRequests(model, ledger, Terms("run", concurrency=1))
-    ask_for_verdicts(lists, NOBODY, asking)
-    spent = {one.task: (one.questions, one.calls) for one in asking.spent}
+    ask = asking(model, ledger, concurrency=1)
+    ask_for_verdicts(lists, NOBODY, ask)
+    spent = {one.task: (one.questions, one.calls) for one in ask.spent}
     assert spent == {name: (task.questions, task.calls) for name, task in takes.items()}
     assert spent["judge"] == (5, 2) and spent["family audit"][0] == 2
 

@@ -4,18 +4,17 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.analyses import analysed, asking
 from tests.support.catalogs import example_catalog
-from tests.support.fakes import MemoryLedger, ScriptedModel, WordEmbedder
+from tests.support.fakes import ScriptedModel
 from tests.support.replies import answering, same_verb
 from tests.support.scripted import judge_says
-from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents, with_edits
-from toolscope_core.llm.requests import RunBudget, Terms
-from toolscope_core.llm.requests.model_requests import ModelRequests
+from toolscope_core.llm.requests import RunBudget
 from toolscope_core.merging.model_verdicts import ModelVerdicts
-from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.catalog import Catalog, Finding
-from toolscope_core.model.configuration import AnalysisConfig, Budget, PlanConfig
+from toolscope_core.model.configuration import Budget, PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import Tool
 
@@ -24,9 +23,8 @@ WORDS = {"type": "object", "properties": {"words": {"type": "string"}}, "require
 TEXT = "Finds notes that hold the words."
 
 
-def asking(document, terms=None):
-    reply = answering(same_verb, document=document)
-    return ModelRequests(ScriptedModel(reply), MemoryLedger(), terms or Terms("run"))
+def writing(document, **terms):
+    return asking(ScriptedModel(answering(same_verb, document=document)), **terms)
 
 
 @pytest.fixture
@@ -37,20 +35,18 @@ def notes(tmp_path, monkeypatch):
         Tool("search_notes", "search_notes", "Searches notes for words.", "desk", schema=WORDS),
     )
     judge_says(monkeypatch, {("find_notes", "search_notes"): 0.99})
-    config = AnalysisConfig(threshold=0.2)
-    return analyse(Catalog(tools), config, WordEmbedder(), VectorCache(tmp_path))
+    return analysed(Catalog(tools), tmp_path, threshold=0.2)
 
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
-    config, cache = AnalysisConfig(threshold=0.4), VectorCache(tmp_path_factory.mktemp("cache"))
-    return analyse(example_catalog(), config, WordEmbedder(), cache)
+    return analysed(example_catalog(), tmp_path_factory.mktemp("cache"), threshold=0.4)
 
 
-def worded(analysis, document, log=(), terms=None):
+def worded(analysis, document, log=(), **terms):
     """The analysis with a model's documents, its clusters before, and the log with the edits."""
     clusters = plan_merge(analysis, log, EVERY).clusters
-    ask = asking(document, terms)
+    ask = writing(document, **terms)
     verdicts = with_documents(analysis, clusters, log, ModelVerdicts(ask.name), ask)
     after = replace(analysis, model_verdicts=verdicts)
     return after, clusters, with_edits(after, log)
@@ -58,7 +54,7 @@ def worded(analysis, document, log=(), terms=None):
 
 def test_clusters_that_are_no_copies_are_asked_about(example):
     clusters, tools = plan_merge(example, (), EVERY).clusters, example.catalog.by_id
-    answers = ask_for_documents(example.catalog, clusters, asking(None))
+    answers = ask_for_documents(example.catalog, clusters, writing(None))
     wanted = {c.members for c in clusters if len({tools[m].content_hash for m in c.members}) > 1}
     assert answers.keys() == wanted and wanted
 
@@ -123,8 +119,7 @@ def test_an_answer_that_cannot_be_used_is_refused_with_its_reason(notes):
 
 
 def test_what_is_not_asked_says_why(notes):
-    terms = Terms("run", RunBudget(Budget(calls=0)))
-    after, (before,), _ = worded(notes, None, terms=terms)
+    after, (before,), _ = worded(notes, None, budget=RunBudget(Budget(calls=0)))
     assert "0 calls" in after.model_verdicts.refused[before.members][0]
     assert after.model_verdicts.message
 

@@ -11,24 +11,22 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.support.fakes import MemoryLedger, WordEmbedder
+from tests.support import analyses
+from tests.support.analyses import asking
 from tests.support.model_server import ModelServer
 from tests.support.replies import answering
 from tests.support.scripted import judge_says
 from toolscope_core.catalog.scan.scanner import scan_catalog
-from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.selection import selected_by_model
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents, written_for
 from toolscope_core.llm.merge_questions import ask_for_verdicts, wary_of
-from toolscope_core.llm.requests import Terms
-from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.faithful import Surroundings
-from toolscope_core.merging.pipeline import analyse, bars_of, plan_merge
+from toolscope_core.merging.pipeline import bars_of, plan_merge
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AnalysisConfig, Endpoint, PlanConfig, QuestionConfig
+from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.pair import Pair
@@ -149,16 +147,12 @@ def served():
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    return VectorCache(tmp_path_factory.mktemp("cache"))
+    return tmp_path_factory.mktemp("cache")
 
 
 def analysed(cache, *tools):
     catalog = Catalog(tuple(sorted(tools, key=lambda t: t.id)), findings=scan_catalog(tools))
-    return analyse(catalog, AnalysisConfig(threshold=0.05), WordEmbedder(), cache)
-
-
-def asking(model):
-    return ModelRequests(model, MemoryLedger(), Terms("run", concurrency=1))
+    return analyses.analysed(catalog, cache, threshold=0.05)
 
 
 def answering_each(questions, fields):

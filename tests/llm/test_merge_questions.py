@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.analyses import analysed, asking
 from tests.support.catalogs import example_catalog
-from tests.support.fakes import MemoryLedger, ScriptedModel, WordEmbedder
+from tests.support.fakes import MemoryLedger, ScriptedModel
 from tests.support.properties import examples
 from tests.support.replies import answering, same_verb
-from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.merge_questions import (
     ask_for_verdicts,
     pairs_to_ask,
@@ -19,14 +19,14 @@ from toolscope_core.llm.merge_questions import (
     tool_pairs,
     wary_of,
 )
-from toolscope_core.llm.requests import RunBudget, Terms
+from toolscope_core.llm.requests import RunBudget
 from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.tasks.judge_prompt import JudgeTask
+from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK
 from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.model_verdicts import disagreements
-from toolscope_core.merging.pipeline import analyse, bars_of, plan_merge
+from toolscope_core.merging.pipeline import bars_of, plan_merge
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AnalysisConfig, Budget, PlanConfig, QuestionConfig
+from toolscope_core.model.configuration import Budget, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import Pair
@@ -38,29 +38,21 @@ PAPER = QuestionConfig(paper=True)
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
-    catalog = example_catalog()
-    cache = VectorCache(tmp_path_factory.mktemp("cache"))
-    return analyse(catalog, AnalysisConfig(threshold=0.4), WordEmbedder(), cache)
+    return analysed(example_catalog(), tmp_path_factory.mktemp("cache"), threshold=0.4)
 
 
-def asking(reply, ledger=None, **terms):
-    model = ScriptedModel(reply)
-    return ModelRequests(model, ledger or MemoryLedger(), Terms("run", **terms)), model
+def answers(reply, ledger=None):
+    return asking(ScriptedModel(reply), ledger)
 
 
 @pytest.fixture(scope="module")
 def verdicts(example):
     """The verdicts of a model for which tools are one if their names begin alike."""
-    return ask_for_verdicts(example, NOBODY, asking(answering(same_verb))[0])
+    return ask_for_verdicts(example, NOBODY, answers(answering(same_verb)))
 
 
 def with_model(analysis, model_verdicts, *options):
     return plan_merge(replace(analysis, model_verdicts=model_verdicts), (), PlanConfig(*options))
-
-
-def analysed(folder, *tools, threshold=0.4):
-    config = AnalysisConfig(threshold=threshold)
-    return analyse(Catalog(tools), config, WordEmbedder(), VectorCache(folder))
 
 
 def always(outcome):
@@ -68,7 +60,7 @@ def always(outcome):
 
 
 def test_paper_asks_about_every_candidate_pair_and_every_cluster(example):
-    ask, _ = asking(answering(same_verb))
+    ask = answers(answering(same_verb))
     told = ask_for_verdicts(example, NOBODY, ask, PAPER)
     assert ask.spent[0].questions == len(told.verdicts)
     tools = example.catalog.tools
@@ -124,7 +116,7 @@ def test_pairs_of_one_call_share_a_tool_with_its_first_and_calls_keep_the_order(
 
 
 def test_a_call_tells_shared_tools_once_so_it_takes_fewer_tokens(example):
-    pairs, task = pairs_to_ask(example, NOBODY, PAPER).pairs, JudgeTask(batch=8)
+    pairs, task = pairs_to_ask(example, NOBODY, PAPER).pairs, JUDGE_TASK
 
     def tokens(order):
         twos = tool_pairs(example, order)
@@ -136,7 +128,7 @@ def test_a_call_tells_shared_tools_once_so_it_takes_fewer_tokens(example):
 
 @pytest.mark.parametrize("outcome", ["merge", "keep"])
 def test_only_merges_of_the_offline_judge_are_implied(example, outcome):
-    ask, _ = asking(always(outcome))
+    ask = answers(always(outcome))
     config = QuestionConfig(sure_below=0.0)
     told = ask_for_verdicts(example, NOBODY, ask, config)
     plan = pairs_to_ask(example, NOBODY, config)
@@ -153,9 +145,7 @@ def test_only_merges_of_the_offline_judge_are_implied(example, outcome):
 @given(st.sampled_from([1, 2, 3, 8, 50]))
 def test_the_size_of_a_batch_changes_nothing(example, batch):
     one, other = (
-        ask_for_verdicts(
-            example, NOBODY, asking(answering(same_verb))[0], QuestionConfig(batch=size)
-        )
+        ask_for_verdicts(example, NOBODY, answers(answering(same_verb)), QuestionConfig(batch=size))
         for size in (1, batch)
     )
     assert (one.verdicts, one.audits) == (other.verdicts, other.audits)
@@ -163,9 +153,10 @@ def test_the_size_of_a_batch_changes_nothing(example, batch):
 
 def test_asking_again_costs_nothing_and_says_the_same(example):
     ledger = MemoryLedger()
-    first = ask_for_verdicts(example, NOBODY, asking(answering(same_verb), ledger)[0])
-    again, model = asking(answering(same_verb), ledger)
-    assert ask_for_verdicts(example, NOBODY, again).verdicts == first.verdicts
+    first = ask_for_verdicts(example, NOBODY, answers(answering(same_verb), ledger))
+    model = ScriptedModel(answering(same_verb))
+    again = ask_for_verdicts(example, NOBODY, asking(model, ledger))
+    assert again.verdicts == first.verdicts
     assert not model.requests
     silent = ScriptedModel(answering(same_verb))
     remembered = ask_for_verdicts(example, NOBODY, ModelRequests(silent, ledger, None))
@@ -174,8 +165,8 @@ def test_asking_again_costs_nothing_and_says_the_same(example):
 
 
 def test_a_budget_leaves_the_rest_unanalysed_and_merges_nothing_of_it(example):
-    ask, model = asking(always("merge"), budget=RunBudget(Budget(calls=1)), concurrency=1)
-    told = ask_for_verdicts(example, NOBODY, ask)
+    model, budget = ScriptedModel(always("merge")), RunBudget(Budget(calls=1))
+    told = ask_for_verdicts(example, NOBODY, asking(model, budget=budget, concurrency=1))
     assert len(model.requests) == 1
     assert "budget" in told.message and told.unanalysed
     assert all("budget" in reason for reason in told.unanalysed.values())
@@ -184,7 +175,7 @@ def test_a_budget_leaves_the_rest_unanalysed_and_merges_nothing_of_it(example):
 
 
 def test_broken_answers_are_unanalysed_with_the_reason(example):
-    ask, _ = asking(answering(lambda one, other: ("MERGE", 0.9)))
+    ask = answers(answering(lambda one, other: ("MERGE", 0.9)))
     model_verdicts = ask_for_verdicts(example, NOBODY, ask)
     assert {v.outcome for v in model_verdicts.verdicts.values()} == {"unanalysed"}
     assert all("relation is 'MERGE'" in reason for reason in model_verdicts.unanalysed.values())
@@ -205,7 +196,7 @@ def test_broken_answers_are_unanalysed_with_the_reason(example):
 def test_a_relation_is_a_verdict_with_two_probabilities(
     example, relation, confidence, outcome, probability, family
 ):
-    ask, _ = asking(answering(lambda one, other: (relation, confidence)))
+    ask = answers(answering(lambda one, other: (relation, confidence)))
     model_verdicts = ask_for_verdicts(example, NOBODY, ask, PAPER)
     for verdict in model_verdicts.verdicts.values():
         assert verdict.outcome == outcome
@@ -219,7 +210,7 @@ def test_who_serves_whom_is_told_by_the_side_of_the_pair(example):
     def verdict(one, other):
         return "subsumes", 0.9, int(one["name"] > other["name"])
 
-    model_verdicts = ask_for_verdicts(example, NOBODY, asking(answering(verdict))[0], PAPER)
+    model_verdicts = ask_for_verdicts(example, NOBODY, answers(answering(verdict)), PAPER)
     tools = example.catalog.by_id
     names = [
         (tools[p.left].name, tools[p.right].name, v) for p, v in model_verdicts.verdicts.items()
@@ -239,7 +230,7 @@ def test_what_may_be_a_family_is_asked_about_however_surely_it_is_no_merge(examp
 
 
 def test_a_family_is_nothing_to_prune_and_costs_no_audit(example):
-    model_verdicts = ask_for_verdicts(example, NOBODY, asking(always("family"))[0], PAPER)
+    model_verdicts = ask_for_verdicts(example, NOBODY, answers(always("family")), PAPER)
     assert {verdict.outcome for verdict in model_verdicts.verdicts.values()} == {
         "family"
     } and not model_verdicts.audits
@@ -272,7 +263,7 @@ def test_a_cluster_of_two_is_audited_only_where_the_model_hesitates(
     def verdict(one, other):
         return ("merge", confidence) if {one["name"], other["name"]} == TWO else ("keep", 1.0)
 
-    told = ask_for_verdicts(example, NOBODY, asking(answering(verdict))[0])
+    told = ask_for_verdicts(example, NOBODY, answers(answering(verdict)))
     assert "merge" in {verdict.outcome for verdict in told.verdicts.values()}
     assert (2 in [len(audit.members) for audit in told.audits]) == is_audited
 
@@ -282,8 +273,8 @@ def test_a_tool_that_was_not_shown_whole_is_no_ground_to_put_it_anywhere(tmp_pat
     text = "Find notes by their words. " + "It looks at each of them in turn. " * 200
     schema = {"type": "object", "properties": {"q": {"type": "string"}}}
     long = Tool("a", "find_notes", text, schema=schema)
-    analysis = analysed(tmp_path, long, replace(long, id="b", name="search_notes"))
-    model_verdicts = ask_for_verdicts(analysis, NOBODY, asking(always(outcome))[0], PAPER)
+    analysis = analysed(Catalog((long, replace(long, id="b", name="search_notes"))), tmp_path)
+    model_verdicts = ask_for_verdicts(analysis, NOBODY, answers(always(outcome)), PAPER)
     (verdict,) = model_verdicts.verdicts.values()
     assert (verdict.outcome, verdict.serves) == ("unsure", "none")
     assert any("were not shown" in line for line in verdict.evidence)
@@ -292,13 +283,13 @@ def test_a_tool_that_was_not_shown_whole_is_no_ground_to_put_it_anywhere(tmp_pat
 
 def test_what_was_left_out_of_the_name_of_a_server_is_told(tmp_path):
     tools = [Tool(one, "find_notes", f"Find {one} notes.", one) for one in ("desk", "sh\u200belf")]
-    analysis = analysed(tmp_path, *tools, threshold=0.1)
-    model_verdicts = ask_for_verdicts(analysis, NOBODY, asking(always("keep"))[0], PAPER)
+    analysis = analysed(Catalog(tools), tmp_path, threshold=0.1)
+    model_verdicts = ask_for_verdicts(analysis, NOBODY, answers(always("keep")), PAPER)
     assert model_verdicts.notes.keys() == {"sh\u200belf"}
 
 
 def test_grades_are_by_tool(example):
-    grades = grade_tools(example.catalog, asking(answering(score=4))[0])
+    grades = grade_tools(example.catalog, answers(answering(score=4)))
     assert grades.keys() == example.catalog.by_id.keys()
     assert {grade.band for grade in grades.values()} == {"High"}
 
@@ -343,9 +334,9 @@ def test_disagreements_are_pairs_judged_otherwise(example, verdicts):
 
 
 def test_a_catalog_without_candidates_costs_nothing(tmp_path):
-    analysis = analysed(tmp_path, Tool("a", "find_notes", "Find notes."))
+    analysis = analysed(Catalog((Tool("a", "find_notes", "Find notes."),)), tmp_path)
     for config in (QuestionConfig(), PAPER):
-        ask, model = asking(answering(same_verb))
-        told = ask_for_verdicts(analysis, NOBODY, ask, config)
+        model = ScriptedModel(answering(same_verb))
+        told = ask_for_verdicts(analysis, NOBODY, asking(model), config)
         assert not told.verdicts and not told.audits and not model.requests
         assert with_model(analysis, told) == with_model(analysis, None)

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.support.fakes import MemoryLedger, ScriptedModel, WordEmbedder
+from tests.support.analyses import asking
+from tests.support.fakes import ScriptedModel, WordEmbedder
 from tests.support.replies import writing
 from tests.ui.services.small_workspace import TOOLS, catalog
 from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.evaluation.query_sets import Query, queries_of
-from toolscope_core.llm.requests import RunBudget, Terms
-from toolscope_core.llm.requests.model_requests import ModelRequests
+from toolscope_core.llm.requests import RunBudget
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QueryGeneration
 from toolscope_core.model.errors import ConfigError
@@ -42,12 +42,8 @@ def asked(count=4, people=(), seed=0, own=DESK, **more):
 
 
 def written(reply, count=4, budget=None, ledger=None):
-    asker = ModelRequests(
-        ScriptedModel(reply),
-        MemoryLedger() if ledger is None else ledger,
-        Terms("run", budget or RunBudget(), concurrency=1),
-    )
-    return queries_of_model(asked(count), asker)
+    terms = {"budget": budget or RunBudget(), "concurrency": 1}
+    return queries_of_model(asked(count), asking(ScriptedModel(reply), ledger, **terms))
 
 
 def test_equal_arguments_give_equal_questions_with_five_examples_each():

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.analyses import asking
 from tests.support.fakes import MemoryLedger, ScriptedModel
 from tests.support.sums import Sums, add, questions_in
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.requests import RunBudget, Terms, ask_all, estimate, repair
-from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.model.configuration import Budget, Endpoint, Patience, Prices
 from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.errors import ConfigError, ModelStopError, StoreError
@@ -194,7 +194,7 @@ def test_more_than_one_unusable_answer_of_twenty_is_too_many(wrong, is_too_many)
         sums = add(request)["sums"]
         return {"sums": {key: "?" if one < 2 * wrong else one for key, one in sums.items()}}
 
-    asker = ModelRequests(ScriptedModel(answer), MemoryLedger(), Terms("run"))
+    asker = asking(ScriptedModel(answer))
     answers = asker(Sums(), items)
     assert [one.value is None for one in answers] == [True] * wrong + [False] * (20 - wrong)
     expected = f"{wrong} of 20 answers of fake at 127.0.0.1:1 cannot be used (most often: ? is no"
