@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.catalog.planted import HIDDEN, NO_SERVERS, PLACES, WORDING, among, of, plant
+from tests.catalog.planted import NO_SERVERS, PLACES, WORDING, among, of, plant
 from tests.support.catalogs import accepting, example_catalog
 from toolscope_core.catalog.scan.scanner import scan_catalog, scan_tool
 from toolscope_core.model.tool import Tool
@@ -308,18 +308,6 @@ def test_two_poisoned_copies_do_not_cover_each_other():
     copies = [replace(ORIGINAL, id=name, server=name, description=text) for name in ("a", "b")]
     findings = scan_catalog((*copies, ORIGINAL))
     assert {item.tool_id for item in findings if item.code == "shadowing"} == {"a", "b"}
-
-
-@pytest.mark.parametrize("kind", HIDDEN)
-@pytest.mark.parametrize("place", PLACES)
-def test_every_class_of_hidden_characters_blocks_and_is_shown(kind, place):
-    poisoned = plant(victim("servers"), f"no{HIDDEN[kind]}te", place)
-    found = [item for item in scan_catalog(among(EXAMPLE, poisoned)) if item.severity == "block"]
-    assert {item.tool_id for item in found} == {poisoned.id}
-    assert found[0].code == "hidden-unicode"
-    for char in HIDDEN[kind]:
-        assert f"⟨U+{ord(char):04X}⟩" in found[0].excerpt
-        assert char not in found[0].excerpt + found[0].message + found[0].field
 
 
 @pytest.mark.parametrize(
