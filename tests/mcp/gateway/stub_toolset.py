@@ -120,9 +120,9 @@ def gateway_config(text, limits=QUICK, masks_results=False, **options):
 
 
 @asynccontextmanager
-async def client_of(bundle, config, log=None, **callbacks) -> AsyncIterator:
+async def client_of(bundle, config, log=None, profile="", **callbacks) -> AsyncIterator:
     """An SDK client of the gateway, over a pair of memory streams, and the gateway."""
-    served = read_served_bundle(bundle)
+    served = read_served_bundle(bundle, profile)
     async with (
         open_gateway(served, config, log or CallLog()) as gateway,
         own_client(gateway, "1", **callbacks) as client,
@@ -145,6 +145,10 @@ async def work_reply(client, act, server="north", **arguments):
     return stub_reply(await work(client, act, server, **arguments))
 
 
+async def text_of(client, name, arguments):
+    return (await client.call_tool(name, arguments)).content[0].text
+
+
 async def error_text(answer):
     """The words of a call that ends in an error of the tool."""
     result = await answer
@@ -154,12 +158,12 @@ async def error_text(answer):
 
 def through(toolset, servers, use, **options):
     """What ``use`` makes of a client of the gateway."""
+    own = {name: options.pop(name) for name in ("log", "profile") if name in options}
     callbacks = options.pop("callbacks", {})
-    log = options.pop("log", None)
 
     async def run():
         config = gateway_config(servers, **options)
-        async with client_of(toolset, config, log, **callbacks) as (client, gateway):
+        async with client_of(toolset, config, **own, **callbacks) as (client, gateway):
             return await use(client, gateway)
 
     return asyncio.run(asyncio.wait_for(run(), 60))

@@ -12,10 +12,12 @@ from tests.mcp.gateway.stub_toolset import (
     configuration,
     error_text,
     stub_reply,
+    text_of,
     through,
     work,
     work_reply,
 )
+from tests.mcp.gateway.test_callers import SAMPLING
 from toolscope_core.mcp.gateway.call_log import CallLog
 
 HELD = "'get' of north is not what it was"
@@ -25,10 +27,6 @@ HELD = "'get' of north is not what it was"
 def listing(tmp_path):
     """The configuration of servers that list their tools in a way of their own."""
     return lambda how: configuration(tmp_path, LISTS=how)
-
-
-async def text_of(client, name, arguments):
-    return (await client.call_tool(name, arguments)).content[0].text
 
 
 def test_a_change_that_is_announced_while_the_tools_are_listed_is_seen(toolset, listing):
@@ -140,14 +138,6 @@ def test_a_notice_that_nobody_reads_ends_nothing(toolset, servers):
 
 def test_what_is_asked_in_a_call_ends_with_it(toolset, servers):
     waiting = []
-    asking = {
-        "act": "ask:sampling/createMessage",
-        "server": "north",
-        "params": {
-            "messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}],
-            "maxTokens": 5,
-        },
-    }
 
     async def never(context, params):
         waiting.append(params)
@@ -158,8 +148,10 @@ def test_what_is_asked_in_a_call_ends_with_it(toolset, servers):
         before = len(asyncio.all_tasks())
         for _ in range(4):
             with anyio.move_on_after(0.2):
-                await client.call_tool("work", asking)
-        await anyio.sleep(0.2)
+                await work(client, "ask:sampling/createMessage", params=SAMPLING)
+        with anyio.move_on_after(5):
+            while len(asyncio.all_tasks()) > before + 1:
+                await anyio.sleep(0.01)
         return len(asyncio.all_tasks()) - before
 
     more = through(toolset, servers, use, callbacks={"sampling_callback": never})

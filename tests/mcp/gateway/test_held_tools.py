@@ -31,10 +31,6 @@ def listing(tmp_path, *records):
     (tmp_path / "north.json").write_text(json.dumps(records))
 
 
-async def text_of(client, name, arguments):
-    return (await client.call_tool(name, arguments)).content[0].text
-
-
 def test_a_new_tool_of_a_server_that_runs_waits_is_logged_and_said_once(toolset, servers, tmp_path):
     said = []
     log = CallLog(tmp_path / "calls.jsonl")

@@ -27,18 +27,25 @@ def run(use):
     return asyncio.run(asyncio.wait_for(work(), 10))
 
 
+async def stalled(session):
+    await anyio.sleep_forever()
+
+
+def noting(taken, what):
+    """A message that notes when it is taken."""
+
+    async def say(session):
+        taken.append((session, what))
+
+    return say
+
+
 def test_messages_come_in_order_and_one_about_the_same_replaces_what_waits():
     taken = []
 
-    def saying(text):
-        async def say(session):
-            taken.append((session, text))
-
-        return say
-
     async def use(boxes):
         for text, about in (("a", None), ("b", "list"), ("c", "list"), ("d", None)):
-            boxes.post(("client", "north"), "session", saying(text), about)
+            boxes.post(("client", "north"), "session", noting(taken, text), about)
         await boxes.sent(("client", "north"))
 
     assert run(use) == []
@@ -48,22 +55,16 @@ def test_messages_come_in_order_and_one_about_the_same_replaces_what_waits():
 def test_a_client_that_does_not_take_its_messages_holds_up_nobody_and_is_given_up():
     taken = []
 
-    async def stalled(session):
-        await anyio.sleep_forever()
-
-    async def say(session):
-        taken.append(session)
-
     async def use(boxes):
         boxes.post(("a", "north"), "stalled", stalled)
-        boxes.post(("a", "north"), "stalled", say)
-        boxes.post(("b", "north"), "other", say)
+        boxes.post(("a", "north"), "stalled", noting(taken, 1))
+        boxes.post(("b", "north"), "other", noting(taken, 1))
         await boxes.sent(("b", "north"))
-        assert taken == ["other"]
+        assert taken == [("other", 1)]
         await boxes.sent(("a", "north"))
 
     assert run(use) == ["a"]
-    assert taken == ["other"]
+    assert taken == [("other", 1)]
 
 
 def test_nobody_waits_for_a_client_that_is_always_told_more():
@@ -86,18 +87,12 @@ def test_nobody_waits_for_a_client_that_is_always_told_more():
 def test_what_one_server_tells_is_not_waited_for_by_the_calls_of_another():
     taken = []
 
-    async def stalled(session):
-        await anyio.sleep_forever()
-
-    async def say(session):
-        taken.append(session)
-
     async def use(boxes):
         for _ in range(5):
             boxes.post(("a", "north"), "session", stalled)
-        boxes.post(("a", "south"), "session", say)
+        boxes.post(("a", "south"), "session", noting(taken, 1))
         await boxes.sent(("a", "south"))
-        assert taken == ["session"]
+        assert taken == [("session", 1)]
 
     assert run(use) == ["a"]
 
@@ -108,32 +103,23 @@ def test_a_message_that_cannot_be_sent_is_left_and_the_next_one_goes():
     async def broken(session):
         raise ValueError("no such level")
 
-    async def say(session):
-        taken.append(session)
-
     async def use(boxes):
         boxes.post(("a", "north"), "session", broken)
-        boxes.post(("a", "north"), "session", say)
+        boxes.post(("a", "north"), "session", noting(taken, 1))
 
-    assert run(use) == [] and taken == ["session"]
+    assert run(use) == [] and taken == [("session", 1)]
 
 
 def test_so_many_wait_and_the_oldest_makes_room(monkeypatch):
     monkeypatch.setattr(outboxes, "MOST_WAITING", 3)
     taken = []
 
-    def saying(number):
-        async def say(session):
-            taken.append(number)
-
-        return say
-
     async def use(boxes):
         for number in range(10):
-            boxes.post(("a", "north"), "session", saying(number))
+            boxes.post(("a", "north"), "session", noting(taken, number))
 
     run(use)
-    assert taken == [7, 8, 9]
+    assert [number for _, number in taken] == [7, 8, 9]
 
 
 def test_requests_without_a_session_over_http_are_clients_of_their_own():

@@ -7,38 +7,17 @@ import httpx2
 import pytest
 
 from tests.cli.test_cli import run
-from tests.mcp.gateway.stub_toolset import (
-    error_text,
-    gateway_config,
-    merge_nothing,
-    record,
-    stub_reply,
-)
+from tests.mcp.gateway.stub_toolset import error_text, merge_nothing, record, stub_reply, through
 from tests.mcp.gateway.test_serving import TOKEN, client_at, served_over_http
 from tests.profiles.shelf import saved
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.mcp.gateway.bundle_routes import profiles_of_bundle, read_served_bundle
-from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.configured_servers import matched_servers
 from toolscope_core.mcp.gateway.http_transport import tokens_of_profiles
-from toolscope_core.mcp.gateway.own_client import own_client
-from toolscope_core.mcp.gateway.running import open_gateway
 from toolscope_core.model.errors import ConfigError
 
 OWN = "a-token-of-the-reader-alone"
-
-
-def through_profile(bundle, servers, name, use, **options):
-    async def run():
-        served, config = read_served_bundle(bundle, name), gateway_config(servers, **options)
-        async with (
-            open_gateway(served, config, CallLog()) as gateway,
-            own_client(gateway, "1") as client,
-        ):
-            return await use(client, gateway)
-
-    return asyncio.run(asyncio.wait_for(run(), 60))
 
 
 def test_the_bundle_has_each_profile_for_every_client(profiled):
@@ -57,7 +36,7 @@ def test_what_is_not_in_a_profile_cannot_be_called_through_it(profiled, servers)
         refused = [await error_text(client.call_tool(name, {"x": 1})) for name in others]
         return listed, refused, gateway.calls.table.servers
 
-    listed, refused, reached = through_profile(profiled, servers, "reader", use, old_names=True)
+    listed, refused, reached = through(profiled, servers, use, profile="reader", old_names=True)
     assert {tool.name: tool.description for tool in listed}["open"] == "Open it."
     assert sorted(tool.name for tool in listed) == ["open", "work"]
     assert all("there is no tool" in text for text in refused if "same" in text)
@@ -74,7 +53,7 @@ def test_fixed_arguments_are_in_no_schema_and_in_every_call(profiled, servers):
         ]
         return work.input_schema, done, refused
 
-    schema, done, refused = through_profile(profiled, servers, "reader", use)
+    schema, done, refused = through(profiled, servers, use, profile="reader")
     assert set(schema["properties"]) == {"act", "seconds", "params"}
     assert (done["server"], done["arguments"]) == ("north", {"act": "tell", "size": 3})
     assert "'size' is fixed here" in refused[0]
@@ -140,7 +119,7 @@ def test_two_accounts_of_one_server_are_told_apart_everywhere(tmp_path):
         return {name: stub_reply(one)["server"] for name, one in zip(names, calls, strict=True)}
 
     both, one = (
-        through_profile(tmp_path / "bundle", config.read_text(), name, use)
+        through(tmp_path / "bundle", config.read_text(), use, profile=name)
         for name in ("", "private")
     )
     assert both == {"mail-home_send": "mail-home", "mail-work_send": "mail-work"}
