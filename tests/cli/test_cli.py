@@ -478,37 +478,33 @@ def test_a_misspelled_variable_is_said_once_and_stops_nothing(monkeypatch, tmp_p
 
 
 def test_servers_that_others_serve_are_switched_off_first(tmp_path):
-    def tool(name, text, *parameters):
-        properties = {one: {"type": "string"} for one in parameters}
-        schema = {"type": "object", "properties": properties, "required": list(parameters)}
-        return {"name": name, "description": text, "inputSchema": schema}
+    text = {"type": "string"}
+
+    def adding(name):
+        return record(name, "Add two numbers.", a=text, b=text)
 
     servers = [
         {
             "server": "one",
-            "tools": [
-                tool("add_numbers", "Add two numbers.", "a", "b"),
-                tool("round_number", "Round a number.", "a"),
-            ],
+            "tools": [adding("add_numbers"), record("round_number", "Round a number.", a=text)],
         },
-        {"server": "two", "tools": [tool("sum_numbers", "Add two numbers.", "a", "b")]},
-        {"server": "three", "tools": [tool("numbers_add", "Add two numbers.", "a", "b")]},
+        {"server": "two", "tools": [adding("sum_numbers")]},
+        {"server": "three", "tools": [adding("numbers_add")]},
     ]
-    file, out = tmp_path / "tools.json", tmp_path / "bundle"
-    file.write_text(json.dumps(servers), "utf-8")
-    text = run("merge", file, "--out", out, "--by-server", "--accept", "none").output
-    assert "switched off two: one does the job of its only tool" in text
-    assert "switched off three: one does the job of its only tool" in text
-    entries = json.loads((out / "relabel.json").read_text("utf-8"))["entries"]
+    file, out = write_json(tmp_path / "tools.json", servers), tmp_path / "bundle"
+    said = run("merge", file, "--out", out, "--by-server", "--accept", "none").output
+    assert "switched off two: one does the job of its only tool" in said
+    assert "switched off three: one does the job of its only tool" in said
+    entries = read_json(out / "relabel.json")["entries"]
     assert {row["old_id"]: row["new_id"] for row in entries} == {
         "one/add_numbers": "one/add_numbers",
         "one/round_number": "one/round_number",
         "three/numbers_add": "one/add_numbers",
         "two/sum_numbers": "one/add_numbers",
     }
-    denied = json.loads((out / "clients" / "claude-code.json").read_text("utf-8"))
+    denied = read_json(out / "clients/claude-code.json")
     assert denied["permissions"]["deny"] == ["mcp__three", "mcp__two"]
-    again = run("merge", file, "--out", tmp_path / "again", "--decisions", out / "decisions.jsonl",
-                "--accept", "none")  # fmt: skip
+    decided = ("--decisions", out / "decisions.jsonl", "--accept", "none")
+    again = run("merge", file, "--out", tmp_path / "again", *decided)
     assert (tmp_path / "again" / "relabel.json").read_bytes() == (out / "relabel.json").read_bytes()
     assert "decisions: 1 of this catalog" in again.output

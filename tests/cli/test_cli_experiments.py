@@ -10,6 +10,8 @@ from tests.support.json_files import read_json, read_lines, write_json, write_li
 
 QUERIES = Path(EXAMPLE).with_name("queries.jsonl")
 SMALL = ("pinboard-notes", "wordsmith-text")
+AT_FIVE = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5")
+PLANS = ("evaluate", EXAMPLE, "--queries", QUERIES, "--plan", "--decompose", "steps")
 SWEEP = ("--queries", QUERIES, "--accept", "all", "--rerank", "none")
 
 
@@ -109,7 +111,7 @@ def test_encoders_are_measured_by_their_names():
 
 
 def test_a_merge_is_measured_with_its_gold_calls_and_every_query(bundle):
-    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--bundle", bundle, "--at", "5")
+    arguments = (*AT_FIVE, "--bundle", bundle)
     text = run(*arguments).output
     assert "gold calls that run: 14 of 14, after 14 (share, TCCR: 1.000, 1.000; equal" in text
     assert " won, " in text
@@ -119,13 +121,13 @@ def test_a_merge_is_measured_with_its_gold_calls_and_every_query(bundle):
 
 
 def test_each_merge_of_a_bundle_is_a_row(bundle):
-    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--bundle", bundle, "--at", "5")
+    arguments = (*AT_FIVE, "--bundle", bundle)
     rows = [row for row in run(*arguments, "--each-change").output.splitlines() if " + " in row]
     changes = run_json(*arguments, "--each-change")["changes"]
     assert len(rows) == len(changes) > 3
     assert all("after Holm; not enough queries to tell (n = " in row for row in rows)
     assert rows[0].startswith(f"{' + '.join(changes[0]['tools'])}: {changes[0]['queries']} quer")
-    refused = run(*arguments[:4], "--each-change", code=2).output
+    refused = run(*AT_FIVE, "--each-change", code=2).output
     assert "--each-change is of merges; give --bundle" in refused
 
 
@@ -151,7 +153,7 @@ def test_labelled_pairs_show_wrong_merges(bundle, tmp_path):
         {"left": "pinboard-notes/get_note", "right": "odds-and-ends/calculate", "label": "merge"},
     ]
     labels = write_lines(tmp_path / "labels.jsonl", *rows)
-    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--labels", labels)
+    arguments = (*AT_FIVE, "--labels", labels)
     output = run(*arguments, "--bundle", bundle).output
     assert "labelled pairs merged: 1 right, 1 wrong (wordsmith-text/summarize + wordsmith" in output
     assert "1 left apart that may be merged" in output
@@ -162,7 +164,7 @@ def test_labelled_pairs_show_wrong_merges(bundle, tmp_path):
 
 
 def test_selections_of_the_search_itself_are_measured(bundle):
-    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--select", "best")
+    arguments = (*AT_FIVE, "--select", "best")
     alone = run(*arguments).output
     assert re.search(r"^csr@5 +0\.\d+", alone, re.MULTILINE)
     assert re.search(r"^parts@1 +0\.\d+", alone, re.MULTILINE)
@@ -173,36 +175,33 @@ def test_selections_of_the_search_itself_are_measured(bundle):
 
 
 def test_plans_of_a_query_set_are_measured_before_and_after(bundle):
-    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--plan", "--decompose", "steps")
-    before, after = run_json(*arguments, "--bundle", bundle)["sides"]
+    before, after = run_json(*PLANS, "--bundle", bundle)["sides"]
     assert (before["toolset"], after["toolset"]) == ("as it is", "merged")
     assert before["queries"] == 26 and before["jobs"] == pytest.approx(31 / 26)
     assert 0 < before["recall"]["low"] < before["recall"]["mean"] <= 1
-    (wide,) = run_json(*arguments, "--per-job", 10, "--once")["sides"]
+    (wide,) = run_json(*PLANS, "--per-job", 10, "--once")["sides"]
     assert wide["tools_shown"] == pytest.approx(310 / 26) and wide["searches"] == wide["jobs"]
-    assert "tools called of" in run(*arguments, "--filter").output
-    refused = run(*arguments, "--select", "best", code=2).output
+    assert "tools called of" in run(*PLANS, "--filter").output
+    refused = run(*PLANS, "--select", "best", code=2).output
     assert "--plan measures sets of tools" in refused
 
 
 @pytest.fixture
 def first_tool(model_server):
-    """An endpoint that calls the first tool that it is shown for each job."""
+    """An endpoint that takes, and calls, the first tool that it is shown for each job."""
 
     def answer(body):
         user = body["messages"][-1]["content"]
+        row = {"tool": 1, "calls": [{"tool": 1, "arguments": []}]}
         ids = re.findall(r"^(\w{12}): job", user, re.MULTILINE)
-        return {
-            "answers": [{"question": one, "calls": [{"tool": 1, "arguments": []}]} for one in ids]
-        }
+        return {"answers": [{"question": one, **row} for one in ids]}
 
     model_server.answer = answer
     return model_server
 
 
 def test_a_model_is_the_worker_of_plans(first_tool):
-    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--plan", "--decompose", "steps")
-    (side,) = run_json(*arguments, "--worker", "model", "--once", "--per-job", 3)["sides"]
+    (side,) = run_json(*PLANS, "--worker", "model", "--once", "--per-job", 3)["sides"]
     assert side["calls"] == side["questions"] == len(first_tool.received) == 31
     assert side["tokens_in"] > 0 and side["tools_shown"] == pytest.approx(93 / 26)
     assert side["tools_called"] <= side["jobs"]
@@ -220,50 +219,27 @@ def test_a_worker_is_given_the_whole_pool_of_a_request(first_tool, tmp_path):
     assert all(point["precision"]["mean"] in (0.0, 1.0) for point in own)
 
 
-@pytest.fixture
-def selecting(model_server):
-    """An endpoint that takes the first tool that it is shown."""
-
-    def answer(body):
-        user = body["messages"][-1]["content"]
-        question_ids = re.findall(r"^(\w{12}): job", user, re.MULTILINE)
-        return {"answers": [{"question": one, "tool": 1} for one in question_ids]}
-
-    model_server.answer = answer
-    return model_server
-
-
-def test_a_model_selects_and_is_asked_once(selecting):
-    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--decompose", "steps")
-    arguments += ("--select", "model")
+def test_a_model_selects_and_is_asked_once(first_tool):
+    arguments = (*AT_FIVE, "--decompose", "steps", "--select", "model")
     first = run(*arguments).output
-    calls = len(selecting.received)
+    calls = len(first_tool.received)
     assert calls == 23 + 2 + 3 + 3, "one for each job"
-    assert selecting.received[0].user.count("--- begin tool") == 5
+    assert first_tool.received[0].user.count("--- begin tool") == 5
     assert run(*arguments).output == first
-    assert len(selecting.received) == calls, "the ledger has the answers"
+    assert len(first_tool.received) == calls, "the ledger has the answers"
     paused = run(*arguments, "--at", "4", "--budget-calls", 1, code=2)
     assert "paused: budget: 1 calls" in paused.stderr
     assert re.search(r"^csr@5 +0\.\d+", first, re.MULTILINE)
 
 
 def test_answers_of_a_file_are_replayed_without_a_key_and_a_store(
-    selecting, small, tmp_path, monkeypatch
+    first_tool, small, tmp_path, monkeypatch
 ):
     file = tmp_path / "answers.jsonl"
-    arguments = ("evaluate", small, "--queries", QUERIES, "--skip-unknown", "--at", "5")
-    arguments += (
-        "--decompose",
-        "steps",
-        "--select",
-        "model",
-        "--rerank",
-        "none",
-        "--answers",
-        file,
-    )
+    own = ("evaluate", small, "--queries", QUERIES, "--skip-unknown", "--select", "model")
+    arguments = (*own, *"--at 5 --decompose steps --rerank none --answers".split(), file)
     first = run(*arguments).output
-    lines, calls = file.read_bytes(), len(selecting.received)
+    lines, calls = file.read_bytes(), len(first_tool.received)
     assert calls == len(lines.splitlines()) > 0
     monkeypatch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path / 'other.db'}")
     for name in ("TOOLSCOPE_BASE_URL", "TOOLSCOPE_MODEL"):
@@ -271,16 +247,5 @@ def test_answers_of_a_file_are_replayed_without_a_key_and_a_store(
     assert run(*arguments, "--replay").output == first
     stale = run(*arguments, "--replay", "--model", "another", code=1).stderr
     assert "selection: " in stale and "another" in stale and "give the command without" in stale
-    assert len(selecting.received) == calls, "nobody was asked again"
-    done = run(
-        "evaluate",
-        small,
-        "--queries",
-        QUERIES,
-        "--select",
-        "model",
-        "--skip-unknown",
-        "--replay",
-        code=2,
-    )
-    assert "give it with --answers" in done.stderr
+    assert len(first_tool.received) == calls, "nobody was asked again"
+    assert "give it with --answers" in run(*own, "--replay", code=2).stderr
