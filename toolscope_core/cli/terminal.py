@@ -81,8 +81,8 @@ Configurations = Annotated[
     typer.Option(
         "--config",
         metavar="CONFIG",
-        help="A client's configuration with the original servers, or an address of one; again for "
-        "more.",
+        help="A client's configuration with the original servers, which are started, or an "
+        "address of one; again for more.",
     ),
 ]
 ServerKeys = Annotated[
