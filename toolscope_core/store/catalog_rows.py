@@ -12,7 +12,7 @@ from sqlmodel import Session, col, select
 from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import JsonObject, Tool, digest
-from toolscope_core.store.engine import Store, now, row_named
+from toolscope_core.store.engine import Store, found_row, now, row_named
 from toolscope_core.store.rebuilding import of_row, rebuilt
 from toolscope_core.store.tables import (
     CatalogRow,
@@ -172,9 +172,7 @@ def _tool(store: Store, catalog_id: int, position: int, body: JsonObject) -> Too
 def catalog_row(session: Session, store: Store, catalog_id: int) -> CatalogRow:
     """The row of a catalog; ``StoreError`` if there is none."""
     row = session.get(CatalogRow, catalog_id)
-    if row is None:
-        raise StoreError(f"{store.place} has no catalog {catalog_id}; import it or choose another")
-    return row
+    return found_row(store, row, f"catalog {catalog_id}; import it or choose another")
 
 
 def _of_name(session: Session, store: Store, name: str) -> list[int]:

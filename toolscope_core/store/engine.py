@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 from sqlalchemy import Column, String, inspect, select, type_coerce
 from sqlalchemy.exc import IntegrityError
@@ -16,6 +17,8 @@ from toolscope_core.store.tables import CellError
 
 BUSY_SECONDS = 15.0
 """Seconds that a transaction waits for another writer."""
+
+Found = TypeVar("Found")
 
 
 def now() -> str:
@@ -113,6 +116,13 @@ def damaged_row(store: Store, row: str, reason: str) -> StoreError:
     return StoreError(
         f"the {row} of the store {store.place} cannot be used: {reason}; {store.repair}"
     )
+
+
+def found_row(store: Store, row: Found | None, what: str) -> Found:
+    """The row, or a ``StoreError`` that there is none; ``what`` says of what, and what to do."""
+    if row is None:
+        raise StoreError(f"{store.place} has no {what}")
+    return row
 
 
 @contextmanager

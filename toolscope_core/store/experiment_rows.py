@@ -4,11 +4,10 @@ from sqlalchemy import delete
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
 
-from toolscope_core.model.errors import StoreError
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store.catalog_rows import catalog_row
-from toolscope_core.store.engine import Store, now
+from toolscope_core.store.engine import Store, found_row, now
 from toolscope_core.store.rebuilding import of_row
 from toolscope_core.store.tables import CatalogRow, ExperimentRow
 
@@ -85,8 +84,4 @@ def delete_experiment(store: Store, number: int) -> None:
 
 def _row(session: Session, store: Store, number: int) -> ExperimentRow:
     row = session.get(ExperimentRow, number)
-    if row is None:
-        raise StoreError(
-            f"{store.place} has no experiment {number}; it was deleted, so run it again"
-        )
-    return row
+    return found_row(store, row, f"experiment {number}; it was deleted, so run it again")

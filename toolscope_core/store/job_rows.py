@@ -7,10 +7,9 @@ from typing import Literal
 from sqlalchemy import update
 from sqlmodel import Session, col, select
 
-from toolscope_core.model.errors import StoreError
 from toolscope_core.model.protocols import Step
 from toolscope_core.store.catalog_rows import catalog_row
-from toolscope_core.store.engine import Store
+from toolscope_core.store.engine import Store, found_row
 from toolscope_core.store.rebuilding import of_row
 from toolscope_core.store.tables import JobRow
 
@@ -140,9 +139,7 @@ def _interrupt_orphans(store: Store, session: Session) -> None:
 
 def _row(session: Session, store: Store, job_id: str) -> JobRow:
     row = session.exec(select(JobRow).where(JobRow.id == job_id)).first()
-    if row is None:
-        raise StoreError(f"{store.place} has no job {job_id!r}; reload the page")
-    return row
+    return found_row(store, row, f"job {job_id!r}; reload the page")
 
 
 def _job(row: JobRow) -> Job:

@@ -7,10 +7,9 @@ from sqlalchemy import Integer, func
 from sqlalchemy import cast as as_type
 from sqlmodel import Session, col, select
 
-from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store.catalog_rows import catalog_row
-from toolscope_core.store.engine import Store, damaged_row
+from toolscope_core.store.engine import Store, damaged_row, found_row
 from toolscope_core.store.rebuilding import of_row
 from toolscope_core.store.tables import CallRow, RunRow
 
@@ -99,9 +98,7 @@ def list_runs(store: Store, catalog_id: int | None = None) -> tuple[ModelRun, ..
 
 def _row(session: Session, store: Store, run_id: str) -> RunRow:
     row = session.exec(select(RunRow).where(RunRow.id == run_id)).first()
-    if row is None:
-        raise StoreError(f"{store.place} has no run {run_id!r}; choose one from the history")
-    return row
+    return found_row(store, row, f"run {run_id!r}; choose one from the history")
 
 
 def _run(session: Session, store: Store, row: RunRow) -> ModelRun:
