@@ -16,7 +16,7 @@ from toolscope_core.llm.chat import (
 )
 from toolscope_core.llm.http_replies import HttpReply, load
 from toolscope_core.model.protocols import AgentReply, ToolCall
-from toolscope_core.model.tool import JsonObject, canonical_json
+from toolscope_core.model.tool import JsonObject, canonical_json, with_texts
 
 
 class ToolCallingModel:
@@ -41,8 +41,8 @@ class ToolCallingModel:
         def body(able: Capabilities) -> dict[str, Any]:
             return {
                 "model": self.name,
-                "messages": _sendable(messages),
-                **({"tools": _sendable(tools)} if tools else {}),
+                "messages": with_texts(messages, sendable),
+                **({"tools": with_texts(tools, sendable)} if tools else {}),
                 **parameters(able, self._model.endpoint, most_tokens),
             }
 
@@ -119,14 +119,3 @@ def _repeated(text: str, calls: Sequence[ToolCall]) -> JsonObject:
         for call in calls
     ]
     return {**message, "tool_calls": rows}
-
-
-def _sendable(value: Any) -> Any:
-    """Without lone surrogates, at every depth."""
-    if isinstance(value, str):
-        return sendable(value)
-    if isinstance(value, Mapping):
-        return {sendable(str(key)): _sendable(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_sendable(inner) for inner in value]
-    return value

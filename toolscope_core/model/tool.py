@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,17 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",
 def canonical_json(value: object) -> str:
     """The one text of a JSON value: sorted keys, no spaces, Unicode kept."""
     return _CANONICAL.encode(value)
+
+
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with each text changed, at every depth, names too."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {change(str(name)): with_texts(part, change) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [with_texts(part, change) for part in value]
+    return value
 
 
 def digest(*parts: object) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from toolscope_core.catalog.scan.hidden import count_hidden, without_hidden
 from toolscope_core.catalog.schema.keywords import MAPS
 from toolscope_core.model.catalog import Server
-from toolscope_core.model.tool import Tool, digest
+from toolscope_core.model.tool import Tool, digest, with_texts
 
 LONGEST_TEXT = 4_000
 """Characters of one description."""
@@ -193,13 +193,7 @@ class _Cleaner:
         self.cut = 0
 
     def of(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._text(value)
-        if isinstance(value, Mapping):
-            return {self._text(str(key)): self.of(inner) for key, inner in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.of(inner) for inner in value]
-        return value
+        return with_texts(value, self._text)
 
     def _text(self, text: str) -> str:
         self.hidden += count_hidden(text)

@@ -13,7 +13,7 @@ from toolscope_core.mcp.servers.sessions import OpenServer, connected, load_sdk
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ServerConnectionError
 from toolscope_core.model.numbers import plural, quantity
-from toolscope_core.model.tool import JsonObject
+from toolscope_core.model.tool import JsonObject, with_texts
 
 LISTING_TOOLS = "while it listed its tools"
 COUNT_SECONDS = 10.0
@@ -169,11 +169,7 @@ def _without_keys(offer: ServerOffer, keys: frozenset[str]) -> ServerOffer:
 
 def without_secrets(value: Any, keys: frozenset[str]) -> Any:
     """A JSON value with the keys cut out of all its texts."""
-    if isinstance(value, str):
-        return cut_out(value, keys)
-    if isinstance(value, dict):
-        return {cut_out(name, keys): without_secrets(item, keys) for name, item in value.items()}
-    return [without_secrets(item, keys) for item in value] if isinstance(value, list) else value
+    return with_texts(value, lambda text: cut_out(text, keys))
 
 
 async def _count(server: OpenServer, method: str, place: str, pages: int) -> int | None:
