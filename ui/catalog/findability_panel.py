@@ -6,7 +6,7 @@ import streamlit as st
 
 from toolscope_core.evaluation.findability import COMPARED
 from toolscope_core.model.numbers import quantity
-from ui.shared import page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.services.findable_tools import (
     AS_THEY_ARE,
     DESCRIBED,
@@ -70,7 +70,7 @@ def findability_panel(catalog_id: int) -> None:
             "findability",
         )
         return
-    st.dataframe(
+    data_tables.draw(
         [
             {
                 "search": f"{row.search} (approximate)" if row.approximate else row.search,
@@ -80,8 +80,8 @@ def findability_panel(catalog_id: int) -> None:
             }
             for row in rows
         ],
-        hide_index=True,
-        column_config={
+        "How well each search finds the tools, before and after the merge",
+        {
             name: st.column_config.NumberColumn(format="%d %%", help=help_text)
             for name, help_text in (
                 (
@@ -101,7 +101,6 @@ def findability_panel(catalog_id: int) -> None:
                 ),
             )
         },
-        alt="How well each search finds the tools, before and after the merge",
     )
     search = st.selectbox(
         "Tools missed by",
@@ -117,7 +116,7 @@ def findability_panel(catalog_id: int) -> None:
         return
     st.write(f"{quantity(len(missed), 'tool')} missed for at least one request, the worst first.")
     ids = [row.tool_id for row in missed]
-    st.dataframe(
+    data_tables.draw(
         [
             {
                 "tool": row.name,
@@ -129,7 +128,6 @@ def findability_panel(catalog_id: int) -> None:
             }
             for row in missed
         ],
-        hide_index=True,
-        column_config={"open": tool_parts.open_column(ids, "open_missed", width=45)},
-        alt="The tools that this search misses",
+        "The tools that this search misses",
+        {"open": tool_parts.open_column(ids, "open_missed", width=45)},
     )

@@ -10,7 +10,7 @@ from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from toolscope_core.store.generated_rows import SET_NAME, GeneratedState
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.models import ask_panel
 from ui.shared.services.generated_queries import UNUSABLE, GeneratedQueries, GeneratedView
@@ -205,7 +205,7 @@ def _searched(view: GeneratedView) -> str:
 def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
     """The queries as a table; the ticked ones."""
     rows = [view.query for view in listed]
-    state = st.dataframe(
+    ticked = data_tables.ticked_rows(
         {
             "query": [row.text for row in rows],
             "tools": [", ".join(row.tools) for row in rows],
@@ -214,19 +214,13 @@ def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
                 for view in listed
             ],
         },
+        f"Generated queries: {show}",
+        {"query": 430, "tools": 270, "warnings": 200},
+        most=320,
         key=f"generated_{digest(show, [row.key for row in rows])[:12]}",
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="multi-row",
-        height=min(320, 38 + 35 * len(rows)),
-        column_config={
-            "query": st.column_config.TextColumn(width=430),
-            "tools": st.column_config.TextColumn(width=270),
-            "warnings": st.column_config.TextColumn(width=200),
-        },
-        alt=f"Generated queries: {show}",
+        at_first=(),
     )
-    return [listed[at] for at in state["selection"]["rows"] if at < len(listed)]
+    return [listed[at] for at in ticked]
 
 
 def _together(catalog_id: int, ticked: Sequence[GeneratedView]) -> None:

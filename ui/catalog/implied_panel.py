@@ -7,7 +7,7 @@ import streamlit as st
 from toolscope_core.model.catalog import ImpliedServer
 from toolscope_core.model.numbers import quantity
 from ui.catalog.implied_servers import ImpliedServers
-from ui.shared import page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
 
 
@@ -22,15 +22,14 @@ def implied_panel(catalog_id: int) -> None:
         "across two of them is never accepted without review, and the heatmap can group by them. "
         "Ids, names and exports stay as they are."
     )
-    st.dataframe(
+    data_tables.draw(
         {
             "implied server": [one.name for one in servers],
             "tools": [len(one.tools) for one in servers],
             "why": [one.reason.replace("`", "") for one in servers],
         },
-        hide_index=True,
+        "Implied servers",
         width="stretch",
-        alt="Implied servers",
     )
     _change(catalog_id, servers)
     decision_buttons.notice()

@@ -5,7 +5,7 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.numbers import quantity
 from ui.catalog.implied_panel import implied_panel
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.tools import tool_selection
 from ui.shared.tools.catalog_tables import (
     CatalogTables,
@@ -31,19 +31,18 @@ def servers_table(catalog_id: int) -> None:
         "What does each server cost in every prompt? Tokens: "
         f"{tokenizer().label}, as {page_frame.workspace().catalogs.shape}."
     )
-    st.dataframe(
-        safe_text.columns(rows, ["name", "tools", "tokens", "description"])
+    data_tables.draw(
+        data_tables.columns(rows, ["name", "tools", "tokens", "description"])
         | {"select": [tool_selection.SELECT_TOOLS] * len(rows)},
-        hide_index=True,
-        column_order=("name", "select", "tools", "tokens", "description"),
-        column_config={
+        "Servers",
+        {
             "name": st.column_config.TextColumn("server", width=220, pinned=True),
             "tokens": st.column_config.NumberColumn("tokens ≈", format="localized"),
             "select": tool_selection.server_column(
                 catalog_id, [row.name for row in rows], "select_server"
             ),
         },
-        alt="Servers",
+        column_order=("name", "select", "tools", "tokens", "description"),
     )
     implied_panel(catalog_id)
 
@@ -71,28 +70,18 @@ def findings_panel(catalog_id: int) -> None:
     )
     shown = [row for row in rows if chosen is None or f"{row.severity}: {row.kind}" == chosen]
     st.caption(f"{len(shown):,} of {len(rows):,} findings. Select a row for details.")
-    picked = st.dataframe(
+    picked = data_tables.chosen_row(
+        shown,
         {
             "severity": [SIGNS[row.severity] for row in shown],
-            **safe_text.columns(shown, ["kind", "tool", "place", "message", "excerpt"]),
+            **data_tables.columns(shown, ["kind", "tool", "place", "message", "excerpt"]),
         },
-        hide_index=True,
+        "Findings in the tools' texts",
+        {"severity": 80, "kind": 210, "tool": 190, "place": 110, "message": 420, "excerpt": 320},
         key=f"findings_{chosen}",
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config={
-            "severity": st.column_config.TextColumn(width=80),
-            "kind": st.column_config.TextColumn(width=210),
-            "tool": st.column_config.TextColumn(width=190),
-            "place": st.column_config.TextColumn(width=110),
-            "message": st.column_config.TextColumn(width=420),
-            "excerpt": st.column_config.TextColumn(width=320),
-        },
-        alt="Findings in the tools' texts",
     )
-    chosen_rows = picked["selection"]["rows"]
-    if chosen_rows and chosen_rows[0] < len(shown):
-        _one_finding(catalog_id, shown[chosen_rows[0]])
+    if picked is not None:
+        _one_finding(catalog_id, picked)
 
 
 def _kind_label(key: str, count: int) -> str:
@@ -129,7 +118,7 @@ def _unread(catalog_id: int) -> None:
     with st.container(border=True):
         count = quantity(len(problems), "record")
         st.markdown(f"**{count} could not be read**; everything else was.")
-        st.dataframe(problems, hide_index=True, alt="Records that could not be read")
+        data_tables.draw(problems, "Records that could not be read")
         st.download_button(
             "Download as CSV", rejects_csv(problems), "not-read.csv", "text/csv", key="rejects"
         )

@@ -5,7 +5,7 @@ import streamlit as st
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from ui.catalog.generated_panel import generated_panel
-from ui.shared import kept_failure, page_frame, safe_text
+from ui.shared import data_tables, kept_failure, page_frame, safe_text
 from ui.shared.services.loaded_queries import MOST_BYTES, LoadedQueries, QuerySetView
 
 SHOWN = 20
@@ -60,7 +60,7 @@ def _form(catalog_id: int) -> None:
         return
     st.write(_in_words(view))
     _problems(view)
-    st.dataframe(
+    data_tables.draw(
         [
             {
                 "id": query.id,
@@ -71,9 +71,8 @@ def _form(catalog_id: int) -> None:
             }
             for query in view.content.queries[:SHOWN]
         ],
-        hide_index=True,
-        column_config={"query": st.column_config.TextColumn(width="large")},
-        alt="The first queries",
+        "The first queries",
+        {"query": ("query", "large")},
     )
     st.button(
         "Add query set",
@@ -98,11 +97,8 @@ def _problems(view: QuerySetView) -> None:
             f"{quantity(len(problems), 'line')} cannot be read; the others are used.",
             icon=":material/warning:",
         )
-        st.dataframe(
-            problems[:SHOWN],
-            hide_index=True,
-            column_config={"reason": st.column_config.TextColumn(width="large")},
-            alt="Lines that cannot be read",
+        data_tables.draw(
+            problems[:SHOWN], "Lines that cannot be read", {"reason": ("reason", "large")}
         )
     if view.unknown:
         names = safe_text.first_few(view.unknown, NAMED)

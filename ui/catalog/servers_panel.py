@@ -9,7 +9,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.catalog.upload_panel import preview_and_add
-from ui.shared import kept_failure, page_frame, safe_text, sign_in, start_token
+from ui.shared import data_tables, kept_failure, page_frame, safe_text, sign_in, start_token
 from ui.shared.services.live_servers import LiveServers, ServersRead, Survey, changed_servers
 from ui.shared.tools import server_choice
 
@@ -98,11 +98,8 @@ def _start(
 
 def _survey(live: LiveServers, survey: Survey, catalog_id: int) -> None:
     """What the servers offered, and the form that adds their tools."""
-    st.dataframe(
-        [_row(offer) for offer in survey.offers],
-        hide_index=True,
-        column_config={"result": st.column_config.TextColumn(width=620)},
-        alt="What each server offered",
+    data_tables.draw(
+        [_row(offer) for offer in survey.offers], "What each server offered", {"result": 620}
     )
     failures = [offer.failure for offer in survey.offers if offer.failure]
     if failures:

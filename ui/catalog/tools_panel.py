@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.catalog.tokens import tokenizer
 from ui.catalog.findability_panel import chosen_search, found_shares
 from ui.catalog.tool_facets import Facet, ToolFacets
-from ui.shared import page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.models.grades_panel import BANDS
 from ui.shared.services.findable_tools import title_of
@@ -99,7 +99,7 @@ def _table(catalog_id: int, rows: Sequence[ToolRow], bands: Mapping[str, str]) -
     reasons = {tool_id: str(one.detail["reason"]) for tool_id, one in left_out.items()}
     chosen = tool_selection.selected(catalog_id)
     ticked = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
-    st.session_state[key] = {"selection": {"rows": ticked, "columns": [], "cells": []}}
+    data_tables.select_rows(key, ticked)
     shares = found_shares(catalog_id)
     empty = {
         "found": not shares,
@@ -107,16 +107,17 @@ def _table(catalog_id: int, rows: Sequence[ToolRow], bands: Mapping[str, str]) -
         "operation": not any(row.operation for row in rows),
         "findings": not any(row.findings for row in rows),
     }
-    st.dataframe(
-        {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
+    data_tables.draw(
+        data_tables.columns(rows, ToolRow.__slots__)
         | {"open": [tool_parts.LABEL] * len(rows)}
-        | ({"found": [_percent(shares.get(row.id)) for row in rows]} if shares else {})
+        | ({"found": [data_tables.percent(shares.get(row.id)) for row in rows]} if shares else {})
         | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {})
         | ({"left out": [reasons.get(row.id, "") for row in rows]} if left_out else {}),
+        "All tools of the catalog",
+        _column_config(ids),
         key=key,
         on_select=lambda: tool_selection.ticked(catalog_id, ids, key, TABLE),
         selection_mode="multi-row",
-        hide_index=True,
         height=HEIGHT,
         column_order=(
             "name",
@@ -124,8 +125,6 @@ def _table(catalog_id: int, rows: Sequence[ToolRow], bands: Mapping[str, str]) -
             *(["left out"] if left_out else []),
             *(n for n in SHOWN[1:] if not empty.get(n)),
         ),
-        column_config=_column_config(ids),
-        alt="All tools of the catalog",
     )
 
 
@@ -137,7 +136,7 @@ def _column_config(ids: Sequence[str]) -> dict[str, Any]:
         "operation": st.column_config.TextColumn(
             width=260, help="operationId and summary of the OpenAPI document"
         ),
-        "server": st.column_config.TextColumn(width=160),
+        "server": 160,
         "parameters": st.column_config.NumberColumn(format="%d", width=85),
         "tokens": st.column_config.NumberColumn("tokens ≈", format="localized", width=75),
         "found": st.column_config.NumberColumn(
@@ -146,13 +145,9 @@ def _column_config(ids: Sequence[str]) -> dict[str, Any]:
             help="The share of its own requests for which a search has it among the first five: "
             f"{title_of(chosen_search())}, as chosen in Cannot be found.",
         ),
-        "documentation": st.column_config.TextColumn(width=110),
-        "description": st.column_config.TextColumn(width=600),
+        "documentation": 110,
+        "description": 600,
     }
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
 
 
 def _selected_first(catalog_id: int, rows: Sequence[ToolRow]) -> Sequence[ToolRow]:

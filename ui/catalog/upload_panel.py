@@ -14,7 +14,7 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import listed, quantity
 from ui.catalog.changes_panel import new_version_panel, new_version_summary
-from ui.shared import kept_failure, page_frame, safe_text
+from ui.shared import data_tables, kept_failure, page_frame, safe_text
 from ui.shared.services.versions import Versions
 
 SHOWN = 20
@@ -145,7 +145,7 @@ def _preview(catalog: Catalog, many: bool) -> None:
     read = f"{quantity(len(catalog.tools), 'tool')}{owners}"
     st.write(f"{read}, format **{' and '.join(catalog.read_from)}**.")
     if len(catalog.files) > 1:
-        st.dataframe(catalog.files, hide_index=True, alt="Files and their formats")
+        data_tables.draw(catalog.files, "Files and their formats")
     if catalog.problems:
         rest = (
             "The others can be added; these stay listed on this page under *Findings*."
@@ -157,11 +157,8 @@ def _preview(catalog: Catalog, many: bool) -> None:
             f"{quantity(len(catalog.problems), 'record')}{where} cannot be read. {rest}",
             icon=":material/warning:",
         )
-        st.dataframe(
-            catalog.problems[:SHOWN],
-            hide_index=True,
-            column_config={"reason": st.column_config.TextColumn(width="large")},
-            alt="Records that cannot be read",
+        data_tables.draw(
+            catalog.problems[:SHOWN], "Records that cannot be read", {"reason": ("reason", "large")}
         )
     if not catalog.tools:
         return
@@ -169,7 +166,7 @@ def _preview(catalog: Catalog, many: bool) -> None:
         {"tool": tool.name, "server": tool.server, "description": tool.description[:200]}
         for tool in catalog.tools[:SHOWN]
     ]
-    st.dataframe(first, hide_index=True, alt="The first tools")
+    data_tables.draw(first, "The first tools")
 
 
 def _places(catalog: Catalog) -> str:

@@ -10,7 +10,7 @@ from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line
 from ui.catalog.usage_logs import MOST_BYTES, UsageLogs, UsagePreview
-from ui.shared import kept_failure, page_frame, safe_text
+from ui.shared import data_tables, kept_failure, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.queue import PARTS
 from ui.shared.services.usage_evidence import UNUSED_DAYS, UsageEvidence
@@ -54,7 +54,7 @@ def _figures(catalog_id: int) -> None:
     tools = page_frame.workspace().catalogs.open(catalog_id).tools
     st.write(f"{catalog_count_line(figures)}.")
     ordered = sorted(tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
-    st.dataframe(
+    data_tables.draw(
         [
             {
                 "tool": tool.name,
@@ -66,8 +66,7 @@ def _figures(catalog_id: int) -> None:
             }
             for tool in ordered[:SHOWN]
         ],
-        hide_index=True,
-        alt="Calls by tool, the most used first",
+        "Calls by tool, the most used first",
     )
     _merges(catalog_id)
     unused = page_frame.service(UsageEvidence).unused(catalog_id)
@@ -86,7 +85,7 @@ def _figures(catalog_id: int) -> None:
             f"**{quantity(len(unused), 'tool')} unused for {UNUSED_DAYS} days**, counted back from "
             f"the last call of the logs, {figures.last[:10]}"
         )
-        st.dataframe(
+        data_tables.draw(
             [
                 {
                     "tool": names[one].name,
@@ -95,8 +94,7 @@ def _figures(catalog_id: int) -> None:
                 }
                 for one in unused[:SHOWN]
             ],
-            hide_index=True,
-            alt="Tools that nobody called",
+            "Tools that nobody called",
         )
         leave_out.leave_out_panel(catalog_id, unused, "unused")
     decision_buttons.notice()
@@ -119,12 +117,10 @@ def _merges(catalog_id: int) -> None:
         rows.append(_sides(names[one], "all together", merge) | {"what they say": verdict})
         members = merge.of_members.items()
         rows += [_sides(names[one], *member) | {"what they say": ""} for member in members]
-    st.dataframe(
+    data_tables.draw(
         rows[:SHOWN],
-        hide_index=True,
-        column_config={"merge": st.column_config.TextColumn(width=120)}
-        | {"what they say": st.column_config.TextColumn(width="large")},
-        alt="Calls before and after each accepted merge, those that went bad first",
+        "Calls before and after each accepted merge, those that went bad first",
+        {"merge": 120, "what they say": ("what they say", "large")},
     )
     st.caption(
         "The share of calls that failed or were malformed, before and after the day on which the "

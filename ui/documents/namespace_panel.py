@@ -6,7 +6,7 @@ from toolscope_core.llm.tasks.namespace_prompt import MOST_TOOLS
 from toolscope_core.model.tool import digest
 from ui.documents.choice_panel import show_violations
 from ui.documents.namespace_views import Namespaces, NamespaceView
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.models import ask_panel
 from ui.shared.services.findable_tools import FindableTools
@@ -37,25 +37,24 @@ def namespace_panel(catalog_id: int) -> None:
         )
     suggested = [SUGGESTED] if any(one.suggested for one in views.values()) else []
     percent = st.column_config.NumberColumn(format="%d %%")
-    st.dataframe(
+    data_tables.draw(
         {
-            **safe_text.columns(list(views.values()), ["server", "tools", "description"]),
-            "found before": [_percent(view.before) for view in views.values()],
-            "found": [_percent(view.after) for view in views.values()],
-            SUGGESTED: [_percent(view.if_suggested) for view in views.values()],
+            **data_tables.columns(list(views.values()), ["server", "tools", "description"]),
+            "found before": [data_tables.percent(view.before) for view in views.values()],
+            "found": [data_tables.percent(view.after) for view in views.values()],
+            SUGGESTED: [data_tables.percent(view.if_suggested) for view in views.values()],
         },
-        hide_index=True,
-        column_order=("server", "tools", "found before", "found", *suggested, "description"),
-        column_config={
+        "Namespaces, and how many of the requests for their tools find them",
+        {
             "tools": st.column_config.NumberColumn(help="OpenAI advises fewer than 10."),
             "found before": percent,
             "found": percent,
             SUGGESTED: st.column_config.NumberColumn(
                 format="%d %%", help="With what the model suggests for every server."
             ),
-            "description": st.column_config.TextColumn(width=600),
+            "description": 600,
         },
-        alt="Namespaces, and how many of the requests for their tools find them",
+        column_order=("server", "tools", "found before", "found", *suggested, "description"),
     )
     st.caption(
         "Found: the mean share of its tools' own requests for which OpenAI's search, as far as it "
@@ -102,7 +101,3 @@ def _form(catalog_id: int, view: NamespaceView) -> None:
                 f"Described: {view.server}",
             ),
         )
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share

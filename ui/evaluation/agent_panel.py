@@ -14,7 +14,7 @@ from toolscope_core.model.tool import digest
 from ui.evaluation.agent_jobs import AGENT, AgentEstimate, AgentRuns, WantedRun
 from ui.evaluation.measure_panel import describe, newest
 from ui.evaluation.measured_sides import POLICIES
-from ui.shared import kept_failure, page_frame, safe_text, sign_in, start_token
+from ui.shared import data_tables, kept_failure, page_frame, safe_text, sign_in, start_token
 from ui.shared.models import ask_panel
 from ui.shared.services.judging import Judging
 from ui.shared.services.live_servers import LiveServers
@@ -168,7 +168,7 @@ def _results(catalog_id: int, run: Experiment) -> None:
     result = run.result or {}
     sides = [str(side["name"]) for side in result["sides"]]
     describe(catalog_id, run)
-    st.dataframe(
+    data_tables.draw(
         [
             {
                 "figure": row.label,
@@ -177,21 +177,15 @@ def _results(catalog_id: int, run: Experiment) -> None:
             }
             for row in work_rows(result)
         ],
-        hide_index=True,
-        height="content",
-        column_config={
-            "figure": st.column_config.TextColumn(width=240),
+        "The agent's work with both toolsets",
+        {
+            "figure": 240,
             "p": st.column_config.TextColumn(
-                width=70, help="Of a paired bootstrap: the chance of such a change where there is "
-                "none."
+                width=70,
+                help="Of a paired bootstrap: the chance of such a change where there is none.",
             ),
         },
-        alt="The agent's work with both toolsets",
-    )  # fmt: skip
-    st.markdown("**Requests**, those first that went right with one toolset only")
-    st.dataframe(
-        request_rows(result["requests"], sides),
-        hide_index=True,
-        column_config={"request": st.column_config.TextColumn(width=320)},
-        alt="Each request",
+        height="content",
     )
+    st.markdown("**Requests**, those first that went right with one toolset only")
+    data_tables.draw(request_rows(result["requests"], sides), "Each request", {"request": 320})

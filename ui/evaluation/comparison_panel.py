@@ -1,7 +1,6 @@
 """Two toolsets under the same queries: figures, queries, merges, and tools that queries confuse."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
@@ -10,14 +9,13 @@ from toolscope_core.model.tool import JsonObject
 from ui.evaluation.confusion_matrix_panel import confusion_matrix_panel
 from ui.evaluation.evaluations import Evaluations
 from ui.evaluation.measure_panel import measured
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.queries import experiment_tables
 from ui.shared.queries.experiment_tables import FigureRow
 from ui.shared.services.experiments import MergeRow, confusion_rows, merge_rows
 from ui.shared.services.judging import Judging
 
-Row = TypeVar("Row")
 MOST_ROWS = 2_000
 MAIN = ("recall@10", "nDCG@10", "CSR@10")
 """The measures that stand first; the others wait under *More figures*."""
@@ -86,43 +84,19 @@ def _figures(result: JsonObject) -> None:
         st.caption(experiment_tables.in_words(row.name for row in more))
         if bands:
             st.markdown("**By documentation**")
-            st.dataframe(bands, key="bands", hide_index=True, alt="Recall by documentation")
-
-
-def _chosen_row(
-    rows: Sequence[Row],
-    columns: Mapping[str, Sequence[Any]],
-    config: Mapping[str, Any],
-    key: str,
-    alt: str,
-) -> Row | None:
-    """Draw a table of the rows; the one that is selected."""
-    state = st.dataframe(
-        dict(columns),
-        key=key,
-        hide_index=True,
-        height=min(480, 38 + 35 * len(rows)),
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config=dict(config),
-        alt=alt,
-    )
-    picked = state["selection"]["rows"]
-    return rows[picked[0]] if picked and picked[0] < len(rows) else None
+            data_tables.draw(bands, "Recall by documentation", key="bands")
 
 
 def _figure_table(result: JsonObject, rows: Sequence[FigureRow], key: str) -> None:
-    st.dataframe(
+    data_tables.draw(
         {
             "figure": [row.name for row in rows],
-            **safe_text.columns(rows, ["before", "after", "change"]),
+            **data_tables.columns(rows, ["before", "after", "change"]),
             "p": [f"{row.p} {MARKS[row.better]}".strip() for row in rows],
         },
-        key=key,
-        hide_index=True,
-        height="content",
-        column_config={
-            "figure": st.column_config.TextColumn(width=220),
+        "The figures of both toolsets",
+        {
+            "figure": 220,
             "before": st.column_config.TextColumn(result["before"]["name"], width=150),
             "after": st.column_config.TextColumn(result["after"]["name"], width=150),
             "change": st.column_config.TextColumn(
@@ -135,7 +109,8 @@ def _figure_table(result: JsonObject, rows: Sequence[FigureRow], key: str) -> No
                 "below .05; empty where nothing changed.",
             ),
         },
-        alt="The figures of both toolsets",
+        key=key,
+        height="content",
     )
 
 
@@ -157,25 +132,26 @@ def _queries(result: JsonObject) -> None:
     if not rows:
         st.caption("None.")
         return
-    picked = _chosen_row(
+    picked = data_tables.chosen_row(
         shown,
         {
             "change": [row.change for row in shown],
             "query": [row.text for row in shown],
-            **safe_text.columns(shown, ["moved", "id"]),
+            **data_tables.columns(shown, ["moved", "id"]),
         },
+        f"Queries: {chosen}",
         {
-            "query": st.column_config.TextColumn(width=380),
+            "query": 380,
             "moved": st.column_config.TextColumn(
                 "answers that moved",
                 width=320,
                 help="Place before → after, and the tool; - is not among the first 10.",
             ),
             "change": st.column_config.NumberColumn("nDCG", format="%+.3f", width=80),
-            "id": st.column_config.TextColumn(width=120),
+            "id": 120,
         },
-        "queries",
-        f"Queries: {chosen}",
+        most=480,
+        key="queries",
     )
     if len(rows) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS:,} of {quantity(len(rows), 'query')}.")
@@ -199,27 +175,28 @@ def _merges(rows: Sequence[MergeRow]) -> None:
         "Each merge is left out once, and the queries that meet it are searched again. *gain*: by "
         "how much their nDCG@10 is higher with the merge, added up; below 0 the merge loses."
     )
-    picked = _chosen_row(
+    picked = data_tables.chosen_row(
         rows,
         {
             "change": [row.change for row in rows],
             "members": [", ".join(_names(row.members)) for row in rows],
-            **safe_text.columns(rows, ["helped", "hurt", "queries", "joins"]),
+            **data_tables.columns(rows, ["helped", "hurt", "queries", "joins"]),
         },
+        "What each merge does",
         {
             "change": st.column_config.NumberColumn("gain", format="%+.3f", width=80),
-            "members": st.column_config.TextColumn("merged tools", width=420),
-            "helped": st.column_config.NumberColumn("won", width=60),
-            "hurt": st.column_config.NumberColumn("lost", width=60),
-            "queries": st.column_config.TextColumn("queries it changes", width=220),
+            "members": ("merged tools", 420),
+            "helped": ("won", 60),
+            "hurt": ("lost", 60),
+            "queries": ("queries it changes", 220),
             "joins": st.column_config.TextColumn(
                 "need two of them",
                 width=140,
                 help="Queries that need two of these tools: perhaps they are not the same job.",
             ),
         },
-        "measured_merges",
-        "What each merge does",
+        most=480,
+        key="measured_merges",
     )
     if picked is None:
         st.caption("Select a merge to take it back.")
@@ -265,7 +242,7 @@ def confusions_panel(catalog_id: int) -> None:
         st.caption("No query finds another tool above its answer.")
         return
     st.markdown(f"**{quantity(len(rows), 'pair')}** of tools, the worst first.")
-    picked = _chosen_row(
+    picked = data_tables.chosen_row(
         rows,
         {
             "cost": [row.cost for row in rows],
@@ -274,6 +251,7 @@ def confusions_panel(catalog_id: int) -> None:
             "queries": [len(row.queries) for row in rows],
             "texts": [row.texts[0] for row in rows],
         },
+        "Tools that queries confuse",
         {
             "cost": st.column_config.NumberColumn(
                 format="%.2f",
@@ -281,13 +259,13 @@ def confusions_panel(catalog_id: int) -> None:
                 help="Each query counts 1 divided by the place of the wrong tool: 1 if it came "
                 "first, ½ if second.",
             ),
-            "left": st.column_config.TextColumn("one tool", width=250),
-            "right": st.column_config.TextColumn("the other", width=250),
-            "queries": st.column_config.NumberColumn(width=80),
-            "texts": st.column_config.TextColumn("such as", width=360),
+            "left": ("one tool", 250),
+            "right": ("the other", 250),
+            "queries": 80,
+            "texts": ("such as", 360),
         },
-        "confusions",
-        "Tools that queries confuse",
+        most=480,
+        key="confusions",
     )
     if picked is None:
         st.caption("Select a pair to open it on the Overlap page.")

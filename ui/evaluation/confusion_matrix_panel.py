@@ -20,7 +20,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import JsonObject
 from ui.evaluation.evaluations import Evaluations
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.pairs.pair_panel import pair_link
 
 MOST_SIDE = 40
@@ -68,11 +68,10 @@ def confusion_matrix_panel(catalog_id: int, result: JsonObject) -> None:
     st.markdown(f"Asked for **{wanted}**, found **{instead}**: {quantity(len(places), 'query')}.")
     if not places:
         return
-    st.dataframe(
+    data_tables.draw(
         {"query": [queries[at].text for at in places], "id": [queries[at].id for at in places]},
+        "The queries of the cell",
         key="cell_queries",
-        hide_index=True,
-        alt="The queries of the cell",
     )
     if chosen.is_wrong and {chosen.wanted, chosen.instead} <= tools.keys():
         pair_link(pair_key(Pair.of(chosen.wanted, chosen.instead)))
@@ -92,28 +91,27 @@ def _matrix(
     grid = [[FoundInstead(row, name) for row in rows] for name in columns]
     grid.insert(0, [FoundInstead(row, row) for row in rows])
     counts = [[len(cells[one]) if one in cells else None for one in column] for column in grid]
-    state = st.dataframe(
+    state = data_tables.draw(
         {ASKED: rows, **{str(number): column for number, column in enumerate(counts)}},
-        key="confusion_matrix",
-        hide_index=True,
-        height=min(640, 38 + 35 * len(rows)),
-        on_select="rerun",
-        selection_mode="single-cell",
-        placeholder="",
-        column_config={
+        "How many queries find what, by what they ask for",
+        {
             ASKED: st.column_config.TextColumn(width=240, pinned=True),
             **{
                 str(number): st.column_config.NumberColumn(name, width=110, help=name)
                 for number, name in enumerate(["itself", *columns])
             },
         },
-        alt="How many queries find what, by what they ask for",
+        most=640,
+        key="confusion_matrix",
+        on_select="rerun",
+        selection_mode="single-cell",
+        placeholder="",
     )
     if len(wanted) > len(rows) or len(instead) > len(columns):
         st.caption(f"The {MOST_SIDE} tools that are confused most; the file has every query.")
     for row, column in state["selection"]["cells"]:
         if column != ASKED and int(column) < len(grid) and row < len(rows):
-            return grid[int(column)][row]
+            return grid[int(column)][int(row)]
     return None
 
 

@@ -12,7 +12,7 @@ from ui.evaluation.agent_panel import agent_panel
 from ui.evaluation.evaluations import Evaluations, Kind
 from ui.evaluation.experiment_charts import stress_lines, sweep_lines
 from ui.evaluation.measure_panel import described, knob_name, measured
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.charts.pictures import picture
 from ui.shared.queries import experiment_tables
 from ui.shared.services.experiments import Experiments
@@ -47,7 +47,7 @@ def _series(kind: Kind, catalog_id: int) -> None:
         knob = knob_name(experiment)
         picture(sweep_lines(result["points"], knob), lambda: rows, kind, f"Sweep: {knob}")
     else:
-        st.dataframe(rows, key=f"{kind}_rows", hide_index=True, alt=VIEWS[kind])
+        data_tables.draw(rows, VIEWS[kind], key=f"{kind}_rows")
     st.caption(experiment_tables.in_words(name for row in rows[:1] for name in row))
 
 
@@ -57,35 +57,26 @@ def _kept_runs(catalog_id: int) -> None:
     if not kept:
         st.caption("Nothing is measured yet.")
         return
-    event = st.dataframe(
+    picked = data_tables.ticked_rows(
         {
-            **safe_text.columns(kept, ["number", "kind"]),
+            **data_tables.columns(kept, ["number", "kind"]),
             "what": [described(one) for one in kept],
             "state": [_state(catalog_id, one) for one in kept],
             "at": [safe_text.clock(one.at) for one in kept],
             "seconds": [round(one.seconds, 1) for one in kept],
         },
+        "Experiments",
+        {"number": ("#", 50), "what": 520, "state": 170, "at": ("at (UTC)", 130), "seconds": 80},
         key="experiments",
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="multi-row",
-        column_config={
-            "number": st.column_config.NumberColumn("#", width=50),
-            "what": st.column_config.TextColumn(width=520),
-            "state": st.column_config.TextColumn(width=170),
-            "at": st.column_config.TextColumn("at (UTC)", width=130),
-            "seconds": st.column_config.NumberColumn(width=80),
-        },
-        alt="Experiments",
+        at_first=(),
     )
-    picked = [kept[row] for row in event.selection.rows if row < len(kept)]
     if not picked:
         st.caption("Select an experiment to open, export or delete it; two to compare them.")
         return
     if len(picked) == 2:
-        _compared(*picked)
-    for one in picked[:2]:
-        _actions(one)
+        _compared(*(kept[row] for row in picked))
+    for row in picked[:2]:
+        _actions(kept[row])
 
 
 def _state(catalog_id: int, one: Experiment) -> str:
@@ -104,7 +95,7 @@ def _compared(one: Experiment, other: Experiment) -> None:
     if not rows:
         st.info("These two have no figures in common.", icon=":material/compare_arrows:")
         return
-    st.dataframe(rows, key="compared", hide_index=True, alt="Two experiments side by side")
+    data_tables.draw(rows, "Two experiments side by side", key="compared")
 
 
 def _open(chosen: Experiment) -> None:

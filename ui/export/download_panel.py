@@ -10,7 +10,7 @@ from toolscope_core.catalog.formats.target import Target
 from toolscope_core.export.client_zip import HOME, files_for, name_in_zip, where_it_goes
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
-from ui.shared import page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.services.exports import ExportFigures, Exports, Use
 
 PREVIEW_LINES = 60
@@ -74,10 +74,8 @@ def _places(use: Target, figures: ExportFigures) -> None:
 def _files(contents: Mapping[str, bytes]) -> None:
     files, preview = st.columns([2, 3], gap="large")
     sizes = [f"{len(content):,}" for content in contents.values()]
-    files.dataframe(
-        pd.DataFrame({"file": list(contents), "bytes": sizes}),
-        hide_index=True,
-        alt="Files of the zip",
+    data_tables.draw(
+        pd.DataFrame({"file": list(contents), "bytes": sizes}), "Files of the zip", place=files
     )
     name, content = list(contents.items())[1]
     lines = content.decode("utf-8").splitlines()

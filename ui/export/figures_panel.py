@@ -4,7 +4,7 @@ import streamlit as st
 
 from toolscope_core.catalog.tokens import KILO
 from toolscope_core.model.numbers import quantity
-from ui.shared import safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.services.exports import ExportFigures
 
 NAMED = 4
@@ -54,14 +54,12 @@ def merges_panel(figures: ExportFigures) -> None:
         st.caption("None yet: the toolset is exported unchanged.")
     else:
         names = {"kept": "kept tool", "name": "exported name", "gone": "removed tools"}
-        st.dataframe(
-            figures.merges, hide_index=True, column_config=names, alt="Merges in the bundle"
-        )
+        data_tables.draw(figures.merges, "Merges in the bundle", names)
     if figures.dangling:
         title = "Descriptions that mention removed tools"
         st.subheader(title, anchor=False)
         names = {"tool_id": "tool", "now": "renamed to"}
-        st.dataframe(figures.dangling, hide_index=True, column_config=names, alt=title)
+        data_tables.draw(figures.dangling, title, names)
 
 
 def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
@@ -78,7 +76,7 @@ def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
             "give them names of your own in Documents."
         )
     names = {"tool_id": "tool", "fixed": "exported name" if fix else "name with the fix"}
-    st.dataframe(figures.shared_names, hide_index=True, column_config=names, alt=title)
+    data_tables.draw(figures.shared_names, title, names)
 
 
 def _left_out(figures: ExportFigures) -> None:

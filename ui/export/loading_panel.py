@@ -10,7 +10,7 @@ from toolscope_core.export.eager_choice import BUDGET, LoadedTool, eager_ids
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
 from ui.export.tool_loading import Loading
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.services.exports import Use
 from ui.shared.services.findable_tools import FindableTools, title_of
@@ -64,31 +64,29 @@ def _table(catalog_id: int, rows: Sequence[LoadedTool]) -> None:
     """The tools, ticked to decide on them."""
     has_calls = any(row.calls for row in rows)
     decided = ["by a person" if row.is_decided else "" for row in rows]
-    picked = st.dataframe(
+    ticked = data_tables.ticked_rows(
         {
             "prompt": [row.is_eager for row in rows],
-            **safe_text.columns([row.tool for row in rows], ["name", "server"]),
+            **data_tables.columns([row.tool for row in rows], ["name", "server"]),
             **({"calls": [row.calls for row in rows]} if has_calls else {}),
-            "found": [None if row.share is None else 100 * row.share for row in rows],
+            "found": [data_tables.percent(row.share) for row in rows],
             "tokens": [row.tokens for row in rows],
             **({"decided": decided} if any(decided) else {}),
         },
-        hide_index=True,
-        height=HEIGHT,
-        key=f"loaded_{catalog_id}",
-        on_select="rerun",
-        selection_mode="multi-row",
-        column_config={
+        "The tools in every prompt and those left to the search",
+        {
             "prompt": st.column_config.CheckboxColumn("in every prompt", width=110),
-            "name": st.column_config.TextColumn("tool", width=240),
+            "name": ("tool", 240),
             "found": st.column_config.NumberColumn(
                 format="%d %%", help="The share of its own requests for which the search returns it"
             ),
             "tokens": st.column_config.NumberColumn("tokens ≈", format="localized"),
         },
-        alt="The tools in every prompt and those left to the search",
+        height=HEIGHT,
+        key=f"loaded_{catalog_id}",
+        at_first=(),
     )
-    ids = [rows[at].tool.id for at in picked["selection"]["rows"] if at < len(rows)]
+    ids = [rows[at].tool.id for at in ticked]
     work, bar = page_frame.service(Loading), st.container(horizontal=True)
     for label, is_eager in (("Keep in every prompt", True), ("Leave to the search", False)):
         done = "In every prompt" if is_eager else "Left to the search"

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from toolscope_core.model.configuration import PlanConfig
-from ui.shared import page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.services.exports import Exports
 
 
@@ -25,4 +25,4 @@ def texts_panel(config: PlanConfig) -> None:
             st.caption("None of these files names a tool that is gone.")
             return
         names = {"name": "names", "now": "renamed to"}
-        st.dataframe(mentions, hide_index=True, column_config=names, alt=title)
+        data_tables.draw(mentions, title, names)

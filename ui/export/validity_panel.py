@@ -7,7 +7,7 @@ import streamlit as st
 from toolscope_core.catalog.formats.target import Rules
 from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.model.configuration import AcceptPolicy
-from ui.shared import safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.services.exports import ExportFigures, ToolsetLine, Way
 
 TOKENS_WIDTH = 300
@@ -19,34 +19,34 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
     """
     st.subheader("Validation by client", anchor=False)
     row = st.container(horizontal=True, gap="large")
-    row.dataframe(
+    data_tables.draw(
         figures.matrix,
-        hide_index=True,
-        width="content",
-        height="content",
-        column_order=("target", "verdict", "names", "descriptions", "schemas", "tools", "fixable"),
-        column_config={
+        "Clients and the number of their rules that the toolset violates",
+        {
             "target": "client",
-            "verdict": st.column_config.TextColumn("result", width=120),
+            "verdict": ("result", 120),
             "schemas": "parameters",
             "tools": "tool limit",
             "fixable": "with a fix",
         },
-        alt="Clients and the number of their rules that the toolset violates",
+        place=row,
+        width="content",
+        height="content",
+        column_order=("target", "verdict", "names", "descriptions", "schemas", "tools", "fixable"),
     )
     tokens = row.container(width=TOKENS_WIDTH)
-    tokens.dataframe(
+    data_tables.draw(
         {
             "format": [one.name for one in figures.sizes],
             "before": [one.before.tokens for one in figures.sizes],
             "after": [one.after.tokens for one in figures.sizes],
         },
-        hide_index=True,
-        column_config={
+        "Tokens of the toolset by format",
+        {
             "before": st.column_config.NumberColumn(format="localized"),
             "after": st.column_config.NumberColumn(format="localized"),
         },
-        alt="Tokens of the toolset by format",
+        place=tokens,
     )
     tokens.caption(f"Tokens: {safe_text.untrusted(figures.counted)}.")
     titles = {line.name: line.target for line in figures.matrix}
@@ -66,17 +66,11 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
             st.caption(f"{titles.get(rules, rules)} accepts the toolset as exported.")
         return rules
     _consequence(figures, chosen, rules, titles)
-    st.dataframe(
+    data_tables.draw(
         figures.violations[rules],
-        hide_index=True,
+        "Rule violations and suggested fixes",
+        {"tool_id": ("tool", 180), "fix": 320, "message": 320, "remedy": "alternative"},
         column_order=("tool_id", "rule", "value", "fix", "message", "remedy"),
-        column_config={
-            "tool_id": st.column_config.TextColumn("tool", width=180),
-            "fix": st.column_config.TextColumn(width=320),
-            "message": st.column_config.TextColumn(width=320),
-            "remedy": "alternative",
-        },
-        alt="Rule violations and suggested fixes",
     )
     return rules
 
@@ -88,22 +82,19 @@ def limit_panel(
     st.subheader("Over the tool limit", anchor=False)
     more, parts = st.columns(2, gap="large")
     more.caption("**Merge more**: the tools left by each choice of *Merges to apply* above.")
-    more.dataframe(
+    data_tables.draw(
         [
             {"merges to apply": policies[way.accept], "tools": way.tools, "parts": way.parts}
             for way in ways
         ],
-        hide_index=True,
-        alt="Tools left by each merge policy, and the parts that they need",
+        "Tools left by each merge policy, and the parts that they need",
+        place=more,
     )
     parts.caption(
         "**Split**: give each agent one part. Servers are kept whole and no tool is dropped."
     )
-    parts.dataframe(
-        lines,
-        hide_index=True,
-        column_config={"file": "part", "tokens": "tokens ≈"},
-        alt="The parts of the toolset",
+    data_tables.draw(
+        lines, "The parts of the toolset", {"file": "part", "tokens": "tokens ≈"}, place=parts
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ui.shared import safe_text
+from ui.shared import data_tables
 from ui.shared.graph.components import ClusterRow
 
 COLUMNS = (
@@ -16,8 +16,7 @@ def cluster_table(catalog_id: int, rows: Sequence[ClusterRow]) -> None:
     """Draw the table; a selected row goes into the address, which says what is drawn."""
     key, ids = f"clusters_{catalog_id}", [row.id for row in rows]
     drawn = st.query_params.get("drawn")
-    marked = [ids.index(drawn)] if drawn in ids else []
-    st.session_state[key] = {"selection": {"rows": marked, "columns": [], "cells": []}}
+    data_tables.select_rows(key, [ids.index(drawn)] if drawn in ids else [])
 
     def choose() -> None:
         picked = st.session_state[key]["selection"]["rows"]
@@ -26,18 +25,14 @@ def cluster_table(catalog_id: int, rows: Sequence[ClusterRow]) -> None:
         if picked:
             st.query_params["drawn"] = ids[picked[0]]
 
-    st.dataframe(
-        safe_text.columns(rows, COLUMNS),
-        key=key,
-        on_select=choose,
-        selection_mode="single-row",
-        hide_index=True,
-        height=min(320, 38 + 35 * len(rows)),
-        column_config={
+    data_tables.draw(
+        data_tables.columns(rows, COLUMNS),
+        "Clusters of three or more tools, the largest first",
+        {
             "name": st.column_config.TextColumn("cluster", width=170, pinned=True),
-            "members": st.column_config.TextColumn(width=320),
-            "size": st.column_config.NumberColumn("tools", width=60),
-            "kind": st.column_config.TextColumn(width=130),
+            "members": 320,
+            "size": ("tools", 60),
+            "kind": 130,
             "density": st.column_config.NumberColumn(
                 "linked",
                 format="percent",
@@ -53,7 +48,10 @@ def cluster_table(catalog_id: int, rows: Sequence[ClusterRow]) -> None:
             "intransitive": st.column_config.NumberColumn(
                 "through a third", width=110, help="Pairs of tools that only a third tool joins."
             ),
-            "reasons": st.column_config.TextColumn("why it needs review", width=420),
+            "reasons": ("why it needs review", 420),
         },
-        alt="Clusters of three or more tools, the largest first",
+        most=320,
+        key=key,
+        on_select=choose,
+        selection_mode="single-row",
     )

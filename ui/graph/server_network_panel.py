@@ -8,7 +8,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.graph.server_drawing import ALT, MOST_LINKS, drawn_servers, server_drawing
 from ui.graph.server_links import ServerLink, ServerLinks, ServerOverlap, link_rows
-from ui.shared import page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.batches import server_pair_key
 from ui.shared.charts import pictures
@@ -56,14 +56,14 @@ def _click(click: Click) -> None:
 
 
 def _table(view: ServerOverlap, links: Sequence[ServerLink]) -> None:
-    rows, key = link_rows(links), f"between_{digest([link.servers for link in links])[:8]}"
+    rows, key = link_rows(links), digest([link.servers for link in links])[:8]
 
-    def choose() -> None:
-        picked = st.session_state[f"{key}_rows"]["selection"]["rows"]
-        if picked:
-            st.session_state[OPENED] = links[picked[0]].servers
+    def choose(row: int) -> None:
+        st.session_state[OPENED] = links[row].servers
 
-    pictures.table(rows, key, ALT, on_select=choose, selection_mode="single-row", height=250)
+    data_tables.row_chooser(
+        rows, f"{ALT}, as a table", key=f"{key}_rows", choose=choose, height=250
+    )
     with st.container(horizontal=True):
         pictures.downloads(rows, KEY)
         pictures.file("HTML", "text/html", lambda: graph_html(server_drawing(view)), KEY)

@@ -10,7 +10,7 @@ from toolscope_core.decisions.forms import LONGEST_NOTE
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.history.histories import Entry, Histories, change_rows, counted
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import batches
 
@@ -157,12 +157,11 @@ def _effect(catalog_id: int, decision: Decision) -> None:
         st.caption(f"It changed no tool of {where or 'this version'}.")
         return
     st.markdown(f"What it changed in {where or 'the toolset'}: {counted(changes)}.")
-    st.dataframe(
+    data_tables.draw(
         change_rows(changes[:SHOWN]),
+        "What the decision changed",
+        {"change": 90},
         key=f"effect_{decision.seq}",
-        hide_index=True,
-        column_config={"change": st.column_config.TextColumn(width=90)},
-        alt="What the decision changed",
     )
     for change in changes[:SHOWN]:
         if change.kind == "reworded":

@@ -8,7 +8,7 @@ from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.model.numbers import quantity
 from ui.history.decision_detail import decision_detail
 from ui.history.histories import STATES, Entry, Histories, HistoryFilter, listed
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 
 HEIGHT = 330
 PAGE_SIZE = 500
@@ -93,13 +93,10 @@ def _table(shown: tuple[Entry, ...], catalog_id: int) -> int:
     by_seq = {str(entry.decision.seq): place for place, entry in enumerate(shown)}
     place = by_seq.get(str(st.query_params.get("decision")), 0)
 
-    def pick() -> None:
-        rows = st.session_state["history_table"]["selection"]["rows"]
-        if rows:
-            st.query_params["decision"] = str(shown[rows[0]].decision.seq)
+    def choose(row: int) -> None:
+        st.query_params["decision"] = str(shown[row].decision.seq)
 
-    st.session_state["history_table"] = {"selection": {"rows": [place], "columns": [], "cells": []}}
-    st.dataframe(
+    data_tables.row_chooser(
         [
             {
                 "no.": entry.decision.seq,
@@ -116,20 +113,12 @@ def _table(shown: tuple[Entry, ...], catalog_id: int) -> int:
             }
             for entry in shown
         ],
+        "Decisions, newest first",
+        {"no.": 50, "when": 130, "who": 100, "what": 190, "batch": 55, "state": 150, "tools": 360},
+        most=HEIGHT,
         key="history_table",
-        height=min(HEIGHT, 38 + 35 * len(shown)),
-        hide_index=True,
-        column_config={
-            "no.": st.column_config.NumberColumn(width=50),
-            "when": st.column_config.TextColumn(width=130),
-            "who": st.column_config.TextColumn(width=100),
-            "what": st.column_config.TextColumn(width=190),
-            "batch": st.column_config.TextColumn(width=55),
-            "state": st.column_config.TextColumn(width=150),
-            "tools": st.column_config.TextColumn(width=360),
-        },
-        on_select=pick,
+        choose=choose,
+        shown=[place],
         selection_mode="single-row-required",
-        alt="Decisions, newest first",
     )
     return place

@@ -11,7 +11,7 @@ from toolscope_core.decisions.imported_decisions import ImportPreview, Outcome
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from ui.history.histories import Histories
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 
 HEIGHT = 320
@@ -45,7 +45,7 @@ def import_panel(catalog_id: int) -> None:
             safe_text.show_error(error)
             return
         st.write(summary(imported))
-        st.dataframe(
+        data_tables.draw(
             [
                 {
                     "outcome": OUTCOMES[row.outcome],
@@ -57,10 +57,9 @@ def import_panel(catalog_id: int) -> None:
                 }
                 for row in sorted(imported.rows, key=lambda row: list(OUTCOMES).index(row.outcome))
             ],
+            "What the file would add",
+            most=HEIGHT,
             key=f"import_rows_{turn}",
-            height=min(HEIGHT, 38 + 35 * len(imported.rows)),
-            hide_index=True,
-            alt="What the file would add",
         )
         st.button(
             f"Add {quantity(len(imported.new), 'decision')}",

@@ -8,7 +8,7 @@ import streamlit as st
 
 from toolscope_core.model.numbers import quantity
 from ui.history.learning import Learning, LearningView
-from ui.shared import page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.services.learned_judge import LearnedJudge
 
@@ -72,11 +72,10 @@ def _used(catalog_id: int, view: LearningView) -> None:
         return
     with st.container(border=True):
         st.markdown(f"In use: version `{used.version}`, an order of the Review queue.")
-        st.dataframe(
+        data_tables.draw(
             [{"signal": name, "weight added": weight} for name, weight in view.changes[:SHOWN]],
+            "What the update changes most",
             key="learned_weights",
-            hide_index=True,
-            alt="What the update changes most",
         )
         with st.container(horizontal=True):
             st.button("Switch off", key="learn_off", on_click=_switch_off, args=(catalog_id,))

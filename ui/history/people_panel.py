@@ -7,7 +7,7 @@ import streamlit as st
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.history.second_looks import agreement, disagreements, progress_of, record_look, to_look_at
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.services.people import People, Shares, Split
 from ui.shared.tools import tool_parts
@@ -74,7 +74,7 @@ def _progress(catalog_id: int) -> None:
     rows = progress_of(log, people.owners(catalog_id), shares.people if shares else ())
     if not rows:
         return
-    st.dataframe(
+    data_tables.draw(
         [
             {
                 "who": one.person,
@@ -85,9 +85,8 @@ def _progress(catalog_id: int) -> None:
             }
             for one in rows
         ],
+        "Progress by person",
         key="people_progress",
-        hide_index=True,
-        alt="Progress by person",
     )
 
 

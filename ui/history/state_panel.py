@@ -7,7 +7,7 @@ from collections import Counter
 import streamlit as st
 
 from ui.history.histories import KINDS, Histories, change_rows
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 
 HEIGHT = 480
 
@@ -60,13 +60,8 @@ def state_panel(catalog_id: int) -> None:
     if not rows:
         st.info("Nothing of what is shown differs between the two.", icon=":material/check_circle:")
         return
-    st.dataframe(
-        rows,
-        key="state_rows",
-        height=min(HEIGHT, 38 + 35 * len(rows)),
-        hide_index=True,
-        column_config={"change": st.column_config.TextColumn(width=90)},
-        alt="What differs between the two states",
+    data_tables.draw(
+        rows, "What differs between the two states", {"change": 90}, most=HEIGHT, key="state_rows"
     )
     st.caption("Merges that need a gateway count as made, whatever Export is set to.")
     if len(analysed) < len(records):

@@ -6,13 +6,12 @@ from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.charts.pictures import ROWS
 from ui.shared.services.toolsets import MOST_APART, MOST_ON_A_CARD
 from ui.shared.tools import tool_parts, tool_selection
 from ui.shared.tools.catalog_tables import CatalogTables, ToolRow
-from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
 
 COLUMNS = ("name", "server", "description", "tokens", "findings")
 
@@ -31,11 +30,11 @@ def selected_panel(catalog_id: int) -> None:
     st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
     if len(rows) > ROWS:
         st.caption(f"Showing the first {ROWS:,}.")
-    ticked = ticked_rows(
-        safe_text.columns(rows[:ROWS], COLUMNS),
-        f"chosen_{digest(sorted(chosen.tool_ids))[:12]}",
+    ticked = data_tables.ticked_rows(
+        data_tables.columns(rows[:ROWS], COLUMNS),
         "The selected tools",
-        320,
+        most=320,
+        key=f"chosen_{digest(sorted(chosen.tool_ids))[:12]}",
     )
     shown = min(len(rows), ROWS)
     _buttons(catalog_id, rows if len(ticked) == shown else [rows[row] for row in ticked], len(rows))
@@ -44,7 +43,7 @@ def selected_panel(catalog_id: int) -> None:
 def _buttons(catalog_id: int, rows: list[ToolRow], total: int) -> None:
     sets, ids = page_frame.workspace().toolsets, tuple(row.id for row in rows)
     version = sets.version(catalog_id, ids) if len(ids) <= MOST_APART else ""
-    which = which_in_words(len(ids), total)
+    which = data_tables.which_in_words(len(ids), total)
     card = sets.card(catalog_id, ids) if 1 < len(ids) <= MOST_ON_A_CARD else None
     with st.container(horizontal=True, vertical_alignment="center"):
         if card is not None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -10,7 +9,7 @@ from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.kinds import OUTCOMES, outcome_word
 from toolscope_core.model.pair import Outcome, Pair
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards.cluster_graph_panel import cluster_graph
 from ui.shared.cards.queue import cluster_with
 from ui.shared.pairs.pair_list import PairFilter, PairLists, PairRow
@@ -64,9 +63,6 @@ def _table(catalog_id: int, rows: Sequence[PairRow], key: str, shown: Pair) -> N
     """The pairs, of which one can be chosen; the one shown below is marked."""
     chosen = tool_selection.selected(catalog_id)
     ids = [(row.left_id, row.right_id) for row in rows]
-    marked = [ids.index((shown.left, shown.right))] if (shown.left, shown.right) in ids else []
-    st.session_state[key] = {"selection": {"rows": marked, "columns": [], "cells": []}}
-
     no_servers = not page_frame.service(CatalogTables).servers(catalog_id)
     is_hidden = {
         "selected": chosen is None,
@@ -75,13 +71,8 @@ def _table(catalog_id: int, rows: Sequence[PairRow], key: str, shown: Pair) -> N
         "right_server": no_servers,
     }
 
-    def pick() -> None:
-        picked = st.session_state[key]["selection"]["rows"]
-        if picked and picked[0] < len(ids):
-            show_pair(pair_key(Pair.of(*ids[picked[0]])))
-
     shown_columns = [name for name in COLUMNS if not is_hidden.get(name)]
-    table = safe_text.columns(rows, shown_columns)
+    table = data_tables.columns(rows, shown_columns)
     if chosen is not None:
         table["selected"] = [MARKS[row.selected] for row in rows]
     table["verdict"] = [outcome_word(row.verdict) for row in rows]
@@ -89,19 +80,18 @@ def _table(catalog_id: int, rows: Sequence[PairRow], key: str, shown: Pair) -> N
         marks = (DIFFERS if row.differing else "" for row in rows)
         words = (outcome_word(row.model) if row.model else "" for row in rows)
         table["model"] = [mark + word for mark, word in zip(marks, words, strict=True)]
-    st.dataframe(
+    data_tables.row_chooser(
         table,
+        "Candidate pairs, the most probable merge first",
+        _looks(),
+        most=320,
         key=key,
-        on_select=pick,
-        selection_mode="single-row",
-        hide_index=True,
-        height=min(320, 38 + 35 * len(rows)),
-        column_config=_column_config(),
-        alt="Candidate pairs, the most probable merge first",
+        choose=lambda row: show_pair(pair_key(Pair.of(*ids[row]))),
+        shown=[at for at, pair in enumerate(ids) if pair == (shown.left, shown.right)],
     )
 
 
-def _column_config() -> dict[str, Any]:
+def _looks() -> data_tables.Looks:
     """How each column is named and drawn."""
     return {
         "probability": st.column_config.ProgressColumn(
@@ -121,12 +111,12 @@ def _column_config() -> dict[str, Any]:
             help="The probability that the two are the same operation for another provider or "
             "value.",
         ),
-        "verdict": st.column_config.TextColumn(width=120),
-        "relation": st.column_config.TextColumn(width=220),
+        "verdict": 120,
+        "relation": 220,
         "differs": st.column_config.TextColumn(
             "differing words", width=230, help="Words only in A / words only in B"
         ),
-        "selected": st.column_config.TextColumn(width=75),
+        "selected": 75,
         "similarity": st.column_config.NumberColumn(format="%.2f", help="Cosine"),
         "model": st.column_config.TextColumn(
             "model verdict", width=105, help="≠ where it differs from the offline judge."

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from toolscope_core.merging.coverage import Coverage, ServerCoverage
-from ui.shared import page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import server_advice_panel
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.charts.pictures import downloads
@@ -42,15 +42,13 @@ def _table(catalog_id: int, servers: ServerCoverage, pairs: list[Coverage]) -> N
     def open_row() -> None:
         st.session_state["go_to_servers"] = st.session_state["open_servers"]["row"]
 
-    st.dataframe(
+    data_tables.draw(
         [
             {"open": ":material/compare_arrows: Open", **row, "select": tool_selection.SELECT_TOOLS}
             for row in rows
         ],
-        hide_index=True,
-        height=min(420, 38 + 35 * len(rows)),
-        column_order=("open", "server", "select", *list(rows[0])[1:]),
-        column_config={
+        "Pairs of servers and the share of the first one's tools that the second does",
+        {
             "open": st.column_config.ButtonColumn(
                 "", width=90, type="tertiary", key="open_servers", on_click=open_row
             ),
@@ -62,7 +60,8 @@ def _table(catalog_id: int, servers: ServerCoverage, pairs: list[Coverage]) -> N
             ),
             "tokens": st.column_config.NumberColumn(format="localized"),
         },
-        alt="Pairs of servers and the share of the first one's tools that the second does",
+        most=420,
+        column_order=("open", "server", "select", *list(rows[0])[1:]),
     )
     with st.container(horizontal=True):
         downloads(rows, "servers")

@@ -9,7 +9,7 @@ from toolscope_core.model.numbers import listed
 from ui.overlap.curve_panel import merge_curve, variant_curve
 from ui.overlap.thresholds import Moved, Thresholds
 from ui.overlap.variant_figures import VariantFigures
-from ui.shared import page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.charts import pictures
 
@@ -118,7 +118,7 @@ def _changes(moved: Moved, names: dict[str, str]) -> None:
     ]
     if len(rows) > SHOWN:
         st.caption(f"Showing the first {SHOWN:,} of {len(rows):,}.")
-    st.dataframe(
+    data_tables.draw(
         [
             {
                 "change": change,
@@ -128,10 +128,9 @@ def _changes(moved: Moved, names: dict[str, str]) -> None:
             }
             for change, members, parts in rows[:SHOWN]
         ],
-        hide_index=True,
-        height=min(320, 38 + 35 * len(rows)),
-        column_config={"change": st.column_config.TextColumn(width=80)},
-        alt="Clusters that differ from the plan",
+        "Clusters that differ from the plan",
+        {"change": 80},
+        most=320,
     )
 
 

@@ -15,7 +15,7 @@ from toolscope_core.profiles.intent_cover import PER_JOB, Cover, Intent, not_ask
 from toolscope_core.profiles.profile_changes import with_choice, with_cover
 from ui.profiles import cover_chart
 from ui.profiles.profile_edits import SEARCHED, ProfileEdits, lines_of
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts.pictures import picture
 from ui.shared.models.ask_panel import Question, can_ask, question_panel
@@ -177,7 +177,7 @@ def intents_table(
     intents: Sequence[Intent], ids: Collection[str], names: Mapping[str, str]
 ) -> None:
     """Draw each request with the tools of a profile (ids) that serve it, under their names."""
-    st.dataframe(
+    data_tables.draw(
         [
             {
                 "request": one.text,
@@ -186,14 +186,13 @@ def intents_table(
             }
             for one in intents
         ],
-        hide_index=True,
-        column_config={
-            "request": st.column_config.TextColumn(width="large"),
+        "Requests and the tools that serve them",
+        {
+            "request": ("request", "large"),
             "served": st.column_config.TextColumn(
                 width=80, help="Perhaps: even the closest tool is distant from the request."
             ),
         },
-        alt="Requests and the tools that serve them",
     )
     st.caption(
         "A request of a query set is served by its answers. For any other a search or a model "

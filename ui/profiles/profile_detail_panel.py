@@ -22,7 +22,7 @@ from toolscope_core.profiles.profile_report import ProfileReport
 from toolscope_core.profiles.profile_tools import ProfileTools, own_words, profile_tools
 from ui.profiles.make_profile_panel import intents_table, is_searchable
 from ui.profiles.profile_edits import ProfileEdits, lines_of
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 
 CHOSEN = "profile"
@@ -113,7 +113,7 @@ def _confusions(catalog_id: int, chosen: ProfileTools) -> None:
     alike, misses = made[0].confusions, made[0].misses
     if alike:
         st.markdown("Tools that are alike for the judge:")
-        st.dataframe(
+        data_tables.draw(
             [
                 {
                     "tool": one.pair.left,
@@ -123,9 +123,8 @@ def _confusions(catalog_id: int, chosen: ProfileTools) -> None:
                 }
                 for one in alike
             ],
-            hide_index=True,
-            column_config={"same job": st.column_config.NumberColumn(format="%.2f")},
-            alt="Tools of the profile that are alike",
+            "Tools of the profile that are alike",
+            {"same job": st.column_config.NumberColumn(format="%.2f")},
         )
     else:
         st.markdown("No two of its tools are alike for the judge.")
@@ -136,7 +135,7 @@ def _confusions(catalog_id: int, chosen: ProfileTools) -> None:
         )
         return
     st.markdown(f"{misses.in_words.capitalize()}.")
-    st.dataframe(
+    data_tables.draw(
         [
             {
                 "asked for": one.wanted,
@@ -146,8 +145,7 @@ def _confusions(catalog_id: int, chosen: ProfileTools) -> None:
             }
             for one, texts in misses.texts.items()
         ],
-        hide_index=True,
-        alt="Tools that stand before those asked for",
+        "Tools that stand before those asked for",
     )
 
 

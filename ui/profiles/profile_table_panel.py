@@ -14,7 +14,7 @@ from toolscope_core.profiles.profile_changes import with_choice
 from toolscope_core.profiles.profile_report import client_limits
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from ui.profiles.profile_edits import ProfileEdits
-from ui.shared import page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
 
 
@@ -87,7 +87,7 @@ def _with_ticks(plan: MergePlan, profile: Profile, ticks: pd.Series[bool]) -> Pr
 def _figures(chosen: Mapping[str, ProfileTools], whole: int) -> None:
     edits = page_frame.service(ProfileEdits)
     limits = client_limits()
-    st.dataframe(
+    data_tables.draw(
         [
             {
                 "profile": name,
@@ -99,8 +99,8 @@ def _figures(chosen: Mapping[str, ProfileTools], whole: int) -> None:
             }
             for name, one in chosen.items()
         ],
-        hide_index=True,
-        column_config={
+        "Profiles",
+        {
             "tokens": st.column_config.NumberColumn(format="localized"),
             "of the toolset": st.column_config.ProgressColumn(
                 "of all tokens", format="%.0f %%", min_value=0, max_value=100
@@ -115,7 +115,6 @@ def _figures(chosen: Mapping[str, ProfileTools], whole: int) -> None:
                 "changes", help="What is not as it was when the profile was saved."
             ),
         },
-        alt="Profiles",
     )
 
 

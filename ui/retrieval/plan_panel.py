@@ -13,7 +13,7 @@ from toolscope_core.rps.plans import PlannedStep
 from ui.retrieval.request_panel import SubmittedRequest
 from ui.retrieval.request_plans import Plans, PlanSide
 from ui.retrieval.result_panel import ANSWER, OPEN, building_panel, shared_columns
-from ui.shared import kept_failure, page_frame, safe_text
+from ui.shared import data_tables, kept_failure, page_frame, safe_text
 
 CALLED = "●"
 REFUSED = "plan_refused"
@@ -124,21 +124,20 @@ def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
             "server": not any(rows["server"]),
             "arguments": not any(rows["arguments"]),
         }
-        st.dataframe(
+        data_tables.draw(
             rows,
-            key=f"planned_{key}",
-            hide_index=True,
-            column_order=[name for name in rows if not is_hidden.get(name)],
-            column_config={
+            f"What was found for job {number}",
+            {
                 **shared_columns(ids, f"open_plan_{key}"),
                 "called": st.column_config.TextColumn(
                     "call", width=55, help="● is called for this job."
                 ),
-                "name": st.column_config.TextColumn("tool", width=190),
-                "server": st.column_config.TextColumn(width=120),
-                "arguments": st.column_config.TextColumn("arguments come from", width=220),
+                "name": ("tool", 190),
+                "server": 120,
+                "arguments": ("arguments come from", 220),
             },
-            alt=f"What was found for job {number}",
+            key=f"planned_{key}",
+            column_order=[name for name in rows if not is_hidden.get(name)],
         )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.evaluation.search_results import Confusion, Found, FoundSide
 from toolscope_core.model.numbers import quantity
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.charts.pictures import picture
@@ -78,7 +78,7 @@ def building_panel(catalog_id: int, asked: Lookup) -> None:
     )
     if places := () if asked.servers else searches.by_words(catalog_id, asked):
         st.subheader("Until then, by words alone (BM25)", anchor=False)
-        st.dataframe(places, hide_index=True, alt="What words alone find")
+        data_tables.draw(places, "What words alone find")
 
 
 def shared_columns(ids: Sequence[str], button: str) -> dict[str, Any]:
@@ -211,14 +211,13 @@ def _table(places: Sequence[Found], key: str, view: SearchView, asked: Lookup) -
         "merged": not later or not any(place.stands_for > 1 for place in places),
     }
     ids = [place.id for place in places]
-    st.dataframe(
+    data_tables.draw(
         rows,
+        f"What the request finds in the toolset {'merged' if later else 'as it is'}",
+        _column_config(ids, key, asked.servers),
+        most=MOST_HEIGHT,
         key=f"found_{key}",
-        hide_index=True,
-        height=min(MOST_HEIGHT, 38 + 35 * len(places)),
         column_order=[name for name in rows if not is_hidden.get(name)],
-        column_config=_column_config(ids, key, asked.servers),
-        alt=f"What the request finds in the toolset {'merged' if later else 'as it is'}",
     )
 
 
@@ -235,7 +234,7 @@ def _column_config(ids: Sequence[str], key: str, servers: bool) -> dict[str, Any
     later = key == "after"
     return {
         **shared_columns(ids, f"open_{key}"),
-        "rank": st.column_config.NumberColumn("#", width=40),
+        "rank": ("#", 40),
         "elsewhere": st.column_config.TextColumn(
             "before" if later else "after",
             width=60,
@@ -244,7 +243,7 @@ def _column_config(ids: Sequence[str], key: str, servers: bool) -> dict[str, Any
             else "Its place after the merge; ▲ the merge moves it up, ▼ down.",
         ),
         "name": st.column_config.TextColumn("server" if servers else "tool", width=165),
-        "server": st.column_config.TextColumn(width=110),
+        "server": 110,
         "led by": st.column_config.TextColumn(
             width=140, help="The tool that led to the server, or its own text."
         ),
@@ -255,7 +254,7 @@ def _column_config(ids: Sequence[str], key: str, servers: bool) -> dict[str, Any
             width=60, help="The sub-query that brought it, by its number above."
         ),
         "merged": st.column_config.NumberColumn(width=65, help="Tools that were merged into it."),
-        "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
+        "tokens": ("tokens ≈", 75),
     }
 
 

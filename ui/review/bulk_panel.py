@@ -12,7 +12,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.review import queue_panel, queue_table
 from ui.review.queue_panel import Listing
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import (
     Batch,
@@ -26,7 +26,6 @@ from ui.shared.cards.batches import (
 )
 from ui.shared.cards.queue import REASON_KINDS, all_members, is_safe
 from ui.shared.tools import tool_parts
-from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
 
 VIEW = "By merge"
 """The view of the queue that this is."""
@@ -122,7 +121,7 @@ def _table(
     cells, config = queue_table.drawn(rows.drop(columns="tools"))
     first = {one.id for one in at_first}
     versions = [one.version for one in clusters]
-    ticked = ticked_rows(
+    ticked = data_tables.ticked_rows(
         {
             **cells.to_dict("list"),
             "tools": [", ".join(all_members(one)) for one in clusters],
@@ -130,11 +129,11 @@ def _table(
                 "; ".join(one.reasons[:REASONS_SHOWN]).replace("`", "") for one in clusters
             ],
         },
-        f"{key}_{digest(versions, sorted(first))[:12]}",
         "Clusters to decide on at once",
-        TABLE_HEIGHT,
-        [at for at, one in enumerate(clusters) if one.id in first],
-        {**config, "tools": st.column_config.TextColumn(width=260)},
+        {**config, "tools": 260},
+        most=TABLE_HEIGHT,
+        key=f"{key}_{digest(versions, sorted(first))[:12]}",
+        at_first=[at for at, one in enumerate(clusters) if one.id in first],
     )
     return [clusters[row] for row in ticked]
 
@@ -143,7 +142,7 @@ def _table_with_buttons(
     catalog_id: int, listed: Listing, clusters: Sequence[Cluster], at_first: Sequence[Cluster]
 ) -> None:
     chosen = _table(catalog_id, listed, clusters, at_first, "bulk_rows")
-    which = which_in_words(len(chosen), len(clusters))
+    which = data_tables.which_in_words(len(chosen), len(clusters))
     key = digest([one.version for one in chosen])[:12]
     with st.container(horizontal=True, vertical_alignment="center"):
         for name, label, action in (
@@ -174,7 +173,7 @@ def _settled(catalog_id: int, listed: Listing) -> None:
     ticked = _table(catalog_id, listed, listed.clusters, listed.clusters, "bulk_settled")
     settling = [by_id[one.id] for one in ticked]
     seqs = tuple(sorted({one.seq for one in settling if one is not None}))
-    which = which_in_words(len(ticked), len(listed.clusters))
+    which = data_tables.which_in_words(len(ticked), len(listed.clusters))
     st.button(
         f"Send {which} back to review", key=f"bulk_back_{digest(seqs)[:12]}", disabled=not seqs,
         on_click=decision_buttons.undo, args=(seqs,),

@@ -9,7 +9,7 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.kinds import KINDS, ProposalKind
 from toolscope_core.model.numbers import quantity
 from ui.review import queue_table
-from ui.shared import page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_trail
 from ui.shared.cards.queue import (
     PARTS,
@@ -327,19 +327,16 @@ def table(catalog_id: int, listed: Listing, blind: bool) -> None:
             listed.order.extend(listed.clusters[row].id for row in sorted_rows)
 
     columns = [name for name in sorted_by[:1] if name in rows.columns]
-    st.session_state["queue"] = {
-        "selection": {"rows": [listed.place], "columns": columns, "cells": []}
-    }
+    data_tables.select_rows("queue", [listed.place], columns)
     cells, config = queue_table.drawn(rows)
-    st.dataframe(
+    data_tables.draw(
         cells,
+        "Clusters to review, in the chosen order",
+        config,
+        most=QUEUE_HEIGHT,
         key="queue",
-        height=min(QUEUE_HEIGHT, 38 + 35 * len(rows)),
-        hide_index=True,
-        column_config=config,
         on_select=pick,
         selection_mode=["single-row-required", "single-column"],
-        alt="Clusters to review, in the chosen order",
     )
     counts(catalog_id, listed)
     members = [one for cluster in listed.clusters for one in all_members(cluster)]

@@ -17,11 +17,10 @@ from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import Tool, digest
 from ui.review import queue_panel
 from ui.review.queue_panel import Listing
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.batches import PAIR_VIEW, ServerPairProposals, reasons_against
 from ui.shared.cards.queue import is_family
-from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
 
 if TYPE_CHECKING:
     from toolscope_core.merging.coverage import Coverage, ServerCoverage
@@ -187,7 +186,7 @@ def _every_tool(catalog_id: int, pair: ServerPairProposals, narrowed: bool) -> l
     beyond = {
         cluster.id: servers for cluster, servers in zip(pair.clusters, pair.beyond, strict=True)
     }
-    ticked = ticked_rows(
+    ticked = data_tables.ticked_rows(
         {
             "open": [":material/rule: Open" if row.proposal else "" for row in rows],
             **{side: column(lambda tool: tool.name, side) for side in names},
@@ -197,24 +196,21 @@ def _every_tool(catalog_id: int, pair: ServerPairProposals, narrowed: bool) -> l
             "lost": ["; ".join(row.match.lost) if row.match else "" for row in rows],
             **{f"{side} says": column(_text, side) for side in names},
         },
-        f"every_tool_{pair.key}_{digest([_state(row) for row in rows])[:12]}",
         "Every tool of both servers and what matches it on the other",
-        560,
-        [at for at, row in enumerate(rows) if row.proposal],
         {
             "open": st.column_config.ButtonColumn(
                 "", width=80, type="tertiary", key="open_merge", on_click=open_row
             ),
-            **{side: st.column_config.TextColumn(name, width=190) for side, name in names.items()},
-            "match": st.column_config.TextColumn(width=150),
-            "proposal": st.column_config.TextColumn("decision", width=170),
-            "arguments": st.column_config.TextColumn(width=190),
-            "lost": st.column_config.TextColumn("what a call loses, or is guessed", width=260),
-            **{
-                f"{side} says": st.column_config.TextColumn(f"{name}: description", width=240)
-                for side, name in names.items()
-            },
+            **{side: (name, 190) for side, name in names.items()},
+            "match": 150,
+            "proposal": ("decision", 170),
+            "arguments": 190,
+            "lost": ("what a call loses, or is guessed", 260),
+            **{f"{side} says": (f"{name}: description", 240) for side, name in names.items()},
         },
+        most=560,
+        key=f"every_tool_{pair.key}_{digest([_state(row) for row in rows])[:12]}",
+        at_first=[at for at, row in enumerate(rows) if row.proposal],
     )
     chosen = {one.id: one for row in ticked if (one := rows[row].proposal)}
     return list(chosen.values())
@@ -266,7 +262,7 @@ def _heading(pair: ServerPairProposals) -> None:
 
 
 def _buttons(pair: ServerPairProposals, chosen: Sequence[Cluster]) -> None:
-    which, version = which_in_words(len(chosen), len(pair.clusters)), _version(pair)
+    which, version = data_tables.which_in_words(len(chosen), len(pair.clusters)), _version(pair)
     answers: tuple[Action, ...] = ("accept", "reject")
     for action in answers:
         shortcuts.button(

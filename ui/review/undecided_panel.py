@@ -11,7 +11,7 @@ from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from ui.review import queue_panel
-from ui.shared import page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.queue import pass_filters
 from ui.shared.pairs.pair_panel import pair_body
@@ -93,29 +93,24 @@ def _table(pairs: Sequence[Pair], keys: Sequence[str], at: int) -> None:
     tools = page_frame.analysis().catalog.by_id
     probability = page_frame.service(Pairs).unsure(page_frame.current().id)
 
-    def pick() -> None:
-        for row in st.session_state["undecided_queue"]["selection"]["rows"]:
-            _show(keys[row])
-
     both = [(tools[pair.left], tools[pair.right]) for pair in pairs]
-    st.session_state["undecided_queue"] = {"selection": {"rows": [at], "columns": [], "cells": []}}
-    st.dataframe(
+    data_tables.row_chooser(
         {
             "tools": [f"{one.name} | {other.name}" for one, other in both],
             "server": [", ".join({one.owner: 0, other.owner: 0}) for one, other in both],
             "same job": [probability[pair] for pair in pairs],
         },
-        key="undecided_queue",
-        height=min(queue_panel.QUEUE_HEIGHT, 38 + 35 * len(pairs)),
-        hide_index=True,
-        column_config={
-            "tools": st.column_config.TextColumn(width=150),
-            "server": st.column_config.TextColumn(width=95),
+        "Undecided pairs, the most probable first",
+        {
+            "tools": 150,
+            "server": 95,
             "same job": st.column_config.NumberColumn(format="%.2f", width=60),
         },
-        on_select=pick,
+        most=queue_panel.QUEUE_HEIGHT,
+        key="undecided_queue",
+        choose=lambda row: _show(keys[row]),
+        shown=[at],
         selection_mode="single-row-required",
-        alt="Undecided pairs, the most probable first",
     )
 
 

@@ -4,7 +4,6 @@ import html
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import Any
 
 import streamlit as st
 
@@ -123,8 +122,3 @@ def show_error(error: ToolScopeError) -> None:
 def clock(at: str) -> str:
     """A moment as people write it: day and time to the minute, UTC."""
     return at[:16].replace("T", " ")
-
-
-def columns(rows: Sequence[object], names: Sequence[str]) -> dict[str, list[Any]]:
-    """Attributes of the rows as a table: ``asdict`` would copy all that each of them holds."""
-    return {name: [getattr(row, name) for row in rows] for name in names}

@@ -11,7 +11,7 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.services.measured_changes import MeasuredChanges
 
 AHEAD = 4
@@ -79,10 +79,9 @@ def _effect(catalog_id: int, wanted: Sequence[ToolsetChange], changes: int) -> N
         st.caption(f"Requests that are right: {safe_text.untrusted(f'{before} → {after}')}")
     if won or lost:
         with st.expander("Requests won and lost"):
-            st.dataframe(
+            data_tables.draw(
                 [*_rows("won", effect.won), *_rows("lost", effect.lost)],
-                hide_index=True,
-                alt="Requests that this change wins and loses",
+                "Requests that this change wins and loses",
             )
 
 

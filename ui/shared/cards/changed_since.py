@@ -7,7 +7,7 @@ import streamlit as st
 from toolscope_core.check.version_changes import ChangeRow, Reworded
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_trail
 from ui.shared.services.versions import Versions
 
@@ -46,20 +46,19 @@ def changed_tools(decision: Decision) -> None:
 def table(rows: Sequence[ChangeRow], alt: str) -> None:
     """Changes, one a row."""
     if rows:
-        st.dataframe(
+        data_tables.draw(
             rows,
-            hide_index=True,
-            column_order=None if any(row.warning for row in rows) else _WITHOUT_WARNING,
-            column_config={
-                "change": st.column_config.TextColumn(width=75),
-                "tool": st.column_config.TextColumn(width=190),
-                "field": st.column_config.TextColumn(width=190),
-                "old": st.column_config.TextColumn(width=125),
-                "new": st.column_config.TextColumn(width=125),
-                "breaking": st.column_config.TextColumn("breaks callers", width=225),
-                "warning": st.column_config.TextColumn("look at", width=150),
+            alt,
+            {
+                "change": 75,
+                "tool": 190,
+                "field": 190,
+                "old": 125,
+                "new": 125,
+                "breaking": ("breaks callers", 225),
+                "warning": ("look at", 150),
             },
-            alt=alt,
+            column_order=None if any(row.warning for row in rows) else _WITHOUT_WARNING,
         )
 
 

@@ -13,7 +13,7 @@ from toolscope_core.model.kinds import KINDS, kind_name, kind_of
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import outcome_badges
 from ui.shared.cards.cards import Card
 from ui.shared.cards.outcome_badges import Color
@@ -115,20 +115,19 @@ def family(card: Card, selector: FamilySelector) -> None:
         "passes each call on by this argument:"
     )
     names = [tools[tool_id] for tool_id, _ in selector.values]
-    st.dataframe(
+    data_tables.draw(
         {
             selector.name: [value for _, value in selector.values],
             "passed on to": [tool.name for tool in names],
             "server": [tool.server for tool in names],
         },
-        hide_index=True,
+        "The tool for each value of the argument",
+        most=190,
         column_order=[
             selector.name,
             "passed on to",
             *(["server"] if any(t.server for t in names) else []),
         ],
-        height=min(190, 38 + 35 * len(names)),
-        alt="The tool for each value of the argument",
     )
     schema = json.dumps({selector.name: selector.schema}, ensure_ascii=False)
     st.code(schema, language="json", wrap_lines=True)

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from ui.shared import data_tables
 from ui.shared.charts.chart_style import TableRow
 
 if TYPE_CHECKING:
@@ -70,9 +71,7 @@ def table(rows: list[TableRow], key: str, alt: str, **options: Any) -> None:
     """Draw the first rows of a chart's table; ``options`` goes to ``st.dataframe``."""
     if len(rows) > ROWS:
         st.caption(f"Showing the first {ROWS:,} of {len(rows):,} rows; the downloads hold all.")
-    st.dataframe(
-        rows[:ROWS], key=f"{key}_rows", hide_index=True, alt=f"{alt}, as a table", **options
-    )
+    data_tables.draw(rows[:ROWS], f"{alt}, as a table", key=f"{key}_rows", **options)
 
 
 def _more(

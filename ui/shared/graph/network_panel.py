@@ -7,7 +7,7 @@ import streamlit as st
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
 from ui.shared.graph.components import Bridge, MergeGraphs
@@ -144,16 +144,11 @@ def _links(part: Network, links: Sequence[Edge]) -> None:
     """The links as a table, of which one can be chosen, and as files."""
     rows, key = network_rows(part, links), f"links_{digest([*map(str, links)])[:8]}"
 
-    def choose() -> None:
-        picked = st.session_state[key]["selection"]["rows"]
-        if picked:
-            st.query_params["edge"] = pair_key(links[picked[0]].pair)
+    def choose(row: int) -> None:
+        st.query_params["edge"] = pair_key(links[row].pair)
 
     shown = rows[: pictures.ROWS]
-    st.dataframe(
-        shown, key=key, hide_index=True, on_select=choose, selection_mode="single-row",
-        height=min(250, 38 + 35 * len(shown)), alt=f"{ALT}, links",
-    )  # fmt: skip
+    data_tables.row_chooser(shown, f"{ALT}, links", most=250, key=key, choose=choose)
     with st.container(horizontal=True):
         pictures.downloads(rows, "network_links")
         pictures.file("HTML", "text/html", lambda: graph_html(drawing(part)), "network")

@@ -12,7 +12,7 @@ from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.model.configuration import Budget, Endpoint
 from toolscope_core.model.kinds import outcome_word
 from toolscope_core.model.pair import Outcome
-from ui.shared import kept_failure, page_frame, safe_text
+from ui.shared import data_tables, kept_failure, page_frame, safe_text
 from ui.shared.models import runs_table
 from ui.shared.services.chosen_judge import OFFLINE
 from ui.shared.services.judging import Judging
@@ -273,4 +273,4 @@ def _answers(catalog_id: int) -> None:
 
 
 def _table(rows: Sequence[object], alt: str) -> None:
-    st.dataframe(rows, hide_index=True, height=min(180, 38 + 35 * len(rows)), alt=alt)
+    data_tables.draw(rows, alt, most=180)

@@ -5,7 +5,7 @@ from collections import Counter
 import streamlit as st
 
 from toolscope_core.merging.model_verdicts import Band, Grade
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards.outcome_badges import Color
 from ui.shared.charts import pictures
 from ui.shared.charts.chart_style import TableRow
@@ -44,16 +44,11 @@ def grades_panel(catalog_id: int) -> None:
         }
         for tool_id, grade in sorted(grades.items(), key=lambda one: (one[1].score, one[0]))
     ]
-    st.dataframe(
+    data_tables.draw(
         rows[: pictures.ROWS],
-        hide_index=True,
+        "Tools and how well they are documented, the worst first",
+        {"tool": 240, "grade": ("grade (of 5)", 95), "reason": 520},
         height=380,
-        column_config={
-            "tool": st.column_config.TextColumn(width=240),
-            "grade": st.column_config.NumberColumn("grade (of 5)", width=95),
-            "reason": st.column_config.TextColumn(width=520),
-        },
-        alt="Tools and how well they are documented, the worst first",
     )
     with st.container(horizontal=True):
         pictures.downloads(rows, "documentation")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from toolscope_core.model.numbers import quantity
 from toolscope_core.store.runs import ModelRun
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.charts import pictures
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.services.judging import Judging
@@ -47,15 +47,10 @@ def runs_panel(catalog_id: int) -> None:
         + (f" Cost: {sum(costs):,.4f}." if any(costs) else "")
         + " A resumed run keeps its line. Answers that were already stored cost nothing."
     )
-    st.dataframe(
+    data_tables.draw(
         rows,
-        hide_index=True,
-        column_config={
-            **TITLES,
-            "cost": st.column_config.NumberColumn(format="%.4f"),
-            "why": st.column_config.TextColumn("message", width=420),
-        },
-        alt="Model runs",
+        "Model runs",
+        {**TITLES, "cost": st.column_config.NumberColumn(format="%.4f"), "why": ("message", 420)},
     )
     with st.container(horizontal=True):
         pictures.downloads([_without_none(row) for row in rows], "runs")

@@ -14,7 +14,7 @@ from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.kinds import outcome_word
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail, outcome_badges
 from ui.shared.cards.measured_effects import confused_line
 from ui.shared.charts.pictures import picture
@@ -227,11 +227,8 @@ def _table(rows: list[object], alt: str) -> None:
         marked = isinstance(cell, str) and cell.startswith(DIFFERS.strip())
         return "background-color: rgba(230,159,0,0.22)" if marked else ""
 
-    st.dataframe(
-        frame.style.map(background),
-        hide_index=True,
-        column_config={name: _column_title(name) for name in frame.columns},
-        alt=alt,
+    data_tables.draw(
+        frame.style.map(background), alt, {name: _column_title(name) for name in frame.columns}
     )
 
 
@@ -282,24 +279,15 @@ def _neighbours(view: PairView, show_pair: Callable[[str], None]) -> None:
 def _nearest(
     view: PairView, side: str, near: Sequence[Neighbour], show_pair: Callable[[str], None]
 ) -> None:
-    key = f"near_{side}_{view.key}"
-
-    def pick() -> None:
-        rows = st.session_state[key]["selection"]["rows"]
-        if rows and rows[0] < len(near):
-            show_pair(near[rows[0]].key)
-
-    st.dataframe(
+    data_tables.row_chooser(
         [asdict(row) for row in near],
-        key=key,
-        on_select=pick,
-        selection_mode="single-row",
-        hide_index=True,
-        column_order=("tool", "server", "similarity", "probability", "verdict"),
-        column_config={
-            "verdict": st.column_config.TextColumn(width=70),
+        f"Tools most similar to {side}",
+        {
+            "verdict": 70,
             "similarity": st.column_config.NumberColumn("similarity", format="%.2f", help="Cosine"),
             "probability": st.column_config.NumberColumn(format="%.2f"),
         },
-        alt=f"Tools most similar to {side}",
+        key=f"near_{side}_{view.key}",
+        choose=lambda row: show_pair(near[row].key),
+        column_order=("tool", "server", "similarity", "probability", "verdict"),
     )
