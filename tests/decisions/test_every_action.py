@@ -223,7 +223,8 @@ class Office(RuleBasedStateMachine):
             seqs = [standing[which % len(standing)].seq]
             if whole:
                 seqs = [one.seq for one in histories.with_dependents(self.id, seqs)]
-            was_refused = self.refused(lambda: histories.take_back(self.id, seqs, REVIEWERS[who]))
+            review = self.programs[who].review
+            was_refused = self.refused(lambda: review.undo_all(self.id, REVIEWERS[who], seqs))
             assert not (whole and was_refused), "with all that builds on it, it can be taken back"
 
     @rule(who=WHO, which=ANY)
@@ -244,7 +245,7 @@ class Office(RuleBasedStateMachine):
             seqs = {one.seq for one in program.service(Histories).with_dependents(
                 self.id, [one.seq for one in made])}  # fmt: skip
             assert seqs == {one.seq for one in made}, "nobody built on them yet"
-            program.service(Histories).take_back(self.id, sorted(seqs), REVIEWERS[who])
+            program.review.undo_all(self.id, REVIEWERS[who], sorted(seqs))
             assert active(self.log) == tuple(o for o in active(before) if o.seq not in seqs)
 
     @rule(who=WHO, which=ANY)
@@ -334,7 +335,7 @@ class Office(RuleBasedStateMachine):
         """Undo of everything is the start."""
         program = self.programs[1]
         standing = [one.seq for one in active(self.log)]
-        program.service(Histories).take_back(self.id, standing, "bob")
+        program.review.undo_all(self.id, "bob", standing)
         analysis = program.analyses.required(self.id)
         assert program.review.plan(self.id, EVERYTHING) == plan_merge(analysis, (), EVERYTHING)
         assert all(admitted(self.log))

@@ -52,27 +52,18 @@ def _change(catalog_id: int, servers: Sequence[ImpliedServer]) -> None:
     tools = some or chosen.tools
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input("Name", chosen.name, key=f"implied_name_{chosen.name}").strip()
-        split = len(tools) < len(chosen.tools)
-        st.button(
-            "Split" if split else "Rename",
+        owners, count = page_frame.service(ImpliedServers), quantity(len(tools), "tool")
+        decision_buttons.record_button(
+            "Split" if len(tools) < len(chosen.tools) else "Rename",
+            lambda: owners.change(catalog_id, tools, name, page_frame.reviewer()),
+            f"{count}: {name}",
             key="implied_rename",
             disabled=not name or name == chosen.name,
-            on_click=_decide,
-            args=(catalog_id, tuple(tools), name),
         )
-        st.button(
+        decision_buttons.record_button(
             "No server",
+            lambda: owners.change(catalog_id, tools, "", page_frame.reviewer()),
+            f"{count}: no implied server",
             key="implied_dismiss",
-            on_click=_decide,
-            args=(catalog_id, tuple(tools), ""),
             help="These tools belong to no implied server.",
         )
-
-
-def _decide(catalog_id: int, ids: Sequence[str], owner: str) -> None:
-    owners = page_frame.service(ImpliedServers)
-    count = quantity(len(ids), "tool")
-    done = f"{count}: {owner}" if owner else f"{count}: no implied server"
-    decision_buttons.attempt(
-        lambda: owners.change(catalog_id, ids, owner, page_frame.reviewer()), done
-    )

@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 
-from toolscope_core.decisions.log import admit
 from toolscope_core.judging.implied_servers import present_servers
 from toolscope_core.model.catalog import ImpliedServer
 from toolscope_core.model.decision import Decision
-from toolscope_core.store.decision_rows import append_decision
-from ui.shared.services.logs import make_decision
 from ui.shared.services.workspace import PageService
 
 
@@ -28,6 +25,4 @@ class ImpliedServers(PageService):
         """Count these tools as those of ``owner``, or of none where it is empty: all of a server
         renames or dismisses it, some of them split it. Raises ``DecisionError``.
         """
-        catalog = self._catalogs.open(catalog_id)
-        decision = make_decision(catalog, "owner", ids, reviewer, {"owner": owner.strip()})
-        return append_decision(self._store, catalog_id, lambda log: admit(log, decision))
+        return self._review.say(catalog_id, "owner", ids, reviewer, {"owner": owner.strip()})

@@ -135,11 +135,9 @@ def save(
     discards the unsaved text.
     """
     documents, catalog_id = page_frame.service(Documents), page_frame.current().id
-    saved = decision_buttons.attempt(
-        lambda: documents.edit(catalog_id, cluster, draft, page_frame.reviewer()), message
+    decision_buttons.record(
+        lambda: documents.edit(catalog_id, cluster, draft, page_frame.reviewer()), message, then
     )
-    if saved and then:
-        then()
 
 
 def _fields(catalog_id: int, cluster: Cluster, form: Form) -> tuple[Draft, Card, Sequence[str]]:

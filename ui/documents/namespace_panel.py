@@ -1,8 +1,11 @@
 """The descriptions of namespaces: one edited at a time, with what a search by namespace finds."""
 
+from functools import partial
+
 import streamlit as st
 
 from toolscope_core.llm.tasks.namespace_prompt import MOST_TOOLS
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import digest
 from ui.documents.choice_panel import show_violations
 from ui.documents.namespace_views import Namespaces, NamespaceView
@@ -88,16 +91,16 @@ def _form(catalog_id: int, view: NamespaceView) -> None:
         ("Save", text, text.strip() == view.description or not text.strip()),
         ("Take ours again", "", not view.is_written),
     ):
-        bar.button(
-            label,
-            key=f"{label}_{suffix}",
-            type="primary" if wanted else "secondary",
-            disabled=is_off,
-            on_click=decision_buttons.carry_out,
-            args=(
-                lambda given=wanted: work.describe(
-                    catalog_id, view.server, given, page_frame.reviewer()
-                ),
+        with bar:
+            decision_buttons.record_button(
+                label,
+                partial(_describe, catalog_id, view.server, wanted),
                 f"Described: {view.server}",
-            ),
-        )
+                key=f"{label}_{suffix}",
+                type="primary" if wanted else "secondary",
+                disabled=is_off,
+            )
+
+
+def _describe(catalog_id: int, server: str, text: str) -> Decision:
+    return page_frame.service(Namespaces).describe(catalog_id, server, text, page_frame.reviewer())

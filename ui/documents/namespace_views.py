@@ -9,7 +9,6 @@ from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from ui.shared.services.findable_tools import NAMESPACES, FindableTools
 from ui.shared.services.judging import Judging
-from ui.shared.services.logs import make_decision
 from ui.shared.services.workspace import Workspace
 
 
@@ -83,8 +82,7 @@ class Namespaces:
         catalog = self._catalogs.open(catalog_id)
         ids = [tool.id for tool in catalog.tools if tool.server == server]
         detail = {"description": text.strip()}
-        decision = make_decision(catalog, "namespace", ids, reviewer, detail)
-        return self._review.record(catalog_id, decision)
+        return self._review.say(catalog_id, "namespace", ids, reviewer, detail)
 
     def _texts(self, catalog_id: int) -> tuple[dict[str, str], dict[str, str]]:
         """By server what people wrote, and what the model did so far."""

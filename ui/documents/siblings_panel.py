@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.decision import Decision
 from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, digest
@@ -172,10 +171,9 @@ def _go(onward: str) -> None:
 
 def _save(catalog_id: int, texts: Mapping[str, str], onward: str) -> None:
     work = page_frame.service(Siblings)
-    saved: list[Decision] = []
-    if decision_buttons.attempt(
-        lambda: saved.extend(work.save(catalog_id, texts, page_frame.reviewer())),
+    decision_buttons.record(
+        lambda: work.save(catalog_id, texts, page_frame.reviewer()),
         "Saved the descriptions",
-    ):
-        st.session_state["batch"] = tuple(decision.seq for decision in saved)
-        _go(onward)
+        lambda: _go(onward),
+        as_batch=True,
+    )

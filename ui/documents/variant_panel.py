@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Augmentation, Tool, digest
@@ -87,20 +89,18 @@ def _summary(catalog_id: int, views: Sequence[VariantView]) -> None:
     if not clean:
         return
     variants = page_frame.service(Variants)
-    bar.button(
-        "Accept those that lose no request",
-        key="measured_variants",
-        icon=":material/done_all:",
-        help=f"Of {quantity(clean, 'variant')} without warnings those that could be measured: on "
-        "requests of the query sets that only their tool or the one nearest to it answers. Of "
-        "each the short clause where it wins, else the whole text where it loses none. Left "
-        f"out: {quantity(doubtful, 'variant')} with warnings. One undo takes all back.",
-        on_click=decision_buttons.carry_out,
-        args=(
+    with bar:
+        decision_buttons.record_button(
+            "Accept those that lose no request",
             lambda: variants.accept_measured(catalog_id, page_frame.reviewer()),
             "Accepted the variants that lose no request",
-        ),
-    )
+            key="measured_variants",
+            icon=":material/done_all:",
+            help=f"Of {quantity(clean, 'variant')} without warnings those that could be measured: "
+            "on requests of the query sets that only their tool or the one nearest to it answers. "
+            "Of each the short clause where it wins, else the whole text where it loses none. Left "
+            f"out: {quantity(doubtful, 'variant')} with warnings. One undo takes all back.",
+        )
 
 
 def _review(catalog_id: int, views: Sequence[VariantView]) -> None:
@@ -162,23 +162,20 @@ def _card(catalog_id: int, view: VariantView, onward: str) -> None:
         texts = {view.tool.id: edited.expanded}
         size_badge(page_frame.workspace().catalogs.described(catalog_id, texts))
         with st.container(horizontal=True):
-            st.button(
-                "Accept",
-                key=f"accept_{suffix}",
-                type="primary",
-                icon=":material/check:",
-                disabled=not edited.is_there or edited == view.standing,
-                on_click=_decide,
-                args=(catalog_id, {view.tool.id: edited}, "Accepted", onward),
-            )
-            st.button(
-                "Reject",
-                key=f"reject_{suffix}",
-                icon=":material/close:",
-                disabled=view.state == "rejected",
-                on_click=_decide,
-                args=(catalog_id, {view.tool.id: NONE}, "Rejected", onward),
-            )
+            for label, icon, wanted, is_off in (
+                ("Accept", "check", edited, not edited.is_there or edited == view.standing),
+                ("Reject", "close", NONE, view.state == "rejected"),
+            ):
+                decision_buttons.record_button(
+                    label,
+                    partial(_decide, catalog_id, {view.tool.id: wanted}),
+                    f"{label}ed: the variant of {view.tool.id}",
+                    partial(st.session_state.__setitem__, "variant_tool", onward),
+                    key=f"{label.lower()}_{suffix}",
+                    type="primary" if label == "Accept" else "secondary",
+                    icon=f":material/{icon}:",
+                    disabled=is_off,
+                )
             decision_buttons.undo_button(
                 page_frame.workspace().review.standing(catalog_id), by_key=False
             )
@@ -199,10 +196,5 @@ def _question(question: str, key: str) -> str:
     return text.strip() if is_kept else ""
 
 
-def _decide(catalog_id: int, wanted: Mapping[str, Augmentation], done: str, onward: str) -> None:
-    work = page_frame.service(Variants)
-    message = f"{done}: the variant of {', '.join(wanted)}"
-    if decision_buttons.attempt(
-        lambda: work.decide(catalog_id, wanted, page_frame.reviewer()), message
-    ):
-        st.session_state["variant_tool"] = onward
+def _decide(catalog_id: int, wanted: Mapping[str, Augmentation]) -> Decision:
+    return page_frame.service(Variants).decide(catalog_id, wanted, page_frame.reviewer())

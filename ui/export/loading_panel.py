@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from toolscope_core.evaluation.findability import COMPARED
 from toolscope_core.export.eager_choice import BUDGET, LoadedTool, eager_ids
 from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.export.tool_loading import Loading
 from ui.shared import data_tables, page_frame
@@ -87,19 +89,21 @@ def _table(catalog_id: int, rows: Sequence[LoadedTool]) -> None:
         at_first=(),
     )
     ids = [rows[at].tool.id for at in ticked]
-    work, bar = page_frame.service(Loading), st.container(horizontal=True)
-    for label, is_eager in (("Keep in every prompt", True), ("Leave to the search", False)):
-        done = "In every prompt" if is_eager else "Left to the search"
-        bar.button(
-            label,
-            disabled=not ids,
-            key=f"load_{is_eager}",
-            on_click=decision_buttons.carry_out,
-            args=(
-                lambda eager=is_eager: work.decide(catalog_id, ids, eager, page_frame.reviewer()),
+    with st.container(horizontal=True):
+        for is_eager, label, done in (
+            (True, "Keep in every prompt", "In every prompt"),
+            (False, "Leave to the search", "Left to the search"),
+        ):
+            decision_buttons.record_button(
+                label,
+                partial(_decide, catalog_id, ids, is_eager),
                 f"{done}: {quantity(len(ids), 'tool')}",
-            ),
-        )
-    with bar:
+                key=f"load_{is_eager}",
+                disabled=not ids,
+            )
         standing = page_frame.workspace().review.standing(catalog_id)
         decision_buttons.undo_button(standing, by_key=False)
+
+
+def _decide(catalog_id: int, ids: Sequence[str], is_eager: bool) -> Decision:
+    return page_frame.service(Loading).decide(catalog_id, ids, is_eager, page_frame.reviewer())

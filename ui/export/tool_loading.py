@@ -9,7 +9,6 @@ from toolscope_core.export.eager_choice import LoadedTool, LoadingEvidence, load
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from ui.shared.services.findable_tools import FindableTools
-from ui.shared.services.logs import make_decision
 from ui.shared.services.usage_evidence import UsageEvidence
 from ui.shared.services.workspace import Workspace
 
@@ -41,6 +40,4 @@ class Loading:
         as ``Review.record``.
         """
         way = IN_EVERY_PROMPT if eager else BY_SEARCH
-        catalog = self._catalogs.open(catalog_id)
-        decision = make_decision(catalog, "load", ids, reviewer, {"loading": way})
-        return self._review.record(catalog_id, decision)
+        return self._review.say(catalog_id, "load", ids, reviewer, {"loading": way})

@@ -49,21 +49,17 @@ def _buttons(catalog_id: int, entry: Entry) -> None:
                     st.markdown(
                         "Later decisions on the same tools build on this one. All go back together:"
                     )
-                    _undo_all(catalog_id, together, f"history_undo_all_{decision.seq}")
+                    _undo_all(together, f"history_undo_all_{decision.seq}")
             else:
-                st.button("Undo", key=f"history_undo_{decision.seq}", on_click=_take_back,
-                          args=(catalog_id, (decision.seq,)))  # fmt: skip
+                decision_buttons.undo_one(decision, "history_undo")
             _batch(catalog_id, decision)
         else:
-            st.button(
+            decision_buttons.record_button(
                 "Redo",
+                lambda: histories.make_again(catalog_id, decision, page_frame.reviewer()),
+                f"Decision {decision.seq} is made again",
                 key=f"history_redo_{decision.seq}",
                 help="Makes the same decision again, in your name.",
-                on_click=decision_buttons.carry_out,
-                args=(
-                    lambda: histories.make_again(catalog_id, decision, page_frame.reviewer()),
-                    f"Decision {decision.seq} is made again",
-                ),
             )
         ways = {
             "Restore to before it…": decision.seq - 1,
@@ -92,18 +88,18 @@ def _batch(catalog_id: int, decision: Decision) -> None:
     later = f", and {quantity(more, 'later decision')} on the same tools" if more else ""
     with st.popover(f"Undo the batch of {len(batch.decisions):,}…"):
         st.markdown(f"{quantity(len(batch.decisions), 'decision')} made at once{later}:")
-        _undo_all(catalog_id, together, f"history_undo_batch_{batch.key}")
+        _undo_all(together, f"history_undo_batch_{batch.key}")
 
 
-def _undo_all(catalog_id: int, together: Sequence[Decision], key: str) -> None:
+def _undo_all(together: Sequence[Decision], key: str) -> None:
     """Decisions that go back together, as a list, and the button."""
     _listed(together)
     st.button(
         f"Undo all {len(together):,}",
         key=key,
         type="primary",
-        on_click=_take_back,
-        args=(catalog_id, tuple(one.seq for one in together)),
+        on_click=decision_buttons.undo,
+        args=(tuple(one.seq for one in together),),
     )
 
 
@@ -125,15 +121,12 @@ def _restore(
             st.markdown(f"Makes {quantity(len(again), 'decision')} again, in your name:")
             _listed(again)
         st.caption("No decision is deleted, so this too can be taken back.")
-        st.button(
+        decision_buttons.record_button(
             "Restore",
+            lambda: histories.restore(catalog_id, seq, page_frame.reviewer(), last),
+            f"The toolset is {where}",
             key=f"history_restore_{seq}_{last}",
             type="primary",
-            on_click=decision_buttons.carry_out,
-            args=(
-                lambda: histories.restore(catalog_id, seq, page_frame.reviewer(), last),
-                f"The toolset is {where}",
-            ),
         )
 
 
@@ -171,19 +164,9 @@ def _effect(catalog_id: int, decision: Decision) -> None:
                 st.html(safe_text.word_diff(before.description, after.description, dim=True))
 
 
-def _take_back(catalog_id: int, seqs: tuple[int, ...]) -> None:
-    histories = page_frame.service(Histories)
-    what = f"{len(seqs)} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
-    decision_buttons.attempt(
-        lambda: histories.take_back(catalog_id, seqs, page_frame.reviewer()), f"{what} undone"
-    )
-
-
 def _note(catalog_id: int, decision: Decision) -> None:
-    histories, text = (
-        page_frame.service(Histories),
-        st.session_state[f"history_note_{decision.seq}"],
-    )
+    histories = page_frame.service(Histories)
+    text = st.session_state[f"history_note_{decision.seq}"]
     decision_buttons.attempt(
         lambda: histories.note(catalog_id, decision, text, page_frame.reviewer()),
         f"The note on decision {decision.seq} is kept",

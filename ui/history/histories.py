@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import networkx as nx
 
 from toolscope_core.decisions.actions import ACTIONS
-from toolscope_core.decisions.constraints import profiles, suspended_decisions
+from toolscope_core.decisions.constraints import profiles
 from toolscope_core.decisions.imported_decisions import (
     ImportPreview,
     decision_lines,
     decisions_in,
     import_preview,
 )
-from toolscope_core.decisions.log import active, admit, notes
+from toolscope_core.decisions.log import active, notes
 from toolscope_core.decisions.restore import Restoration, restoration, with_dependents
 from toolscope_core.merging.plan_making import plan_of, proposed
 from toolscope_core.model.configuration import PlanConfig
@@ -27,12 +27,11 @@ from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.profile import Profile
 from toolscope_core.model.tool import canonical_json
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
-from toolscope_core.store.decision_rows import append_decisions
+from toolscope_core.store.decision_rows import append_decision, append_decisions
 from toolscope_core.store.engine import now
+from ui.shared.services.logs import Step, admission, retraction
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import PageService, Workspace
-
-Step = Callable[[tuple[Decision, ...]], Decision]
 
 Standing = Literal["all", "standing", "taken back"]
 
@@ -133,23 +132,14 @@ class Histories(PageService):
         """These decisions and all that build on them, newest first."""
         return with_dependents(self._review.log(catalog_id), seqs)
 
-    def take_back(self, catalog_id: int, seqs: Sequence[int], reviewer: str) -> int:
-        """Take back these decisions, newest first, all or none; how many. Raises ``DecisionError``
-        where others build on one of them.
-        """
-        steps = [self._undo(seq, reviewer) for seq in sorted(seqs, reverse=True)]
-        return len(append_decisions(self._store, catalog_id, steps))
-
     def make_again(self, catalog_id: int, decision: Decision, reviewer: str) -> Decision:
         """Make a decision that was taken back once more, as it was (redo). Raises
         ``DecisionError`` where it contradicts what was decided since.
         """
         if decision in active(self._review.log(catalog_id)):
             raise DecisionError(f"decision {decision.seq} stands; nothing was changed")
-        (made,) = append_decisions(
-            self._store, catalog_id, [self._again(catalog_id, decision, reviewer)]
-        )
-        return made
+        step = self._again(catalog_id, decision, reviewer)
+        return append_decision(self._store, catalog_id, step)
 
     def restoration(self, catalog_id: int, seq: int) -> Restoration:
         """What going back to the state right after row ``seq`` would take back and make again."""
@@ -162,7 +152,7 @@ class Histories(PageService):
         way = self.restoration(catalog_id, seq)
         steps = [
             _unless_newer(last),
-            *(self._undo(one.seq, reviewer) for one in way.back),
+            *(retraction(one.seq, reviewer) for one in way.back),
             *(self._again(catalog_id, one, reviewer) for one in way.again),
         ]
         append_decisions(self._store, catalog_id, steps)
@@ -192,20 +182,12 @@ class Histories(PageService):
         somebody decided otherwise meanwhile.
         """
         catalog = self._catalogs.open(catalog_id)
-
-        def step(one: Decision) -> Callable[[tuple[Decision, ...]], Decision]:
-            return lambda log: admit(log, one, None, suspended_decisions(catalog, log))
-
-        return append_decisions(self._store, catalog_id, map(step, seen.new))
-
-    def _undo(self, seq: int, reviewer: str) -> Step:
-        undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})
-        return lambda log: admit(log, undo, None)
+        steps = [admission(catalog, one) for one in seen.new]
+        return append_decisions(self._store, catalog_id, steps)
 
     def _again(self, catalog_id: int, decision: Decision, reviewer: str) -> Step:
-        catalog = self._catalogs.open(catalog_id)
         row = replace(decision, seq=0, reviewer=reviewer, at=now())
-        return lambda log: admit(log, row, None, suspended_decisions(catalog, log))
+        return admission(self._catalogs.open(catalog_id), row)
 
 
 def entries(log: Sequence[Decision]) -> tuple[Entry, ...]:

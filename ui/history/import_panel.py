@@ -61,13 +61,16 @@ def import_panel(catalog_id: int) -> None:
             most=HEIGHT,
             key=f"import_rows_{turn}",
         )
-        st.button(
+        histories = page_frame.service(Histories)
+        decision_buttons.record_button(
             f"Add {quantity(len(imported.new), 'decision')}",
+            lambda: histories.import_decisions(catalog_id, imported),
+            f"Added {quantity(len(imported.new), 'decision')}",
+            lambda: st.session_state.update(import_turn=turn + 1),
+            as_batch=True,
             key=f"import_button_{turn}",
             type="primary",
             disabled=not imported.new,
-            on_click=_import,
-            args=(catalog_id, imported),
         )
 
 
@@ -83,13 +86,3 @@ def summary(imported: ImportPreview) -> str:
     parts += [f"{others:,} about tools not in this catalog"] if others else []
     parts += [f"{counts['refused']:,} refused"] if counts["refused"] else []
     return ", ".join(parts)
-
-
-def _import(catalog_id: int, imported: ImportPreview) -> None:
-    histories, seqs = page_frame.service(Histories), list[int]()
-    if decision_buttons.attempt(
-        lambda: seqs.extend(one.seq for one in histories.import_decisions(catalog_id, imported)),
-        f"Added {quantity(len(imported.new), 'decision')}",
-    ):
-        st.session_state["batch"] = tuple(seqs)
-        st.session_state["import_turn"] += 1

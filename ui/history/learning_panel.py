@@ -54,15 +54,16 @@ def _offer(catalog_id: int, view: LearningView) -> None:
         )
         return
     same = used is not None and used.version == offer.update.version
-    st.button(
+    judge, update = page_frame.service(LearnedJudge), offer.update
+    decision_buttons.record_button(
         "Learn again from all decisions" if used and not same else "Use it for the queue",
+        lambda: judge.use(catalog_id, update),
+        "Review has the order “Learned: surest first” now",
         key=f"learn_{offer.update.version}",
         type="primary",
         disabled=same,
         help="Adds the order *Learned: surest first* to Review. What is proposed, what is safe and "
         "what is merged do not change.",
-        on_click=_use,
-        args=(catalog_id, view),
     )
 
 
@@ -78,7 +79,10 @@ def _used(catalog_id: int, view: LearningView) -> None:
             key="learned_weights",
         )
         with st.container(horizontal=True):
-            st.button("Switch off", key="learn_off", on_click=_switch_off, args=(catalog_id,))
+            judge = page_frame.service(LearnedJudge)
+            decision_buttons.record_button(
+                "Switch off", lambda: judge.switch_off(catalog_id), "Switched off", key="learn_off"
+            )
             st.download_button(
                 "Export JSON",
                 json.dumps(used.as_json(), indent=2),
@@ -86,18 +90,3 @@ def _used(catalog_id: int, view: LearningView) -> None:
                 "application/json",
                 key="learn_export",
             )
-
-
-def _use(catalog_id: int, view: LearningView) -> None:
-    offer = view.offer
-    if offer is not None:
-        decision_buttons.attempt(
-            lambda: page_frame.service(LearnedJudge).use(catalog_id, offer.update),
-            "Review has the order “Learned: surest first” now",
-        )
-
-
-def _switch_off(catalog_id: int) -> None:
-    decision_buttons.attempt(
-        lambda: page_frame.service(LearnedJudge).switch_off(catalog_id), "Switched off"
-    )

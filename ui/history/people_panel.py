@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from toolscope_core.model.decision import Decision
@@ -133,16 +135,14 @@ def _question(catalog_id: int, decision: Decision, left: int) -> None:
             st.markdown(tool_parts.bullet(tool, 400))
         with st.container(horizontal=True):
             for label, one_job in (("One job", True), ("Not one job", False)):
-                st.button(
-                    label, key=f"look_{'same' if one_job else 'apart'}_{decision.seq}",
-                    on_click=_look, args=(catalog_id, decision, one_job),
-                )  # fmt: skip
+                decision_buttons.record_button(
+                    label,
+                    partial(_look, catalog_id, decision, one_job),
+                    "Your answer is kept. A second look changes no merge",
+                    key=f"look_{'same' if one_job else 'apart'}_{decision.seq}",
+                )
 
 
-def _look(catalog_id: int, decision: Decision, one_job: bool) -> None:
-    decision_buttons.attempt(
-        lambda: record_look(
-            page_frame.workspace(), catalog_id, decision, one_job, page_frame.reviewer()
-        ),
-        "Your answer is kept. A second look changes no merge",
-    )
+def _look(catalog_id: int, decision: Decision, one_job: bool) -> Decision:
+    work, reviewer = page_frame.workspace(), page_frame.reviewer()
+    return record_look(work, catalog_id, decision, one_job, reviewer)

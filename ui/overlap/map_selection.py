@@ -1,9 +1,9 @@
 """The selected tools below the map, and the decisions to take on them."""
 
+from functools import partial
+
 import streamlit as st
 
-from toolscope_core.decisions.actions import ACTIONS
-from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.shared import data_tables, page_frame
@@ -46,38 +46,22 @@ def _buttons(catalog_id: int, rows: list[ToolRow], total: int) -> None:
     which = data_tables.which_in_words(len(ids), total)
     card = sets.card(catalog_id, ids) if 1 < len(ids) <= MOST_ON_A_CARD else None
     with st.container(horizontal=True, vertical_alignment="center"):
+        button = partial(
+            decision_buttons.set_button,
+            ids=ids,
+            version=version,
+            names=quantity(len(ids), "tool"),
+            disabled=len(ids) < 2,
+            as_batch=True,
+        )
         if card is not None:
             page_frame.page_link("review", "Open in Review", cluster=card.id)
         else:
-            st.button(
-                f"Propose {which} as a cluster",
-                icon=":material/outbox:",
-                key=f"propose_{version[:12]}",
-                disabled=len(ids) < 2,
-                help="Adds a proposal to the review queue. Nothing is merged until it is accepted.",
-                on_click=_record,
-                args=(catalog_id, ids, version, "propose"),
-            )
-        st.button(
-            f"Keep apart {which}",
-            icon=":material/block:",
-            key=f"never_{version[:12]}",
-            disabled=len(ids) < 2,
-            help="Keeps all of them apart, whatever the judge says, until the decision is undone.",
-            on_click=_record,
-            args=(catalog_id, ids, version, "reject"),
-        )
+            label, about = f"Propose {which} as a cluster", decision_buttons.PROPOSES
+            button("propose", label=label, key=f"propose_{version[:12]}", help=about)
+        about = "Keeps all of them apart, whatever the judge says, until the decision is undone."
+        button("reject", label=f"Keep apart {which}", key=f"never_{version[:12]}", help=about)
         tool_parts.move_link(catalog_id, ids)
         if len(ids) == 1:
             tool_parts.open_button(page_frame.analysis().catalog.by_id[ids[0]], "map")
         st.caption("The buttons act on ticked rows.", width="content")
-
-
-def _record(catalog_id: int, ids: tuple[str, ...], version: str, action: Action) -> None:
-    sets, decisions = page_frame.workspace().toolsets, list[Decision]()
-    decide = sets.never_merge if action == "reject" else sets.send_to_review
-    notice = f"{ACTIONS[action].done}: {quantity(len(ids), 'tool')}"
-    if decision_buttons.attempt(
-        lambda: decisions.append(decide(catalog_id, ids, version, page_frame.reviewer())), notice
-    ):
-        st.session_state["batch"] = tuple(decision.seq for decision in decisions)

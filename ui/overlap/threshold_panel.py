@@ -61,18 +61,15 @@ def _apply(catalog_id: int, thresholds: MergeThresholds, plan: MergeThresholds) 
     work, review = page_frame.service(Thresholds), page_frame.workspace().review
     applied = next((one for one in review.standing(catalog_id) if one.action == "threshold"), None)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
+        decision_buttons.record_button(
             "Apply to the plan",
+            lambda: work.apply(catalog_id, thresholds, page_frame.reviewer()),
+            f"Applied to the plan: similarity {thresholds.similarity:.2f}, probability "
+            f"{thresholds.probability:.2f}",
             key="apply_cut",
             disabled=thresholds == plan,
             help="Replaces the proposals; decisions stay. Recorded under your name and in the "
             "bundle's manifest. One undo reverts it.",
-            on_click=decision_buttons.carry_out,
-            args=(
-                lambda: work.apply(catalog_id, thresholds, page_frame.reviewer()),
-                f"Applied to the plan: similarity {thresholds.similarity:.2f}, probability "
-                f"{thresholds.probability:.2f}",
-            ),
         )
         if applied is not None:
             st.caption(

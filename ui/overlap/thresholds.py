@@ -10,7 +10,6 @@ from toolscope_core.merging.pair_graph import merges_at
 from toolscope_core.merging.threshold_changes import ClusterChanges, Members, changes
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints, Decision
-from ui.shared.services.logs import make_decision
 from ui.shared.services.workspace import PageService, Workspace
 
 
@@ -64,10 +63,7 @@ class Thresholds(PageService):
     def apply(self, catalog_id: int, thresholds: MergeThresholds, reviewer: str) -> Decision:
         """Make the plan with these thresholds from now on; undo takes it back."""
         detail = {"similarity": thresholds.similarity, "probability": thresholds.probability}
-        catalog = self._analyses.required(catalog_id).catalog
-        return self._review.record(
-            catalog_id, make_decision(catalog, "threshold", (), reviewer, detail)
-        )
+        return self._review.say(catalog_id, "threshold", (), reviewer, detail)
 
     def moved(self, catalog_id: int, thresholds: MergeThresholds) -> Moved:
         """What thresholds would bring, against the plan's."""

@@ -51,14 +51,16 @@ def make_profile_panel(catalog_id: int) -> None:
         empty = Profile(name, seq=before.seq)
         made = _from_calls(catalog_id, before) if source == CALLED else empty
     if made is not None:
-        st.button(
+        edits = page_frame.service(ProfileEdits)
+        decision_buttons.record_button(
             f"{'Replace' if before.seq else 'Save'} {name or 'the profile'}",
+            lambda: edits.save(catalog_id, made, page_frame.reviewer()),
+            f"Profile saved: {made.name}",
+            lambda: st.session_state.update(profile_name="", profile=made.name),
             key="save_profile",
             type="primary",
             icon=":material/save:",
             disabled=not name,
-            on_click=_save,
-            args=(catalog_id, made),
         )
 
 
@@ -217,13 +219,3 @@ def _from_calls(catalog_id: int, before: Profile) -> Profile | None:
     ids = [one for one, count in calls.items() if count >= least]
     st.markdown(f"**{quantity(len(ids), 'tool')}** were called so often.")
     return with_choice(edits.plan(catalog_id), before, ids, is_in=True)
-
-
-def _save(catalog_id: int, profile: Profile) -> None:
-    edits = page_frame.service(ProfileEdits)
-    if decision_buttons.attempt(
-        lambda: edits.save(catalog_id, profile, page_frame.reviewer()),
-        f"Profile saved: {profile.name}",
-    ):
-        st.session_state["profile_name"] = ""
-        st.session_state["profile"] = profile.name

@@ -59,16 +59,13 @@ def profile_detail_panel(catalog_id: int, chosen: ProfileTools) -> None:
         f"CLIENT.json --profile {profile.name}` serves it."
     )
     page_frame.page_link("export", "Export it")
-    st.button(
+    decision_buttons.record_button(
         f"Delete {profile.name}",
+        lambda: edits.delete(catalog_id, profile, page_frame.reviewer()),
+        f"Profile deleted: {profile.name}; History takes it back",
         key=f"delete_profile_{profile.name}_{profile.seq}",
         icon=":material/delete:",
         type="tertiary",
-        on_click=decision_buttons.carry_out,
-        args=(
-            lambda: edits.delete(catalog_id, profile, page_frame.reviewer()),
-            f"Profile deleted: {profile.name}; History takes it back",
-        ),
     )
 
 
@@ -266,13 +263,10 @@ def _with_words(own: ProfileTool, row: dict[str, str]) -> ProfileTool:
 
 def _save_button(catalog_id: int, profile: Profile, label: str, key: str) -> None:
     edits = page_frame.service(ProfileEdits)
-    st.button(
+    decision_buttons.record_button(
         label,
+        lambda: edits.save(catalog_id, profile, page_frame.reviewer()),
+        f"Profile saved: {profile.name}",
         key=f"save_{key}_{profile.name}_{profile.seq}",
         icon=":material/save:",
-        on_click=decision_buttons.carry_out,
-        args=(
-            lambda: edits.save(catalog_id, profile, page_frame.reviewer()),
-            f"Profile saved: {profile.name}",
-        ),
     )

@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from toolscope_core.catalog.tokens import Costs
-from toolscope_core.decisions.constraints import profiles, suspended_decisions
-from toolscope_core.decisions.log import admit
+from toolscope_core.decisions.constraints import profiles
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.model.configuration import PlanConfig
@@ -29,7 +28,7 @@ from toolscope_core.store.decision_rows import append_decision
 from toolscope_core.tool2vec.estimates import Estimates
 from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.logs import make_decision
+from ui.shared.services.logs import admission, make_decision
 from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Lookup, Searches
@@ -192,14 +191,14 @@ class ProfileEdits(PageService):
         catalog = self._catalogs.open(catalog_id)
         decision = make_decision(catalog, "profile", ids, reviewer, detail)
 
-        def admitted(log: Sequence[Decision]) -> Decision:
+        def admitted(log: tuple[Decision, ...]) -> Decision:
             standing = profiles(catalog, log).get(profile.name)
             if (standing.seq if standing else 0) != profile.seq:
                 raise StaleDecisionError(
                     f"the profile {profile.name} was saved by somebody else meanwhile; look at it "
                     "again, or take another name"
                 )
-            return admit(log, decision, None, suspended_decisions(catalog, log))
+            return admission(catalog, decision)(log)
 
         return append_decision(self._store, catalog_id, admitted)
 

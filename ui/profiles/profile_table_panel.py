@@ -61,14 +61,15 @@ def profile_table_panel(catalog_id: int, chosen: Mapping[str, ProfileTools]) -> 
     with places:
         _figures(now, sum(tokens.values()))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
+        changed = [one.profile for name, one in now.items() if one is not chosen[name]]
+        decision_buttons.record_button(
             f"Save {quantity(count, 'tick')}" if count else "Save the ticks",
+            lambda: [edits.save(catalog_id, one, page_frame.reviewer()) for one in changed],
+            f"Profiles saved: {', '.join(one.name for one in changed)}",
             key="save_ticks",
             type="primary",
             icon=":material/save:",
             disabled=not count,
-            on_click=_save,
-            args=(catalog_id, [one for name, one in now.items() if one is not chosen[name]]),
         )
         st.caption(
             "Arrows move, Enter or Space ticks, Ctrl+F searches. Where rules take a tool in, a "
@@ -120,14 +121,3 @@ def _figures(chosen: Mapping[str, ProfileTools], whole: int) -> None:
 
 def _room(tools: int, most: int) -> str:
     return f"{most - tools:,} left" if tools <= most else f"{tools - most:,} too many"
-
-
-def _save(catalog_id: int, changed: list[ProfileTools]) -> None:
-    edits = page_frame.service(ProfileEdits)
-    names = ", ".join(one.profile.name for one in changed)
-
-    def save() -> None:
-        for one in changed:
-            edits.save(catalog_id, one.profile, page_frame.reviewer())
-
-    decision_buttons.attempt(save, f"Profiles saved: {names}")

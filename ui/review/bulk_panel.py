@@ -3,6 +3,7 @@ each batch.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -249,18 +250,18 @@ def _question(decision: Decision) -> None:
         st.markdown(tool_parts.bullet(tool))
     with st.container(horizontal=True, vertical_alignment="center"):
         for right, label in ((True, "Right"), (False, "Wrong")):
-            st.button(
-                label, key=f"audit_{label.lower()}_{decision.seq}", on_click=_answer,
-                args=(decision, right),
-            )  # fmt: skip
+            note = f"Audit of decision {decision.seq}: {label.lower()}"
+            decision_buttons.record_button(
+                label,
+                partial(_answer, decision, note, right),
+                note,
+                key=f"audit_{label.lower()}_{decision.seq}",
+            )
         if cluster := page_frame.workspace().review.about(page_frame.current().id, decision):
             page_frame.page_link("documents", "Open in full", merge=cluster)
 
 
-def _answer(decision: Decision, right: bool) -> None:
+def _answer(decision: Decision, note: str, right: bool) -> Decision:
     sets, catalog_id = page_frame.workspace().toolsets, page_frame.current().id
-    note = f"Audit of decision {decision.seq}: {'right' if right else 'wrong'}"
     detail = {"audited": decision.seq, "right": right}
-    decision_buttons.attempt(
-        lambda: sets.flag(catalog_id, decision.ids, page_frame.reviewer(), note, detail), note
-    )
+    return sets.flag(catalog_id, decision.ids, page_frame.reviewer(), note, detail)

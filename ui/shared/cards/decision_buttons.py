@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from toolscope_core.merging.coverage import Coverage
 
 LONGEST_NOTICE = 400
+PROPOSES = "Adds a proposal to the review queue. Nothing is merged until it is accepted."
 
 
 def attempt(work: Callable[[], object], message: str) -> bool:
@@ -40,9 +41,55 @@ def attempt(work: Callable[[], object], message: str) -> bool:
     return True
 
 
-def carry_out(work: Callable[[], object], message: str) -> None:
-    """``attempt`` as the callback of a button after which nothing else is to be done."""
-    attempt(work, message)
+def record(
+    work: Callable[[], Any],
+    message: str,
+    then: Callable[[], object] | None = None,
+    as_batch: bool = False,
+) -> None:
+    """``attempt`` as the callback of a button; on success ``then`` is called. What work returns of
+    decisions can be undone by the notice ``as_batch``.
+    """
+    made: list[Any] = []
+    if attempt(lambda: made.append(work()), message):
+        if as_batch:
+            st.session_state["batch"] = tuple(decision.seq for decision in made[0])
+        if then is not None:
+            then()
+
+
+def record_button(
+    label: str,
+    work: Callable[[], Any],
+    message: str,
+    then: Callable[[], object] | None = None,
+    as_batch: bool = False,
+    **look: Any,
+) -> None:
+    """A button that does ``work`` as ``record`` does; ``look`` goes to ``st.button``."""
+    st.button(label, on_click=record, args=(work, message, then, as_batch), **look)
+
+
+def set_button(
+    action: Literal["propose", "reject"],
+    ids: Sequence[str],
+    version: str,
+    label: str,
+    names: str,
+    **look: Any,
+) -> None:
+    """A button that sends tools of a ``version`` to review as one, or keeps them apart; ``names``
+    says in words which they are, ``look`` goes to ``record_button``.
+    """
+    sets, catalog_id = page_frame.workspace().toolsets, page_frame.current().id
+    decide = sets.never_merge if action == "reject" else sets.send_to_review
+    record_button(
+        label,
+        lambda: [decide(catalog_id, ids, version, page_frame.reviewer())],
+        f"{ACTIONS[action].done}: {names}",
+        icon=":material/block:" if action == "reject" else ":material/outbox:",
+        **look,
+    )
 
 
 def decide(shown: Cluster, action: Action, onward: str | None, **detail: object) -> None:

@@ -8,9 +8,8 @@ from typing import NoReturn
 import pandas as pd
 import streamlit as st
 
-from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.model.catalog import Finding
-from toolscope_core.model.decision import Action, Decision
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.kinds import outcome_word
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
@@ -129,28 +128,22 @@ def _buttons(catalog_id: int, view: PairView) -> None:
     decision_buttons.notice()
     kept_apart = any(decision.action == "reject" for decision in view.decisions)
     with st.container(horizontal=True, vertical_alignment="center"):
+        ids, names = [one.id for one in view.tools], " and ".join(one.name for one in view.tools)
+        button = partial(
+            decision_buttons.set_button,
+            ids=ids,
+            version=view.version,
+            names=names,
+            disabled=kept_apart,
+            then=lambda: show_pair(view.key),
+        )
         if view.card is not None:
             page_frame.page_link("review", "Open in Review", cluster=view.card.id)
         else:
-            st.button(
-                "Send to review",
-                icon=":material/outbox:",
-                key=f"propose_{view.key}",
-                disabled=kept_apart,
-                help="Adds a proposal to the review queue. Nothing is merged until it is accepted.",
-                on_click=_record,
-                args=(catalog_id, view, "propose"),
-            )
-        st.button(
-            "Keep apart",
-            icon=":material/block:",
-            key=f"never_{view.key}",
-            disabled=kept_apart,
-            help="Keeps the two apart, whatever the judge says, until the decision is undone.",
-            on_click=_record,
-            args=(catalog_id, view, "reject"),
-        )
-        ids = [tool.id for tool in view.tools]
+            about = decision_buttons.PROPOSES
+            button("propose", label="Send to review", key=f"propose_{view.key}", help=about)
+        about = "Keeps the two apart, whatever the judge says, until the decision is undone."
+        button("reject", label="Keep apart", key=f"never_{view.key}", help=about)
         tool_selection.select_button(catalog_id, ids, "a pair", f"both_{view.key}", "Select both")
     for decision in view.decisions:
         _decision(decision)
@@ -161,17 +154,6 @@ def _decision(decision: Decision) -> None:
         who = decision_trail.by_whom(decision)
         st.caption(f"{decision_trail.in_words(decision)} by {who}", width="content")
         decision_buttons.undo_one(decision, "pair_undo")
-
-
-def _record(catalog_id: int, view: PairView, action: Action) -> None:
-    sets, pair = page_frame.workspace().toolsets, view.verdict.pair
-    names = " and ".join(tool.name for tool in view.tools)
-    decide = sets.never_merge if action == "reject" else sets.send_to_review
-    show_pair(view.key)
-    decision_buttons.attempt(
-        lambda: decide(catalog_id, (pair.left, pair.right), view.version, page_frame.reviewer()),
-        f"{ACTIONS[action].done}: {names}",
-    )
 
 
 def _draw_tool(tool: Tool, base: Tool | None) -> None:

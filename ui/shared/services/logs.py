@@ -1,9 +1,11 @@
 """The logs of decisions: each read once for every change of it, and the row of a new decision."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import MappingProxyType
 
+from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.decision_lines import decision_of_row
+from toolscope_core.decisions.log import admit
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.tool import JsonObject
@@ -29,6 +31,21 @@ class Logs:
             lambda: read_log(self._store, catalog_id),
             state=count_decisions(self._store, catalog_id),
         )
+
+
+Step = Callable[[tuple[Decision, ...]], Decision]
+"""What the store appends next to a log. Raises ``DecisionError`` where that may not stand in it."""
+
+
+def admission(catalog: Catalog, decision: Decision, version: str | None = None) -> Step:
+    """Appends a decision on tools of this ``version``, if one was seen."""
+    return lambda log: admit(log, decision, version, suspended_decisions(catalog, log))
+
+
+def retraction(seq: int, reviewer: str) -> Step:
+    """Takes back decision ``seq``."""
+    undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})
+    return lambda log: admit(log, undo, None)
 
 
 def make_decision(

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from toolscope_core.catalog.document_variants import with_expanded
 from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.decisions.actions import WITH_RELATION
-from toolscope_core.decisions.constraints import suspended_decisions, variants
-from toolscope_core.decisions.log import active, admit
+from toolscope_core.decisions.constraints import variants
+from toolscope_core.decisions.log import active
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.merging.merge_sizes import is_larger_router, merge_size
@@ -20,9 +21,9 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.plan import MergePlan
-from toolscope_core.model.tool import digest
+from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store.catalog_rows import CatalogRecord
-from toolscope_core.store.decision_rows import append_decision
+from toolscope_core.store.decision_rows import append_decision, append_decisions
 from toolscope_core.store.engine import Store, now
 from ui.shared.cards.batches import SafeBatch, ServerPairProposals, safe_batch, server_pairs
 from ui.shared.cards.cards import Card, card_of
@@ -39,7 +40,7 @@ from ui.shared.cards.queue import (
 )
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.logs import Logs, make_decision
+from ui.shared.services.logs import Logs, admission, make_decision, retraction
 from ui.shared.services.result_cache import ResultCache
 
 
@@ -205,27 +206,35 @@ class Review:
         ``StaleDecisionError`` when somebody else decided on the cluster meanwhile,
         ``DecisionError`` when the decision contradicts a standing one.
         """
-        catalog = self._catalogs.open(catalog_id)
         seen: dict[str, Any] = {"relation": cluster.relation} if action in WITH_RELATION else {}
         is_as_shown = "relation" not in (detail or {}) and cluster.canonical in cluster.members
         if action == "accept" and is_as_shown:
             seen["canonical"] = cluster.canonical
             seen |= {"kind": "prune"} if cluster.kind == "prune" else {}
-        decision = make_decision(
-            catalog, action, cluster.members, reviewer, {**seen, **(detail or {})}
-        )
-        return self.record(catalog_id, decision, cluster.version)
+        said = {**seen, **(detail or {})}
+        return self.say(catalog_id, action, cluster.members, reviewer, said, cluster.version)
+
+    def say(
+        self,
+        catalog_id: int,
+        action: Action,
+        ids: Iterable[str],
+        reviewer: str,
+        detail: JsonObject = MappingProxyType({}),
+        version: str | None = None,
+    ) -> Decision:
+        """Append what ``reviewer`` decides on tools (ids) of this ``version``, if one was seen.
+        Raises as ``decide`` does.
+        """
+        decision = make_decision(self._catalogs.open(catalog_id), action, ids, reviewer, detail)
+        return self.record(catalog_id, decision, version)
 
     def record(self, catalog_id: int, decision: Decision, version: str | None = None) -> Decision:
         """Append a decision that was made on tools of this ``version``, if one was seen. Raises as
         ``decide`` does.
         """
-        catalog = self._catalogs.open(catalog_id)
-        return append_decision(
-            self._store,
-            catalog_id,
-            lambda log: admit(log, decision, version, suspended_decisions(catalog, log)),
-        )
+        step = admission(self._catalogs.open(catalog_id), decision, version)
+        return append_decision(self._store, catalog_id, step)
 
     def recut(
         self, catalog_id: int, cluster: Cluster, reviewer: str, groups: Sequence[Sequence[str]]
@@ -304,13 +313,12 @@ class Review:
         return self.decide(catalog_id, "drop", union, reviewer, detail)
 
     def undo_all(self, catalog_id: int, reviewer: str, seqs: Sequence[int]) -> None:
-        """Take back several decisions, the newest first, such as one *accept safe*."""
-        for seq in sorted(seqs, reverse=True):
-            self.undo(catalog_id, reviewer, seq)
+        """Take back several decisions, the newest first, all or none. Raises as ``undo``."""
+        steps = [retraction(seq, reviewer) for seq in sorted(seqs, reverse=True)]
+        append_decisions(self._store, catalog_id, steps)
 
     def undo(self, catalog_id: int, reviewer: str, seq: int) -> Decision:
         """Take back decision ``seq``. Raises ``DecisionError`` where there is none, or later
         decisions build on it.
         """
-        undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})
-        return append_decision(self._store, catalog_id, lambda log: admit(log, undo, None))
+        return append_decision(self._store, catalog_id, retraction(seq, reviewer))

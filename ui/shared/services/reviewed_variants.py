@@ -22,7 +22,6 @@ from toolscope_core.rps.rewrites import CLAUSE, MeasuredRewrite, Rewrite, answer
 from toolscope_core.rps.variant_writing import checked_variants
 from toolscope_core.store.named_rows import keep_variants, list_variants
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.logs import make_decision
 from ui.shared.services.workspace import PageService, Workspace
 
 VariantState = Literal["waiting", "accepted", "edited", "rejected"]
@@ -122,15 +121,13 @@ class Variants(PageService):
         """
         if not wanted:
             raise DecisionError("no variant is chosen; nothing was changed")
-        catalog = self._catalogs.open(catalog_id)
         detail = {
             "variants": [
                 {"expanded": one.expanded, "questions": list(one.questions)}
                 for one in wanted.values()
             ]
         }
-        decision = make_decision(catalog, "augment", wanted, reviewer, detail)
-        return self._review.record(catalog_id, decision)
+        return self._review.say(catalog_id, "augment", wanted, reviewer, detail)
 
     def rewrites(self, catalog_id: int, tool_id: str, expanded: str) -> tuple[MeasuredRewrite, ...]:
         """A short clause in front of the tool's own description, then the ``expanded`` one: what

@@ -14,7 +14,6 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store.engine import now
 from ui.shared.cards.batches import ServerPairProposals, owners_of, server_pairs
-from ui.shared.services.logs import make_decision
 from ui.shared.services.usage_evidence import UsageEvidence
 from ui.shared.services.workspace import PageService, Workspace
 
@@ -143,8 +142,7 @@ class ServerAdvice(PageService):
         catalog = self._analyses.required(catalog_id).catalog
         ids = [tool.id for tool in catalog.tools if tool.owner in (one, other)]
         if answer is not None:
-            decision = make_decision(catalog, "account", ids, reviewer, {"account": answer})
-            self._review.record(catalog_id, decision)
+            self._review.say(catalog_id, "account", ids, reviewer, {"account": answer})
             return
         standing = self._review.standing(catalog_id)
         seqs = [row.seq for row in standing if row.action == "account" and set(row.ids) == set(ids)]
@@ -161,15 +159,13 @@ class ServerAdvice(PageService):
         merged: set[str] = set()
         for stays, members in merges_of([gone], self._review.plan(catalog_id).clusters):
             detail = {**kept_by(stays), **batch}
-            accepted = make_decision(catalog, "accept", members, reviewer, detail)
             with suppress(DecisionError):  # people keep it apart, or in another merge: it goes
-                made.append(self._review.record(catalog_id, accepted))
+                made.append(self._review.say(catalog_id, "accept", members, reviewer, detail))
                 merged.update(members)
         rest = [t.id for t in catalog.tools if t.server == gone.server and t.id not in merged]
         if rest:
             detail = {"reason": gone.why_off, **batch}
-            omitted = make_decision(catalog, "omit", rest, reviewer, detail)
-            made.append(self._review.record(catalog_id, omitted))
+            made.append(self._review.say(catalog_id, "omit", rest, reviewer, detail))
         return tuple(made)
 
 

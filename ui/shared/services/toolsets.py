@@ -10,8 +10,8 @@ from toolscope_core.decisions.log import admit, version_of
 from toolscope_core.merging.plan_making import plan_merge
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.decision import Action, Decision
-from toolscope_core.model.errors import DecisionError, JobError
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair, Relation
 from toolscope_core.model.tool import JsonObject
 from ui.shared.cards.queue import cluster_with
@@ -57,7 +57,7 @@ class ToolSets:
                 f"{len(ids):,} tools are {len(ids) * (len(ids) - 1) // 2:,} pairs to be kept "
                 f"apart, each for good; select at most {MOST_APART} tools"
             )
-        return self._say(catalog_id, "reject", ids, version, reviewer)
+        return self._review.say(catalog_id, "reject", ids, reviewer, version=version)
 
     def send_to_review(
         self, catalog_id: int, ids: Sequence[str], version: str, reviewer: str
@@ -72,17 +72,15 @@ class ToolSets:
                 f"nobody could look through a card of {len(ids):,} tools; select at most "
                 f"{MOST_ON_A_CARD}"
             )
-        analysis, log = self._analyses.get(catalog_id), self._review.log(catalog_id)
-        if analysis is None:
-            raise JobError("the catalog is not analysed yet; start the analysis on its page")
-        proposal = admit(log, self._decision(catalog_id, "propose", ids, reviewer))
+        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
+        proposal = admit(log, make_decision(analysis.catalog, "propose", ids, reviewer))
         if cluster_with(plan_merge(analysis, (*log, proposal), PlanConfig()), ids) is None:
             all_tools = f"both {ids[0]} and {ids[1]}" if len(ids) == 2 else f"all of {id_list(ids)}"
             raise DecisionError(
                 f"no card can hold {all_tools}: they are in more than one accepted merge, or tools "
                 "merged with them are never to merge; undo one of those first"
             )
-        return self._say(catalog_id, "propose", ids, version, reviewer)
+        return self._review.say(catalog_id, "propose", ids, reviewer, version=version)
 
     def relate(
         self,
@@ -108,7 +106,8 @@ class ToolSets:
             raise DecisionError(
                 f"{ids[0]} and {ids[1]} are in accepted merges already; undo one of those first"
             )
-        return self._say(catalog_id, "accept", ids, version, reviewer, {"relation": relation})
+        detail = {"relation": relation}
+        return self._review.say(catalog_id, "accept", ids, reviewer, detail, version)
 
     def _is_merged(self, catalog_id: int, tool_id: str) -> bool:
         clusters = self._review.plan(catalog_id).clusters
@@ -118,8 +117,7 @@ class ToolSets:
         self, catalog_id: int, ids: Sequence[str], reviewer: str, reason: str
     ) -> Decision:
         """Leave these tools out of the toolset. Raises ``DecisionError`` without a reason."""
-        decision = self._decision(catalog_id, "omit", ids, reviewer, {"reason": reason.strip()})
-        return self._review.record(catalog_id, decision)
+        return self._review.say(catalog_id, "omit", ids, reviewer, {"reason": reason.strip()})
 
     def flag(
         self,
@@ -130,33 +128,9 @@ class ToolSets:
         detail: JsonObject = MappingProxyType({}),
     ) -> Decision:
         """Keep a note on these tools; it changes no merge. Raises ``DecisionError`` without one."""
-        decision = self._decision(
-            catalog_id, "flag", ids, reviewer, {"note": note.strip(), **detail}
-        )
-        return self._review.record(catalog_id, decision)
+        noted = {"note": note.strip(), **detail}
+        return self._review.say(catalog_id, "flag", ids, reviewer, noted)
 
     def left_out(self, catalog_id: int) -> dict[str, Decision]:
         """The decision that left each tool out, by tool id."""
         return omitted(self._catalogs.open(catalog_id), self._review.log(catalog_id))
-
-    def _say(
-        self,
-        catalog_id: int,
-        action: Action,
-        ids: Sequence[str],
-        version: str,
-        reviewer: str,
-        detail: JsonObject = MappingProxyType({}),
-    ) -> Decision:
-        decision = self._decision(catalog_id, action, ids, reviewer, detail)
-        return self._review.record(catalog_id, decision, version)
-
-    def _decision(
-        self,
-        catalog_id: int,
-        action: Action,
-        ids: Sequence[str],
-        reviewer: str,
-        detail: JsonObject = MappingProxyType({}),
-    ) -> Decision:
-        return make_decision(self._catalogs.open(catalog_id), action, ids, reviewer, detail)

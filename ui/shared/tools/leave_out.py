@@ -30,13 +30,14 @@ def leave_out_panel(catalog_id: int, ids: Sequence[str], place: str) -> None:
             "Agents no longer see it, and calls to it have no replacement: relabelling lists the "
             "affected queries. This can be undone."
         )
-        st.button(
+        sets = page_frame.workspace().toolsets
+        decision_buttons.record_button(
             which,
+            lambda: sets.leave_out(catalog_id, staying, page_frame.reviewer(), reason),
+            f"Left out: {quantity(len(staying), 'tool')}",
             key=f"leave_{place}",
             type="primary",
             disabled=not reason.strip(),
-            on_click=_leave,
-            args=(catalog_id, staying, reason),
         )
 
 
@@ -44,11 +45,3 @@ def in_words(decision: Decision) -> str:
     """Why tools are left out, and who decided so; safe in markdown."""
     reason = safe_text.untrusted(str(decision.detail.get("reason", "")))
     return f"Left out: {reason} :gray[({decision_trail.by_whom(decision)})]"
-
-
-def _leave(catalog_id: int, ids: Sequence[str], reason: str) -> None:
-    sets = page_frame.workspace().toolsets
-    decision_buttons.attempt(
-        lambda: sets.leave_out(catalog_id, ids, page_frame.reviewer(), reason),
-        f"Left out: {quantity(len(ids), 'tool')}",
-    )
