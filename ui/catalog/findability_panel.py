@@ -64,8 +64,8 @@ def findability_panel(catalog_id: int) -> None:
     rows = findable.rows(catalog_id)
     if rows is None:
         page_frame.job_started_once(
-            findable.job(catalog_id),
-            lambda: findable.start(catalog_id),
+            findable,
+            catalog_id,
             "Searching for every tool in the way of each client.",
             "findability",
         )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from toolscope_core.judging.implied_servers import present_servers
 from toolscope_core.model.catalog import ImpliedServer
 from toolscope_core.model.decision import Decision
-from ui.shared.services.workspace import PageService
+from ui.shared.services.page_service import PageService
 
 
 class ImpliedServers(PageService):

@@ -19,7 +19,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 from ui.shared.cards.queue import Progressed
 from ui.shared.pairs.pair_view import Pairs
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.page_service import PageService, Uses
 
 WORST = 5
 _OF_NAMES, _OF_SERVERS = 0.2, 0.05
@@ -76,10 +76,7 @@ class NextStep:
 class Overview(PageService):
     """What the first page advises. Remembers what a plan was found to need."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._pairs = work.service(Pairs)
-        self._broken: dict[int, BrokenRules] = {}
+    _pairs = Uses(Pairs)
 
     def worst(self, catalog_id: int) -> tuple[Collision, ...]:
         """The five worst collisions. Raises ``JobError`` before the analysis is finished."""
@@ -114,7 +111,7 @@ class Overview(PageService):
         plan = self._review.plan(catalog_id)
 
         def make() -> tuple[NextStep, ...]:
-            broken = self._broken.setdefault(catalog_id, {})
+            broken: BrokenRules = self._cached(("broken", catalog_id), (), dict)
             progress = self._review.progress(catalog_id)
             waiting = progress.clusters.duplicates.waiting
             unsure = 0 if waiting else len(self._pairs.undecided(catalog_id))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergedTool
 from ui.shared.cards.queue import is_family
+from ui.shared.services.page_service import PageService, Uses
 from ui.shared.services.server_advice import ServerAdvice
-from ui.shared.services.workspace import PageService, Workspace
 
 DECIDED = PlanConfig()
 WITHOUT_CODE = PlanConfig(accept="all")
@@ -39,9 +39,7 @@ class MergeCounts:
 class Pricing(PageService):
     """The price of the toolset of a catalog, as its plan would leave it."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._servers = work.service(ServerAdvice)
+    _servers = Uses(ServerAdvice)
 
     def today(self, catalog_id: int) -> ToolsetPrice:
         """The catalog as it was loaded; needs no analysis."""

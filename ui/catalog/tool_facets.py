@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 
 from toolscope_core.catalog.formats.offered_names import shared_names
 from toolscope_core.model.plan import MergePlan
-from ui.shared.services.workspace import PageService
+from ui.shared.services.page_service import PageService
 from ui.shared.tools.catalog_tables import finding_kinds, finding_rows
 
 Facet = Mapping[str, Collection[str]]

@@ -9,8 +9,8 @@ from toolscope_core.store.named_rows import keep_usage_log
 from toolscope_core.usage.call_counts import CatalogCallCounts, count_calls, query_rows
 from toolscope_core.usage.trace_formats import read_trace
 from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.page_service import PageService, Uses
 from ui.shared.services.usage_evidence import as_json
-from ui.shared.services.workspace import PageService, Workspace
 
 MOST_BYTES = 200_000_000
 
@@ -29,9 +29,7 @@ class UsagePreview:
 class UsageLogs(PageService):
     """Reads logs; of each only counts and times are kept, and its requests with consent."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._queries = work.service(LoadedQueries)
+    _queries = Uses(LoadedQueries)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> UsagePreview:
         """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""

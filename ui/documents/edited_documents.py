@@ -10,7 +10,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from ui.documents.drafts import Draft, with_draft
 from ui.shared.cards.cards import Card, card_of
-from ui.shared.services.workspace import PageService
+from ui.shared.services.page_service import PageService
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,10 +33,12 @@ def namespace_panel(catalog_id: int) -> None:
         return
     if not all(view.is_measured for view in views.values()):
         page_frame.job_started_once(
-            page_frame.service(FindableTools).job(catalog_id),
-            lambda: work.start(catalog_id),
+            page_frame.service(FindableTools),
+            catalog_id,
             "Searching for every tool by its namespace.",
             "retry_namespaces",
+            "",
+            work.texts_to_measure(catalog_id),
         )
     suggested = [SUGGESTED] if any(one.suggested for one in views.values()) else []
     percent = st.column_config.NumberColumn(format="%d %%")

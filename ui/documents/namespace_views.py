@@ -9,7 +9,7 @@ from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from ui.shared.services.findable_tools import NAMESPACES, FindableTools
 from ui.shared.services.judging import Judging
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.page_service import PageService, Uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,11 @@ class NamespaceView:
         return self.after is not None and (not self.suggested or self.if_suggested is not None)
 
 
-class Namespaces:
+class Namespaces(PageService):
     """The servers of a catalog as namespaces of the toolset that people decided on."""
 
-    def __init__(self, work: Workspace) -> None:
-        self._catalogs, self._review = work.catalogs, work.review
-        self._findable, self._judging = work.service(FindableTools), work.service(Judging)
+    _findable = Uses(FindableTools)
+    _judging = Uses(Judging)
 
     def views(self, catalog_id: int) -> tuple[NamespaceView, ...]:
         """A view of each server that has tools, by name."""
@@ -62,11 +61,12 @@ class Namespaces:
             )
         return tuple(views)
 
-    def start(self, catalog_id: int) -> str:
-        """Work the shares out in the background, as ``FindableTools.start`` does."""
+    def texts_to_measure(self, catalog_id: int) -> dict[str, str] | None:
+        """What ``FindableTools`` is to measure beside the texts as they stand: those of the model,
+        where there are any.
+        """
         written, suggested = self._texts(catalog_id)
-        texts = {**written, **suggested} if suggested else None
-        return self._findable.start(catalog_id, texts=texts)
+        return {**written, **suggested} if suggested else None
 
     def violations(self, catalog_id: int, server: str, text: str) -> tuple[Violation, ...]:
         """What speaks against a description of a namespace."""

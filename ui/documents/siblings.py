@@ -22,8 +22,8 @@ from toolscope_core.rps.telling_apart import (
 from ui.documents.edited_documents import Documents
 from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.page_service import PageService, Uses
 from ui.shared.services.reviewed_variants import Variants
-from ui.shared.services.workspace import PageService, Workspace
 
 MOST_QUERIES = 200
 """Requests that the effect on a pair is measured with."""
@@ -49,12 +49,10 @@ class SiblingsCard:
 class Siblings(PageService):
     """Siblings of analysed catalogs that collide."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._documents = work.service(Documents)
-        self._queries = work.service(LoadedQueries)
-        self._variants = work.service(Variants)
-        self._judging = work.service(Judging)
+    _documents = Uses(Documents)
+    _queries = Uses(LoadedQueries)
+    _variants = Uses(Variants)
+    _judging = Uses(Judging)
 
     def pairs(self, catalog_id: int, least: float = COLLIDE) -> tuple[SiblingPair, ...]:
         """The pairs to tell apart, the closest first, as the tools came in. Raises ``JobError``

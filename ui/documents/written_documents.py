@@ -9,20 +9,16 @@ from toolscope_core.llm.document_answers import (
 from toolscope_core.llm.merge_questions import wary_of
 from toolscope_core.llm.run_configuration import stored_answers
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.store.ledger import StoredLedger
 from ui.shared.services.judging import Judging
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.page_service import PageService, Uses
 
 
-class WrittenDocuments:
+class WrittenDocuments(PageService):
     """What the newest model that was asked for words has said: offered, and never applied by
     itself. A person takes it with an edit.
     """
 
-    def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._judging = work.service(Judging)
-        self._ledger = StoredLedger(work.store)
+    _judging = Uses(Judging)
 
     def of(self, catalog_id: int, cluster: Cluster) -> Written | None:
         """Its words for a cluster as it stands, if any."""
@@ -30,7 +26,7 @@ class WrittenDocuments:
         run = self._judging.newest(catalog_id, "documents", analysis)
         if run is None:
             return None
-        asker = stored_answers(run.configuration, self._ledger)
+        asker = stored_answers(run.configuration, self._work.ledger)
         answer = ask_for_documents(analysis.catalog, [cluster], asker).get(cluster.members)
         if answer is None or answer.value is None:
             return None

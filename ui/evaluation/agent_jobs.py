@@ -42,8 +42,8 @@ from ui.shared.services.experiments import ORIGINAL
 from ui.shared.services.exports import Exports
 from ui.shared.services.live_servers import LiveServers
 from ui.shared.services.model_runs import ModelRuns, RunAccess
+from ui.shared.services.page_service import PageService, Uses
 from ui.shared.services.searches import Searches
-from ui.shared.services.workspace import PageService, Workspace
 
 __all__ = ["AGENT", "AgentEstimate", "AgentRuns", "WantedRun"]
 
@@ -68,14 +68,11 @@ class WantedRun:
 class AgentRuns(PageService):
     """Agent runs on analysed catalogs; servers are started by ``start`` alone."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._folder = work.vectors.folder / "agent"
-        self._exports = work.service(Exports)
-        self._searches = work.service(Searches)
-        self._runs = work.service(ModelRuns)
-        self._evaluations = work.service(Evaluations)
-        self._live_servers = work.service(LiveServers)
+    _exports = Uses(Exports)
+    _searches = Uses(Searches)
+    _runs = Uses(ModelRuns)
+    _evaluations = Uses(Evaluations)
+    _live_servers = Uses(LiveServers)
 
     def query_sets(self, catalog_id: int) -> tuple[str, ...]:
         """The names of the query sets with gold tools."""
@@ -144,9 +141,10 @@ class AgentRuns(PageService):
             kept = open_experiment(self._store, catalog_id, AGENT, asked)
             numbers.append(kept.number)
             start = time.monotonic() - kept.seconds
-            self._folder.mkdir(parents=True, exist_ok=True)
+            folder = self._work.vectors.folder / "agent"
+            folder.mkdir(parents=True, exist_ok=True)
             key = digest(kept.number, kept.at, asked)[:16]
-            file = EpisodeFile(self._folder / f"{key}.jsonl", key)
+            file = EpisodeFile(folder / f"{key}.jsonl", key)
             turns = PaidTurns(model, access.ledger, access.terms, wanted.config.turn_tokens)
             agent = ConfiguredAgent(turns, wanted.config, self._search_of)
             originals = OriginalsConfigured(configuration, keys, os.environ)

@@ -8,7 +8,6 @@ from typing import Literal
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes
-from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.evaluation.change_effects import PLACES
 from toolscope_core.evaluation.comparison import SPLIT_NAMES, Trial, compared, measured, request_of
@@ -48,8 +47,8 @@ from toolscope_core.store.job_rows import Job
 from ui.evaluation.measured_sides import POLICIES, MeasuredSides
 from ui.shared.services.experiments import ORIGINAL
 from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.page_service import PageService, Uses
 from ui.shared.services.searches import Searches
-from ui.shared.services.workspace import PageService, Workspace
 
 Kind = Literal["comparison", "stress", "sweep", "ablation", "plan"]
 
@@ -82,12 +81,9 @@ class Wanted:
 class Evaluations(PageService):
     """Experiments on analysed catalogs."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._queries = work.service(LoadedQueries)
-        self._searches = work.service(Searches)
-        self.sides = work.service(MeasuredSides)
-        self._costs = Costs()
+    _queries = Uses(LoadedQueries)
+    _searches = Uses(Searches)
+    sides = Uses(MeasuredSides)
 
     def query_sets(self, catalog_id: int) -> tuple[str, ...]:
         """The names of what can be asked: the query sets with gold tools, then ``SYNTHETIC``."""
@@ -101,7 +97,7 @@ class Evaluations(PageService):
     @property
     def encoder(self) -> str:
         """The name of the encoder that searches."""
-        return self._searches.embedder.name
+        return self._work.embedder.name
 
     def start(self, catalog_id: int, wanted: Wanted) -> str:
         """Run an experiment in the background; returns the job's id (that of a running one of its
@@ -268,14 +264,14 @@ class Evaluations(PageService):
         standing = Standing(trial, log, self._tokens, config, _retrieval(wanted))
         if wanted.knob == "encoder":
             return encoder_points(
-                standing, self._encoder, searches.cache, wanted.encoders, done, progress
+                standing, self._encoder, self._work.vectors, wanted.encoders, done, progress
             )
         analysis = self._analyses.required(catalog_id)
         return setting_points(analysis, standing, searches.ranker, wanted.knob, done, progress)
 
     def _encoder(self, name: str) -> Embedder:
         """The one that is loaded already, or another."""
-        own = self._searches.embedder
+        own = self._work.embedder
         return own if name == own.name else local_embedder(name)
 
     def _stress(
@@ -316,7 +312,7 @@ class Evaluations(PageService):
         return {
             **asdict(wanted),
             "retrieval": _retrieval(wanted).as_json(),
-            "embedder": self._searches.embedder.name,
+            "embedder": self._work.embedder.name,
             "tools": len(trial.catalog.tools),
             "decisions": self.decided(catalog_id),
             "query_count": len(trial.queries),
@@ -332,7 +328,7 @@ class Evaluations(PageService):
         )
 
     def _tokens(self, tool: Tool) -> int:
-        return self._costs.of(tool, PROMPT_SHAPES[0])
+        return self._catalogs.costs.of(tool, PROMPT_SHAPES[0])
 
 
 def job_kind(kind: Kind) -> str:

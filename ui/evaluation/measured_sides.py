@@ -19,9 +19,9 @@ from toolscope_core.tool2vec.learned_model import LearnedModel
 from ui.evaluation.uploaded_bundles import PREFIX, UploadedBundles
 from ui.shared.services.experiments import ORIGINAL
 from ui.shared.services.learned_searches import LearnedSearches, Ranking
+from ui.shared.services.page_service import PageService, Uses
 from ui.shared.services.reviewed_variants import Variants
-from ui.shared.services.searches import Searches
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import Workspace
 
 POLICIES = {
     "accepted": PlanConfig(accept="none"),
@@ -53,11 +53,11 @@ class MeasuredSides(PageService):
     them.
     """
 
+    _variants = Uses(Variants)
+    _learned = Uses(LearnedSearches)
+
     def __init__(self, work: Workspace) -> None:
         super().__init__(work)
-        self._searches = work.service(Searches)
-        self._variants = work.service(Variants)
-        self._learned = work.service(LearnedSearches)
         self._bundles = UploadedBundles(work.vectors.folder)
 
     def names(self, catalog_id: int) -> tuple[str, ...]:

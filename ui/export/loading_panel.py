@@ -45,10 +45,11 @@ def loading_panel(catalog_id: int, config: PlanConfig, use: Use) -> PlanConfig:
         findable = page_frame.service(FindableTools)
         if findable.shares(catalog_id, search) is None:
             page_frame.job_started_once(
-                findable.job(catalog_id),
-                lambda: findable.start(catalog_id, search),
+                findable,
+                catalog_id,
                 "Searching for every tool. Until then only calls count.",
                 "retry_findability",
+                search,
             )
         rows = page_frame.service(Loading).tools(catalog_id, config, search, budget)
         eager = [row for row in rows if row.is_eager]

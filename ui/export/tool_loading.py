@@ -2,24 +2,21 @@
 
 from collections.abc import Sequence
 
-from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.actions import BY_SEARCH, IN_EVERY_PROMPT
 from toolscope_core.decisions.constraints import deferrals
 from toolscope_core.export.eager_choice import LoadedTool, LoadingEvidence, loaded_tools
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from ui.shared.services.findable_tools import FindableTools
+from ui.shared.services.page_service import PageService, Uses
 from ui.shared.services.usage_evidence import UsageEvidence
-from ui.shared.services.workspace import Workspace
 
 
-class Loading:
+class Loading(PageService):
     """What is chosen from the call logs, from findability and by people."""
 
-    def __init__(self, work: Workspace) -> None:
-        self._catalogs, self._review = work.catalogs, work.review
-        self._findable, self._usage = work.service(FindableTools), work.service(UsageEvidence)
-        self._costs = Costs()
+    _findable = Uses(FindableTools)
+    _usage = Uses(UsageEvidence)
 
     def tools(
         self, catalog_id: int, config: PlanConfig, search: str, budget: int
@@ -33,7 +30,7 @@ class Loading:
             self._findable.shares(catalog_id, search) or {},
             deferrals(plan.catalog, self._review.log(catalog_id)),
         )
-        return loaded_tools(plan, evidence, budget, self._costs, self._catalogs.shape)
+        return loaded_tools(plan, evidence, budget, self._catalogs.costs, self._catalogs.shape)
 
     def decide(self, catalog_id: int, ids: Sequence[str], eager: bool, reviewer: str) -> Decision:
         """Keep these tools in every prompt, or leave them to the search. Raises ``DecisionError``

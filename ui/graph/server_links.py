@@ -10,7 +10,7 @@ from toolscope_core.merging.pair_graph import unsure_pairs
 from toolscope_core.model.kinds import KINDS, ProposalKind, kind_of
 from toolscope_core.model.plan import MergePlan
 from ui.shared.charts.chart_style import TableRow
-from ui.shared.services.workspace import PageService
+from ui.shared.services.page_service import PageService
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block, blocks_of, groupings
 
 

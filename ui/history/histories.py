@@ -30,8 +30,7 @@ from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from toolscope_core.store.decision_rows import append_decision, append_decisions
 from toolscope_core.store.engine import now
 from ui.shared.services.logs import Step, admission, retraction
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.page_service import PageService
 
 Standing = Literal["all", "standing", "taken back"]
 
@@ -84,15 +83,12 @@ class ToolsetChange:
 class Histories(PageService):
     """Reads the log of a catalog's name, and appends what goes back in it. Nothing is deleted."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._entries: ResultCache[tuple[Entry, ...]] = ResultCache(most=4)
-        self._plans: ResultCache[MergePlan] = ResultCache(most=8)
-
     def entries(self, catalog_id: int) -> tuple[Entry, ...]:
         """Every decision, newest first, with who took it back and its notes."""
         log = self._review.log(catalog_id)
-        return self._entries.get(catalog_id, (), lambda: entries(log), state=len(log))
+        return self._cached(
+            ("entries", catalog_id), (), lambda: entries(log), state=len(log), most=4
+        )
 
     def plan_at(self, catalog_id: int, seq: int) -> MergePlan:
         """The merge as the decisions up to row ``seq`` make it of this version of the catalog, by
@@ -105,7 +101,7 @@ class Histories(PageService):
         def make() -> MergePlan:
             return plan_of(analysis, proposed(analysis, log), PlanConfig(routers=True))
 
-        return self._plans.get((catalog_id, len(log)), (analysis,), make)
+        return self._cached(("plans", catalog_id, len(log)), (analysis,), make, most=8)
 
     def effect(self, catalog_id: int, decision: Decision) -> tuple[ToolsetChange, ...]:
         """What the decision changed when it was made, unchanged tools left out: in its profile, or

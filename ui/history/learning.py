@@ -15,8 +15,7 @@ from toolscope_core.judging.learned_weights import (
     lessons,
 )
 from ui.shared.services.learned_judge import LearnedJudge
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.page_service import PageService, Uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +46,7 @@ class LearningView:
 class Learning(PageService):
     """Learns from decisions; what it learned counts only once somebody uses it."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._learned_judge = work.service(LearnedJudge)
-        self._views: ResultCache[LearningView] = ResultCache(most=4)
+    _learned_judge = Uses(LearnedJudge)
 
     def view(self, catalog_id: int) -> LearningView:
         """Raises ``JobError`` before the analysis is finished."""
@@ -60,5 +56,5 @@ class Learning(PageService):
             taught = lessons(analysis.catalog, log)
             return LearningView(taught, learned(analysis.judge, taught), None)
 
-        view = self._views.get(catalog_id, (analysis,), make, state=len(log))
+        view = self._cached(("views", catalog_id), (analysis,), make, state=len(log), most=4)
         return replace(view, used=self._learned_judge.chosen(catalog_id))

@@ -21,8 +21,8 @@ def merge_curve(catalog_id: int, similarity: float) -> None:
     view = replace(work.curve(catalog_id), floor=similarity)
     if view.waiting:
         page_frame.job_started_once(
-            work.job(catalog_id),
-            lambda: work.start(catalog_id),
+            work,
+            catalog_id,
             f"Counting all pairs of the {' and the '.join(view.waiting)} toolset. This takes a few "
             "seconds, once.",
             "count",
@@ -56,10 +56,11 @@ def variant_job(catalog_id: int, method: Method = "PCA") -> None:
     """
     work = page_frame.service(VariantFigures)
     page_frame.job_started_once(
-        work.job(catalog_id),
-        lambda: work.start(catalog_id, method),
+        work,
+        catalog_id,
         "Embedding the tools with their variants and with random words, once.",
         "variant_figures",
+        method,
     )
 
 

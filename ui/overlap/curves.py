@@ -12,11 +12,11 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
-from toolscope_core.store.job_rows import Job
 from ui.overlap.figures import Curve, CurveVariant
 from ui.overlap.merged_vectors import new_texts, plan_vectors
+from ui.shared.services.page_service import JobService
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import Workspace
 
 THRESHOLDS = tuple(step / 100 for step in range(50, 101))
 
@@ -25,20 +25,16 @@ COUNTED_AT_ONCE = 5_000
 """Up to this many tools the pairs are counted while a page waits (4,076: 0.2 to 0.6 s each)."""
 
 
-JOB_KIND = "count"
-
-
 ORIGINAL, MERGED = "original", "merged"
 
 
-class Curves(PageService):
+class Curves(JobService):
     """Exact counts over all pairs, each made once and kept on disk."""
+
+    kind = "count"
 
     def __init__(self, work: Workspace) -> None:
         super().__init__(work)
-        self._embedder = work.embedder
-        self._vectors = work.vectors
-        self._counts = work.arrays
         self._merged: ResultCache[Vectors | None] = ResultCache()
 
     def curve(self, catalog_id: int) -> Curve:
@@ -56,12 +52,6 @@ class Curves(PageService):
         waiting = tuple(name for name in sets if name not in [variant.name for variant in variants])
         return Curve(THRESHOLDS, analysis.threshold, tuple(variants), waiting)
 
-    def start(self, catalog_id: int) -> str:
-        """Count in the background; returns the job's id (that of a running one, if any)."""
-        return self._analyses.background(
-            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, progress)
-        )
-
     def run(self, catalog_id: int, progress: Progress = silent) -> None:
         """Count here and now what is not counted yet."""
         analysis, decided = self._analyses.required(catalog_id), len(self._review.log(catalog_id))
@@ -69,10 +59,6 @@ class Curves(PageService):
         self._merged.put(catalog_id, (analysis,), merged, state=decided)
         for vectors in (analysis.vectors, merged):
             self.count(vectors, progress)
-
-    def job(self, catalog_id: int) -> Job | None:
-        """The latest counting of this catalog."""
-        return self._analyses.job(catalog_id, JOB_KIND)
 
     def _merged_vectors(self, catalog_id: int, analysis: Analysis) -> Vectors | None:
         """``None`` where the merge is large or a new text has no vector yet."""
@@ -88,7 +74,7 @@ class Curves(PageService):
         if len(analysis.catalog.tools) > COUNTED_AT_ONCE:
             return None
         texts = list(new_texts(analysis, self._merged_plan(catalog_id)).values())
-        if len(self._vectors.read(analysis.model, texts)) < len(set(texts)):
+        if len(self._work.vectors.read(analysis.model, texts)) < len(set(texts)):
             return None
         return self._embedded(catalog_id, analysis, silent)
 
@@ -96,7 +82,7 @@ class Curves(PageService):
         return plan_vectors(
             analysis,
             self._merged_plan(catalog_id),
-            lambda texts: embed_cached(texts, self._embedder, self._vectors, progress),
+            lambda texts: embed_cached(texts, self._work.embedder, self._work.vectors, progress),
         )
 
     def _merged_plan(self, catalog_id: int) -> MergePlan:
@@ -111,7 +97,7 @@ class Curves(PageService):
             if len(vectors) <= COUNTED_AT_ONCE:
                 pairs: NDArray[np.int64] | None = self.count(vectors)
             else:
-                pairs = self._counts.counts(_key(vectors), len(THRESHOLDS))
+                pairs = self._work.arrays.counts(_key(vectors), len(THRESHOLDS))
             return None if pairs is None else CurveVariant(name, len(vectors), pairs)
 
         return self._cached(("variants", catalog_id, name), (vectors,), counted)
@@ -119,10 +105,10 @@ class Curves(PageService):
     def count(self, vectors: Vectors, progress: Progress = silent) -> NDArray[np.int64]:
         """int64: the pairs of vectors (of length 1) from each threshold on, counted if need be."""
         key = _key(vectors)
-        pairs = self._counts.counts(key, len(THRESHOLDS))
+        pairs = self._work.arrays.counts(key, len(THRESHOLDS))
         if pairs is None:
             pairs = pairs_above(vectors, np.array(THRESHOLDS), progress)
-            self._counts.write(key, pairs)
+            self._work.arrays.write(key, pairs)
         return pairs
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from toolscope_core.model.pair import Pair
 from ui.overlap import collisions
 from ui.overlap.figures import CellMeasure
-from ui.shared.services.workspace import PageService
+from ui.shared.services.page_service import PageService
 from ui.shared.tools.tool_blocks import Block, blocks_of, groupings
 
 

@@ -20,7 +20,7 @@ from ui.overlap.figures import Panel, Silhouettes, ToolMap
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.overlap.regions import regions
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.page_service import PageService, Uses
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, blocks_of
 
 Method = Literal["PCA", "UMAP", "t-SNE"]
@@ -73,10 +73,7 @@ COLOURINGS = {
 class Maps(PageService):
     """Projections and silhouettes of analysed catalogs; changes nothing."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._heatmaps = work.service(Heatmaps)
-        self._arrays = work.arrays
+    _heatmaps = Uses(Heatmaps)
 
     def refusal(self, catalog_id: int, method: Method) -> str:
         """Why this method cannot be had for the catalog; empty if it can."""
@@ -101,7 +98,7 @@ class Maps(PageService):
             if method == "PCA":
                 return projection.pca(analysis.vectors)
             key, shape = self._map_key(catalog_id, method), (len(analysis.vectors), 2)
-            return self._arrays.points(key, shape)
+            return self._work.arrays.points(key, shape)
 
         return self._cached(("points", catalog_id, method), (analysis,), stored)
 
@@ -126,7 +123,7 @@ class Maps(PageService):
         if self.points(catalog_id, method) is None:
             vectors = self._analyses.required(catalog_id).vectors
             made = subprocess_jobs.compute(TASKS[method], vectors, progress=progress)
-            self._arrays.write(self._map_key(catalog_id, method), made)
+            self._work.arrays.write(self._map_key(catalog_id, method), made)
 
     def job(self, catalog_id: int, kind: str) -> Job | None:
         """The latest job on the catalog for a method, or ``SILHOUETTES``."""
@@ -173,7 +170,9 @@ class Maps(PageService):
         sizes = {BEFORE: len(plan.catalog.tools), AFTER: len(plan.tools)}
         variants = []
         for name, size in sizes.items():
-            values = self._arrays.points(self._silhouette_key(catalog_id, name), (len(counts),))
+            values = self._work.arrays.points(
+                self._silhouette_key(catalog_id, name), (len(counts),)
+            )
             if values is None:
                 return None
             variants.append((name, size, values))
@@ -195,10 +194,10 @@ class Maps(PageService):
         counts = projection.cluster_counts(len(analysis.catalog.tools))
         for name in (BEFORE, AFTER):
             key = self._silhouette_key(catalog_id, name)
-            if self._arrays.points(key, (len(counts),)) is None:
+            if self._work.arrays.points(key, (len(counts),)) is None:
                 vectors = self._variant(catalog_id, name)
                 made = subprocess_jobs.compute("silhouettes", vectors, counts, progress)
-                self._arrays.write(key, made)
+                self._work.arrays.write(key, made)
 
     def _variant(self, catalog_id: int, name: str) -> Vectors:
         analysis = self._analyses.required(catalog_id)

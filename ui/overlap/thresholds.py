@@ -10,7 +10,7 @@ from toolscope_core.merging.pair_graph import merges_at
 from toolscope_core.merging.threshold_changes import ClusterChanges, Members, changes
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints, Decision
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.page_service import PageService
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,6 @@ _Basis = tuple[Analysis, Constraints, Effect]
 class Thresholds(PageService):
     """Looks at other thresholds of an analysis under the standing decisions, and applies them."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._tokens = work.catalogs.tokens
-
     def in_use(self, catalog_id: int) -> MergeThresholds:
         """What the plan is made with: what people applied last, or ``own``."""
         return thresholds_of(self._analyses.required(catalog_id), self._review.log(catalog_id))
@@ -70,14 +66,14 @@ class Thresholds(PageService):
         analysis, links, plan = self._basis(catalog_id)
         now = plan
         if thresholds != plan.thresholds:
-            now = effect(analysis, links, thresholds, self._tokens(catalog_id))
+            now = effect(analysis, links, thresholds, self._catalogs.tokens(catalog_id))
         return Moved(now, plan, changes(plan.groups, now.groups))
 
     def _basis(self, catalog_id: int) -> _Basis:
         analysis = self._analyses.required(catalog_id)
         log = self._review.log(catalog_id)
         links, thresholds = constraints(analysis.catalog, log), thresholds_of(analysis, log)
-        tokens = self._tokens(catalog_id)
+        tokens = self._catalogs.tokens(catalog_id)
         return self._cached(
             ("plans", catalog_id),
             (analysis, tokens),

@@ -17,20 +17,17 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.control import noise_matched
 from toolscope_core.store.background import subprocess_jobs
-from toolscope_core.store.job_rows import Job
 from ui.overlap.curves import THRESHOLDS, Curves
 from ui.overlap.figures import Curve, Panel, ToolMap
 from ui.overlap.maps import TASKS, Maps, Method, map_key
-from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.page_service import JobService, Uses
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.searches import AT_ONCE, Searches
-from ui.shared.services.workspace import Workspace
 
 OWN, WRITTEN, CONTROL = "own text", "with variants", "with random words"
 
 SIDES = (OWN, WRITTEN, CONTROL)
 
-JOB_KIND = "variant documents"
 
 _DENSE = RetrievalConfig(dense_weight=1.0, rerank="none")
 
@@ -39,19 +36,14 @@ class _LongWaitError(Exception):
     """Texts have to be embedded."""
 
 
-class VariantFigures:
+class VariantFigures(JobService):
     """The figures of catalogs with accepted variants; changes nothing."""
 
-    def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._variants = work.service(Variants)
-        self._searches = work.service(Searches)
-        self._curves = work.service(Curves)
-        self._maps = work.service(Maps)
-        self._arrays = work.arrays
-        self._vectors: ResultCache[dict[str, Vectors] | None] = ResultCache(most=2)
-        self._points: ResultCache[tuple[Points, ...] | None] = ResultCache(most=4)
-        self._drawn: ResultCache[ToolMap] = ResultCache(most=4)
+    kind = "variant documents"
+    _variants = Uses(Variants)
+    _searches = Uses(Searches)
+    _curves = Uses(Curves)
+    _maps = Uses(Maps)
 
     def has_any(self, catalog_id: int) -> bool:
         """Whether the catalog has accepted variants."""
@@ -84,7 +76,7 @@ class VariantFigures:
             some = tuple(_to_unit(one) for one in stored if one is not None)
             return some if len(some) == len(stored) else None
 
-        return self._points.get((catalog_id, method), (vectors,), stored_points)
+        return self._cached(("points", catalog_id, method), (vectors,), stored_points, most=4)
 
     def drawn(self, catalog_id: int, method: Method, by: str) -> ToolMap:
         """The three panels. Raises ``JobError`` before the projection is known."""
@@ -101,19 +93,11 @@ class VariantFigures:
             )
             return ToolMap(tuple(panels), (), whole.by)
 
-        return self._drawn.get((catalog_id, method, by), (points, whole), make)
+        return self._cached(("drawn", catalog_id, method, by), (points, whole), make, most=4)
 
     def seconds(self, catalog_id: int, method: Method) -> int:
         """About how long the three projections take, from rates seen."""
         return len(SIDES) * self._maps.seconds(catalog_id, method)
-
-    def start(self, catalog_id: int, method: Method = "PCA") -> str:
-        """Embed, count and project in the background; returns the job's id (that of a running one,
-        if any).
-        """
-        return self._analyses.background(
-            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, method, progress)
-        )
 
     def run(self, catalog_id: int, method: Method = "PCA", progress: Progress = silent) -> None:
         """Embed, count and project here and now what is not known."""
@@ -122,11 +106,7 @@ class VariantFigures:
             self._curves.count(own, progress)
             if method != "PCA" and self._stored(method, own) is None:
                 made = subprocess_jobs.compute(TASKS[method], own, progress=progress)
-                self._arrays.write(map_key(own, method), made)
-
-    def job(self, catalog_id: int) -> Job | None:
-        """The latest job of these figures."""
-        return self._analyses.job(catalog_id, JOB_KIND)
+                self._work.arrays.write(map_key(own, method), made)
 
     def _vectors_of(self, catalog_id: int, progress: Progress) -> dict[str, Vectors] | None:
         """The vectors of each toolset; ``None`` where a page would wait for texts."""
@@ -147,7 +127,7 @@ class VariantFigures:
             except _LongWaitError:
                 return None
 
-        return self._vectors.get(catalog_id, (catalog,), make, state=written)
+        return self._cached(("vectors", catalog_id), (catalog,), make, state=written, most=2)
 
     def _normed(self, tools: tuple[Tool, ...], progress: Progress) -> Vectors:
         """float32 (n, d), of length 1: the dense side of the retriever."""
@@ -156,7 +136,7 @@ class VariantFigures:
         return np.asarray(vectors / lengths, dtype=np.float32)
 
     def _stored(self, method: Method, vectors: Vectors) -> Points | None:
-        return self._arrays.points(map_key(vectors, method), (len(vectors), 2))
+        return self._work.arrays.points(map_key(vectors, method), (len(vectors), 2))
 
 
 def _impatient(step: Step) -> None:

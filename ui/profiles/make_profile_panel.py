@@ -70,10 +70,7 @@ def is_searchable(catalog_id: int, queries: Sequence[Query]) -> bool:
     if not page_frame.service(ProfileEdits).waits(catalog_id, queries):
         return True
     page_frame.job_started_once(
-        searches.job(catalog_id),
-        lambda: searches.start(catalog_id, SEARCHED),
-        "Indexing the toolset, once.",
-        "profile_index",
+        searches, catalog_id, "Indexing the toolset, once.", "profile_index", SEARCHED
     )
     return False
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import profiles
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.requests.model_requests import Asker
@@ -30,10 +29,9 @@ from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.logs import admission, make_decision
 from ui.shared.services.model_runs import ModelRuns
-from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.page_service import PageService, Uses
 from ui.shared.services.searches import Lookup, Searches
 from ui.shared.services.usage_evidence import UsageEvidence
-from ui.shared.services.workspace import PageService, Workspace
 
 SEARCHED = Lookup("tools", accept=PlanConfig().accept, variants=False)
 
@@ -41,17 +39,11 @@ SEARCHED = Lookup("tools", accept=PlanConfig().accept, variants=False)
 class ProfileEdits(PageService):
     """The profiles of analysed catalogs, in the toolset as it is merged so far."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._queries = work.service(LoadedQueries)
-        self._searches = work.service(Searches)
-        self._usage = work.service(UsageEvidence)
-        self._judging = work.service(Judging)
-        self._runs = work.service(ModelRuns)
-        self._costs = Costs()
-        self._chosen: ResultCache[dict[str, ProfileTools]] = ResultCache()
-        self._reports: ResultCache[tuple[ProfileReport, Sequence[str]]] = ResultCache(most=16)
-        self._covers: ResultCache[Cover] = ResultCache(most=8)
+    _queries = Uses(LoadedQueries)
+    _searches = Uses(Searches)
+    _usage = Uses(UsageEvidence)
+    _judging = Uses(Judging)
+    _runs = Uses(ModelRuns)
 
     def plan(self, catalog_id: int) -> MergePlan:
         """The toolset that profiles select from. Raises ``JobError`` before the analysis."""
@@ -60,8 +52,8 @@ class ProfileEdits(PageService):
     def chosen(self, catalog_id: int) -> dict[str, ProfileTools]:
         """The tools of each profile, by its name."""
         plan, log = self.plan(catalog_id), self._review.log(catalog_id)
-        return self._chosen.get(
-            catalog_id,
+        return self._cached(
+            ("chosen", catalog_id),
             (plan,),
             lambda: {
                 name: profile_tools(plan, one) for name, one in profiles(plan.catalog, log).items()
@@ -73,12 +65,15 @@ class ProfileEdits(PageService):
         """The tokens of each tool of the toolset, for the chosen client."""
         shape = self._catalogs.shape
         return {
-            item.tool.id: self._costs.of(item.tool, shape) for item in self.plan(catalog_id).tools
+            item.tool.id: self._catalogs.costs.of(item.tool, shape)
+            for item in self.plan(catalog_id).tools
         }
 
     def size(self, chosen: ProfileTools) -> int:
         """The tokens of a profile's tools as its agent sees them, for the chosen client."""
-        return sum(self._costs.of(item.tool, self._catalogs.shape) for item in chosen.tools)
+        return sum(
+            self._catalogs.costs.of(item.tool, self._catalogs.shape) for item in chosen.tools
+        )
 
     def calls(self, catalog_id: int) -> dict[str, int]:
         """How often each tool of the toolset was called, its members together."""
@@ -130,10 +125,10 @@ class ProfileEdits(PageService):
             )
             return smallest_cover(intents, tokens, budget)
 
-        key = (catalog_id, tuple(queries), per_job, budget, self._catalogs.shape)
+        key = ("covers", catalog_id, tuple(queries), per_job, budget, self._catalogs.shape)
         runs = self._judging.runs(catalog_id) if asker else ()
         state = (asker and asker.name, [(one.id, one.ended_at) for one in runs])
-        return self._covers.get(key, (plan,), make, state=state)
+        return self._cached(key, (plan,), make, state=state, most=8)
 
     def estimate(self, catalog_id: int, queries: Sequence[Query]) -> Estimates:
         """What it takes to have a model plan the queries. Raises ``ConfigError`` without one."""
@@ -159,12 +154,12 @@ class ProfileEdits(PageService):
             intents = intents_of(queries, plan, partial(self._retriever, catalog_id))
             analysis = self._analyses.required(catalog_id)
             ranker = self._searches.ranker(RetrievalConfig())
-            effect = effect_lines(plan, chosen, queries, ranker, self._costs)
-            report = profile_report(analysis, plan, chosen, intents, self._costs, shape)
+            effect = effect_lines(plan, chosen, queries, ranker, self._catalogs.costs)
+            report = profile_report(analysis, plan, chosen, intents, self._catalogs.costs, shape)
             return replace(report, misses=misses_of(plan, chosen, queries, ranker)), effect
 
-        key = (catalog_id, profile.name, shape)
-        return self._reports.get(key, (plan, chosen), make, state=queries)
+        key = ("reports", catalog_id, profile.name, shape)
+        return self._cached(key, (plan, chosen), make, state=queries, most=16)
 
     def _planned(
         self, catalog_id: int, queries: Sequence[Query]

@@ -20,14 +20,10 @@ from toolscope_core.rps.planner import (
     offline_planner,
 )
 from toolscope_core.rps.plans import RequestPlan
-from toolscope_core.store.job_rows import Job
 from ui.shared.services.judging import Judging
 from ui.shared.services.model_runs import ModelRuns
-from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.page_service import JobService, Uses
 from ui.shared.services.searches import Lookup, OpenToolset, Searches
-from ui.shared.services.workspace import Workspace
-
-JOB_KIND: RunKind = "plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +53,13 @@ class PlanSide:
         return frozenset(one for need in self.needs for one in need)
 
 
-class Plans:
+class Plans(JobService):
     """Plans of requests to analysed catalogs; changes nothing."""
 
-    def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._searches = work.service(Searches)
-        self._judging = work.service(Judging)
-        self._runs = work.service(ModelRuns)
-        self._plans: ResultCache[tuple[PlanSide, PlanSide]] = ResultCache(most=4)
+    kind: RunKind = "plan"
+    _searches = Uses(Searches)
+    _judging = Uses(Judging)
+    _runs = Uses(ModelRuns)
 
     def look(
         self, catalog_id: int, asked: Lookup, options: PlanOptions, k: int = WORKER_K
@@ -87,14 +81,8 @@ class Plans:
             return made()
         sources = tuple(one.catalog for one in toolsets)
         state = (request, tuple(one.answers for one in toolsets))
-        return self._plans.get((catalog_id, asked, options, k), sources, made, state=state)
-
-    def start(self, catalog_id: int, asked: Lookup, options: PlanOptions, k: int) -> str:
-        """Ask the model for both plans in the background; returns the job's id (that of a running
-        one, if any).
-        """
-        return self._analyses.background(
-            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, asked, options, k, progress)
+        return self._cached(
+            ("plans", catalog_id, asked, options, k), sources, made, state=state, most=4
         )
 
     def run(
@@ -115,11 +103,7 @@ class Plans:
             for toolset in toolsets:
                 _planner(toolset, options, k, asker).plans([request])
 
-        self._runs.ask(catalog_id, JOB_KIND, work, progress)
-
-    def job(self, catalog_id: int) -> Job | None:
-        """The latest job that asked for plans."""
-        return self._analyses.job(catalog_id, JOB_KIND)
+        self._runs.ask(catalog_id, self.kind, work, progress)
 
     def _side(
         self, toolset: OpenToolset, request: ToolRequest, options: PlanOptions, k: int

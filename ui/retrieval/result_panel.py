@@ -70,11 +70,12 @@ def building_panel(catalog_id: int, asked: Lookup) -> None:
     """
     searches = page_frame.service(Searches)
     page_frame.job_started_once(
-        searches.job(catalog_id),
-        lambda: searches.start(catalog_id, asked),
+        searches,
+        catalog_id,
         "Building the search index of this toolset, once. What is embedded already is not embedded "
         "again.",
         "index",
+        asked,
     )
     if places := () if asked.servers else searches.by_words(catalog_id, asked):
         st.subheader("Until then, by words alone (BM25)", anchor=False)

@@ -26,6 +26,7 @@ from toolscope_core.store.catalog_rows import CatalogRecord
 from toolscope_core.store.job_rows import Job
 from ui.shared import browser_state, safe_text, sign_in
 from ui.shared.services.chosen_judge import OFFLINE
+from ui.shared.services.page_service import JobService
 from ui.shared.services.workspace import Workspace
 
 S = TypeVar("S")
@@ -281,16 +282,19 @@ STAGES = {
 }
 
 
-def job_started_once(job: Job | None, start: Callable[[], str], about: str, key: str) -> None:
-    """Start what a page waits for, say what it is ``about`` and show its progress. After a failure
-    of the latest ``job`` of its kind only when asked, by the button ``key``.
+def job_started_once(
+    work: JobService, catalog_id: int, about: str, key: str, *asked: object
+) -> None:
+    """Start what a page waits for, as it is ``asked``, say what it is ``about`` and show its
+    progress. After a failure of the latest such job only when asked again, by the button ``key``.
     """
+    job = work.job(catalog_id)
     if job is not None and not job.live and job.state != "done":
         safe_text.show_error(JobError(job.message))
         if not st.button("Retry", icon=":material/replay:", key=key):
             return
     st.info(about, icon=":material/hourglass_empty:")
-    job_panel(start())
+    job_panel(work.start(catalog_id, *asked))
 
 
 @st.fragment(run_every="1s")

@@ -9,6 +9,7 @@ from tests.support.replies import asked, served
 from toolscope_core.model.configuration import Endpoint
 from ui.documents.namespace_views import Namespaces
 from ui.shared.services import findable_tools
+from ui.shared.services.findable_tools import FindableTools
 from ui.shared.services.model_runs import ModelRuns
 
 SUMS = "To add up numbers, tell the weather of a city and send a mail to a person."
@@ -41,7 +42,8 @@ def test_a_model_describes_namespaces_as_a_run_and_a_person_saves(own, monkeypat
     views = spaces.views(i)
     assert [view.suggested for view in views] == ["Mail, weather and files.", SUMS, "Mail."]
     assert not any(view.is_measured or view.is_written for view in views)
-    work.analyses.wait(spaces.start(i))
+    findable = work.service(FindableTools)
+    work.analyses.wait(findable.start(i, "", spaces.texts_to_measure(i)))
     measured = {view.server: view for view in spaces.views(i)}
     assert all(view.is_measured for view in measured.values())
     assert measured["beta"].if_suggested != measured["beta"].after

@@ -20,7 +20,7 @@ from toolscope_core.model.tool import sorted_ids
 from ui.shared.cards.queue import is_family, short_kind
 from ui.shared.graph import FEWEST
 from ui.shared.graph.network_rows import Edge, Link, Network, Node, NodeState
-from ui.shared.services.workspace import PageService
+from ui.shared.services.page_service import PageService
 
 SHOWN_NODES = 300
 """Up to as many tools are drawn."""

@@ -14,7 +14,7 @@ from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.pair import Outcome, Verdict
 from toolscope_core.model.tool import digest
-from ui.shared.services.workspace import PageService
+from ui.shared.services.page_service import PageService
 
 SHOWN_PAIRS = 1_000
 LISTS_KEPT = 8

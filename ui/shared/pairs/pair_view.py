@@ -26,7 +26,7 @@ from toolscope_core.model.tool import Parameter, Tool, canonical_json
 from ui.shared.cards.cards import move_sentence
 from ui.shared.cards.queue import cluster_with
 from ui.shared.charts.waterfall import Waterfall
-from ui.shared.services.workspace import PageService
+from ui.shared.services.page_service import PageService
 
 NEIGHBOURS = 5
 

@@ -10,8 +10,7 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.experiment_rows import delete_experiment, get_experiment, list_experiments
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.page_service import PageService
 
 ORIGINAL = "as it is"
 """What the catalog before any merge is called as a toolset."""
@@ -77,12 +76,8 @@ class _Findings:
     missed: Mapping[str, str]
 
 
-class Experiments:
+class Experiments(PageService):
     """Experiments that were run, whoever ran them."""
-
-    def __init__(self, work: Workspace) -> None:
-        self._store = work.store
-        self._read: ResultCache[_Findings] = ResultCache(most=MOST_READ)
 
     def all(self, catalog_id: int) -> tuple[Experiment, ...]:
         """The experiments on every version of the catalog, the newest first, without results."""
@@ -143,7 +138,7 @@ class Experiments:
             confusions = {Pair.of(row.left, row.right): row for row in confusion_rows(result)}
             return _Findings(confusions, missed_tools(result))
 
-        return self._read.get(number, (), read)
+        return self._cached(("read", number), (), read, most=MOST_READ)
 
 
 def merge_rows(result: JsonObject) -> list[MergeRow]:

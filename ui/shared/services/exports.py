@@ -36,7 +36,7 @@ from toolscope_core.model.plan import Dangling, MergePlan
 from toolscope_core.model.tool import digest
 from toolscope_core.store.catalog_rows import CatalogRecord
 from ui.shared.cards.queue import ClusterCounts, cluster_counts
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.page_service import PageService
 
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 """From the one that merges least."""
@@ -166,10 +166,6 @@ class Download:
 class Exports(PageService):
     """Bundles of analysed catalogs; changes nothing."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._costs = Costs()
-
     def figures(
         self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
     ) -> ExportFigures:
@@ -179,7 +175,7 @@ class Exports(PageService):
         return self._cached(
             ("figures", catalog_id, config, shape, fix, sizes_for),
             (plan,),
-            lambda: figures_of(plan, shape, fix, self._costs, leave_out, sizes_for),
+            lambda: figures_of(plan, shape, fix, self._catalogs.costs, leave_out, sizes_for),
         )
 
     def ways(self, catalog_id: int, routers: bool, target: str) -> tuple[Way, ...]:

@@ -21,13 +21,12 @@ from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.search_configuration import ClientName
 from toolscope_core.model.tool import Augmentation
 from toolscope_core.retrieval.client_search import CLIENT_SEARCHES, SearchSetup
-from toolscope_core.store.job_rows import Job
 from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.page_service import JobService, Uses
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import Workspace
 
-JOB_KIND = "findability"
 NAMESPACES: ClientName = "openai-namespaces"
 _NAMED = 3
 
@@ -67,15 +66,17 @@ class ToolShare:
     before: str
 
 
-class FindableTools:
+class FindableTools(JobService):
     """Findability of analysed catalogs, worked out once for what each side is made of. The requests
     are the same on all sides but the last, whose tools are others.
     """
 
+    kind = "findability"
+    _queries = Uses(LoadedQueries)
+    _variants = Uses(Variants)
+
     def __init__(self, work: Workspace) -> None:
-        self._analyses, self._review = work.analyses, work.review
-        self._queries, self._variants = work.service(LoadedQueries), work.service(Variants)
-        self._embedder, self._cache = work.embedder, work.vectors
+        super().__init__(work)
         self._measured: ResultCache[Sequence[Findability] | None] = ResultCache(_KEPT)
 
     def rows(self, catalog_id: int) -> tuple[SearchRow, ...] | None:
@@ -127,28 +128,16 @@ class FindableTools:
         rows = self._measured.get(key, sources, lambda: None, state=(state, texts))
         return None if rows is None else {row.tool_id: row.share for row in rows}
 
-    def start(
-        self, catalog_id: int, search: str = "", texts: Mapping[str, str] | None = None
-    ) -> str:
-        """Work it out in the background, for one ``search`` the tools as they are, and beside it
-        ``shares_under`` the texts; returns the job's id (that of a running one, if any).
-        """
-        return self._analyses.background(
-            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, progress, search, texts)
-        )
-
-    def job(self, catalog_id: int) -> Job | None:
-        """The latest such work."""
-        return self._analyses.job(catalog_id, JOB_KIND)
-
     def run(
         self,
         catalog_id: int,
-        progress: Progress = silent,
         search: str = "",
         texts: Mapping[str, str] | None = None,
+        progress: Progress = silent,
     ) -> None:
-        """Work out here and now what is not yet."""
+        """Work out here and now what is not yet, for one ``search`` the tools as they are, and
+        beside it ``shares_under`` the texts.
+        """
         sides = self._sides(catalog_id)
         for side in (AS_THEY_ARE,) if search else sides:
             catalog, requests = self._side(catalog_id, side)
@@ -177,7 +166,9 @@ class FindableTools:
         servers = catalog.servers
         if written is not None:
             servers = described_servers(servers, catalog.tools, written)
-        setup = SearchSetup(self._embedder, self._cache, compared_search(name), servers=servers)
+        setup = SearchSetup(
+            self._work.embedder, self._work.vectors, compared_search(name), servers=servers
+        )
         return findability(setup.open(catalog.tools, progress), requests, progress=progress)
 
     def _of(

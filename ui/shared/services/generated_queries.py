@@ -45,9 +45,8 @@ from toolscope_core.tool2vec.query_writing import (
 )
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.model_runs import ModelRuns
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.page_service import JobService, Uses
 
-JOB_KIND: RunKind = "queries"
 UNUSABLE = frozenset({"length", "hidden"})
 """Flaws with which no text is kept; the others are for a person to judge."""
 
@@ -60,14 +59,12 @@ class GeneratedView:
     flaws: tuple[QueryFlaw, ...] = ()
 
 
-class GeneratedQueries(PageService):
+class GeneratedQueries(JobService):
     """The queries that models wrote for analysed catalogs."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._queries = work.service(LoadedQueries)
-        self._runs = work.service(ModelRuns)
-        self._endpoints = work.endpoints
+    kind: RunKind = "queries"
+    _queries = Uses(LoadedQueries)
+    _runs = Uses(ModelRuns)
 
     def estimate(self, catalog_id: int, wanted: QueryGeneration) -> Estimates:
         """What ``start`` would take now; sends nothing. Raises as ``run``."""
@@ -78,11 +75,9 @@ class GeneratedQueries(PageService):
         """Ask in the background; returns the job's id (that of a running one, if any). Raises
         ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
         """
-        self._endpoints.needed()
+        self._work.endpoints.needed()
         self._analyses.required(catalog_id)
-        return self._analyses.background(
-            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, wanted, progress)
-        )
+        return super().start(catalog_id, wanted)
 
     def run(
         self, catalog_id: int, wanted: QueryGeneration, progress: Progress = silent
@@ -105,7 +100,7 @@ class GeneratedQueries(PageService):
             "seed": wanted.seed,
             "examples": digest(*sorted({one.text for item in questions for one in item.examples})),
         }
-        return self._runs.ask(catalog_id, JOB_KIND, work, progress, generation)
+        return self._runs.ask(catalog_id, self.kind, work, progress, generation)
 
     def views(self, catalog_id: int) -> tuple[GeneratedView, ...]:
         """What is on offer, in order of its arrival. A copy is held against what arrived before it

@@ -17,10 +17,9 @@ from toolscope_core.merging.model_verdicts import Grade
 from toolscope_core.model.errors import JobError
 from toolscope_core.store.decision_rows import read_log
 from toolscope_core.store.job_rows import Job
-from toolscope_core.store.ledger import StoredLedger
 from toolscope_core.store.runs import ModelRun, get_run, list_runs
 from ui.shared.services.chosen_judge import OFFLINE, chosen_at
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.page_service import PageService
 
 ENDED = "it was ended before it was done; start it again to go on"
 
@@ -28,18 +27,16 @@ ENDED = "it was ended before it was done; start it again to go on"
 class Judging(PageService):
     """Answers of models on analysed catalogs; asks nothing."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._chosen_judge = work.analyses.chosen_judge
-        self._endpoints = work.endpoints
-        self._ledger = StoredLedger(work.store)
-
     def known_answers(self) -> Asker | None:
         """What the endpoint answered so far, whatever it is asked; sends nothing. ``None`` without
         an endpoint.
         """
-        endpoint = self._endpoints.get()
-        return ModelRequests(model_without_key(endpoint), self._ledger, None) if endpoint else None
+        endpoint = self._work.endpoints.get()
+        return (
+            ModelRequests(model_without_key(endpoint), self._work.ledger, None)
+            if endpoint
+            else None
+        )
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest job of any kind that asks a model about this catalog."""
@@ -65,17 +62,17 @@ class Judging(PageService):
     def use(self, catalog_id: int, judge: str) -> None:
         """Make the plan with ``OFFLINE``, or with all that the run of this id was told so far."""
         if judge == OFFLINE:
-            self._chosen_judge.choose(catalog_id, None)
+            self._analyses.chosen_judge.choose(catalog_id, None)
             return
         run = get_run(self._store, judge)
         if run.kind != "judge" or run.catalog_id != catalog_id or not run.ended_at:
             raise JobError(f"the run {judge} has no verdicts to use yet; wait until it has ended")
         decisions = len(read_log(self._store, catalog_id))
-        self._chosen_judge.choose(catalog_id, chosen_at(run, decisions))
+        self._analyses.chosen_judge.choose(catalog_id, chosen_at(run, decisions))
 
     def used(self, catalog_id: int) -> str:
         """What ``use`` was told last: ``OFFLINE`` or the id of a run."""
-        choice = self._chosen_judge.choice(catalog_id)
+        choice = self._analyses.chosen_judge.choice(catalog_id)
         return choice.run if choice else OFFLINE
 
     def grades(self, catalog_id: int) -> Mapping[str, Grade]:
@@ -84,7 +81,7 @@ class Judging(PageService):
         if run is None:
             return {}
         catalog = self._catalogs.open(catalog_id)
-        asking = stored_answers(run.configuration, self._ledger)
+        asking = stored_answers(run.configuration, self._work.ledger)
         return self._cached(
             ("graded", catalog_id), (), lambda: grade_tools(catalog, asking), state=run
         )

@@ -9,7 +9,7 @@ from toolscope_core.judging.judge_update import JudgeUpdate
 from toolscope_core.model.pair import Pair
 from toolscope_core.store.settings import setting_as, write_setting
 from ui.shared.cards.queue import waits
-from ui.shared.services.workspace import PageService
+from ui.shared.services.page_service import PageService
 
 
 class LearnedJudge(PageService):

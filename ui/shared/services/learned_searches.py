@@ -12,19 +12,17 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.store.catalog_rows import list_catalogs
-from toolscope_core.store.job_rows import Job
 from toolscope_core.tool2vec.held_out import HeldOutFigures, figures_of_json
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.page_service import JobService, Uses
 from ui.shared.services.reviewed_variants import Variants
-from ui.shared.services.workspace import PageService, Workspace
 
 Ranking = Literal["text", "usage", "learned"]
 """What tools are ranked by: their text, the queries that they served too, or all that is learned.
 """
-LEARN_JOB = "learn"
 SIDES = ("before", "after")
 
 
@@ -53,19 +51,12 @@ class TrainedView:
     after: TrainedSide | None
 
 
-class LearnedSearches(PageService):
+class LearnedSearches(JobService):
     """One model a catalog and ranking, for each side of the merge, in the cache folder."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._queries = work.service(LoadedQueries)
-        self._variants = work.service(Variants)
-        self._trainer = Trainer(work.embedder, work.vectors)
-
-    @property
-    def trainer(self) -> Trainer:
-        """The embedder and the cache that models are trained with."""
-        return self._trainer
+    kind = "learn"
+    _queries = Uses(LoadedQueries)
+    _variants = Uses(Variants)
 
     def queries(self, catalog_id: int) -> tuple[Query, ...]:
         """The queries of all its sets that name a tool."""
@@ -96,16 +87,6 @@ class LearnedSearches(PageService):
             ("models", folder), (), lambda: read_model(folder), state=written, most=8
         )
 
-    def start(self, catalog_id: int, method: LearningMethod) -> str:
-        """Train in the background; returns the job's id (that of a running one, if any)."""
-        return self._analyses.background(
-            catalog_id, LEARN_JOB, lambda progress: self.run(catalog_id, method, progress)
-        )
-
-    def job(self, catalog_id: int) -> Job | None:
-        """The latest training on this catalog."""
-        return self._analyses.job(catalog_id, LEARN_JOB)
-
     def run(self, catalog_id: int, method: LearningMethod, progress: Progress = silent) -> None:
         """Train here and now, for the toolset as it is and, where something is merged, as the merge
         leaves it with the queries relabelled by φ. Raises ``ConfigError`` where too few queries
@@ -115,7 +96,7 @@ class LearnedSearches(PageService):
         plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
         variants, queries = self._variants.accepted(catalog_id), self.queries(catalog_id)
         ranking: Ranking = "usage" if method == "tool2vec" else "learned"
-        trainer = replace(self._trainer, progress=progress)
+        trainer = Trainer(self._work.embedder, self._work.vectors, progress=progress)
         options = LearnOptions(method)
         model = trained_model(catalog.tools, queries, variants, options, trainer)
         folder = self._folder(catalog_id, ranking)
@@ -162,7 +143,7 @@ class LearnedSearches(PageService):
 
     def _folder(self, catalog_id: int, ranking: Ranking) -> Path:
         name = next(one.name for one in list_catalogs(self._store) if one.id == catalog_id)
-        return self._trainer.cache.folder / "learned" / digest(name)[:32] / ranking
+        return self._work.vectors.folder / "learned" / digest(name)[:32] / ranking
 
 
 def _ids(phi: Mapping[str, str | None]) -> set[str]:

@@ -20,7 +20,8 @@ from toolscope_core.model.protocols import Progress
 from toolscope_core.store.engine import now
 from toolscope_core.store.job_rows import Job
 from toolscope_core.store.named_rows import keep_server_source, read_server_source
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.page_service import PageService
+from ui.shared.services.workspace import Workspace
 
 JOB_KIND = "connect"
 KEPT = 8

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from toolscope_core.evaluation.query_sets import Query, QuerySet, queries_of, unknown_gold
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.store.named_rows import delete_query_file, keep_query_file, list_query_files
-from ui.shared.services.workspace import PageService
+from ui.shared.services.page_service import PageService
 
 MOST_BYTES = 50_000_000
 

@@ -18,25 +18,25 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
-from toolscope_core.store.job_rows import Job
 from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.page_service import JobService, Uses
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Searches
 from ui.shared.services.workspace import Workspace
 
-JOB_KIND = "effect of a change"
 MOST_QUERIES = 2_000
 """Of larger query sets the first so many requests are searched."""
 
 
-class MeasuredChanges:
+class MeasuredChanges(JobService):
     """What single changes do to the requests of all query sets of a catalog."""
 
+    kind = "effect of a change"
+    _queries = Uses(LoadedQueries)
+    _searches = Uses(Searches)
+
     def __init__(self, work: Workspace) -> None:
-        self._analyses = work.analyses
-        self._queries = work.service(LoadedQueries)
-        self._searches = work.service(Searches)
-        self._before: ResultCache[tuple[Searched, ToolsetRanker]] = ResultCache(most=2)
+        super().__init__(work)
         self._effects: ResultCache[ChangeEffect | None] = ResultCache(most=500)
 
     def merge(self, catalog_id: int, cluster: Cluster) -> ToolsetChange:
@@ -67,12 +67,6 @@ class MeasuredChanges:
         """Whether the effect of each change is known."""
         return all(self.effect(catalog_id, change) is not None for change in changes)
 
-    def start(self, catalog_id: int, changes: Sequence[ToolsetChange]) -> str:
-        """Measure in the background; returns the job's id (that of a running one, if any)."""
-        return self._analyses.background(
-            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, changes, progress)
-        )
-
     def run(
         self, catalog_id: int, changes: Sequence[ToolsetChange], progress: Progress = silent
     ) -> None:
@@ -84,16 +78,14 @@ class MeasuredChanges:
             trial = Trial.of(catalog, queries, request_of("rules"), (PLACES,))
             return Searched.of(trial, ranker, progress), ranker
 
-        before, ranker = self._before.get(catalog_id, (catalog,), search, state=queries)
+        before, ranker = self._cached(
+            ("before", catalog_id), (catalog,), search, state=queries, most=2
+        )
         for change in changes:
             if self.effect(catalog_id, change) is None:
                 effect = change_effect(before, change, ranker, progress)
                 key = (catalog_id, change.version)
                 self._effects.put(key, (catalog,), effect, state=queries)
-
-    def job(self, catalog_id: int) -> Job | None:
-        """The latest measuring of a change of this catalog."""
-        return self._analyses.job(catalog_id, JOB_KIND)
 
     def _asked(self, catalog_id: int) -> tuple[Query, ...]:
         """The requests with gold answers of all query sets."""

@@ -32,13 +32,12 @@ from toolscope_core.rps.telling_apart import rewrites_of_model, sibling_pairs
 from toolscope_core.rps.variant_writing import variants_of_model
 from toolscope_core.store.background.jobs import Work
 from toolscope_core.store.decision_rows import read_log
-from toolscope_core.store.ledger import StoredLedger
 from toolscope_core.store.named_rows import keep_variants
 from toolscope_core.store.runs import ModelRun, RunState, end_run, open_run
 from toolscope_core.tool2vec.estimates import Estimates, judging_estimates, question_estimates
 from ui.shared.services.chosen_judge import chosen_at
 from ui.shared.services.judging import ENDED
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.page_service import PageService
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +52,21 @@ class RunAccess:
 class ModelRuns(PageService):
     """Runs of the chosen endpoint over analysed catalogs."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._chosen_judge = work.analyses.chosen_judge
-        self._endpoints = work.endpoints
-        self._ledger = StoredLedger(work.store)
-
     def estimate(self, catalog_id: int, kind: RunKind = "judge", paper: bool = False) -> Estimates:
         """What ``start`` would take now; sends nothing."""
         if kind != "judge":
             return self.estimate_of(self._questions(catalog_id, kind))
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
-        endpoint, links = self._endpoints.needed(), constraints(analysis.catalog, log)
+        endpoint, links = self._work.endpoints.needed(), constraints(analysis.catalog, log)
         model = model_without_key(endpoint)
-        return judging_estimates(analysis, links, paper, model, self._ledger, endpoint.prices)
+        return judging_estimates(analysis, links, paper, model, self._work.ledger, endpoint.prices)
 
     def estimate_of(self, ask: Callable[[Asker], object]) -> Estimates:
         """What the questions of ``ask`` would take now; sends nothing."""
-        endpoint = self._endpoints.needed()
-        return question_estimates(ask, model_without_key(endpoint), self._ledger, endpoint.prices)
+        endpoint = self._work.endpoints.needed()
+        return question_estimates(
+            ask, model_without_key(endpoint), self._work.ledger, endpoint.prices
+        )
 
     def start(
         self,
@@ -85,7 +80,7 @@ class ModelRuns(PageService):
         ``clusters`` are ids of those whose words are wanted (*documents*), all if none are given.
         Raises ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
         """
-        self._endpoints.needed()
+        self._work.endpoints.needed()
         self._analyses.required(catalog_id)
         return self._analyses.background(
             catalog_id, kind, lambda progress: self.run(catalog_id, kind, paper, clusters, progress)
@@ -104,7 +99,7 @@ class ModelRuns(PageService):
         """
         if kind == "judge":
             return self._judge(catalog_id, QuestionConfig(paper=paper), progress)
-        ask, endpoint = self._questions(catalog_id, kind, clusters), self._endpoints.needed()
+        ask, endpoint = self._questions(catalog_id, kind, clusters), self._work.endpoints.needed()
         work = partial(self._offer, catalog_id, ask) if kind == "variants" else ask
         analysis = self._analyses.required(catalog_id) if kind == "documents" else None
         run_config = configuration(kind, endpoint, self._catalogs.open(catalog_id), analysis)
@@ -121,7 +116,7 @@ class ModelRuns(PageService):
         """Do work that asks about a catalog, as a run of this kind; ``generation`` is what decides
         its questions. Raises as ``run``.
         """
-        catalog, endpoint = self._catalogs.open(catalog_id), self._endpoints.needed()
+        catalog, endpoint = self._catalogs.open(catalog_id), self._work.endpoints.needed()
         given = {} if generation is None else {"generation": generation}
         run_config = {**configuration(kind, endpoint, catalog), **given}
         return self._asked(catalog_id, run_config, endpoint, work, progress)
@@ -136,7 +131,7 @@ class ModelRuns(PageService):
         """Do work that talks with the model by itself, as a run of this kind; ``generation`` is
         what decides what it says. Raises as ``run``, and what ``work`` does.
         """
-        catalog, endpoint = self._catalogs.open(catalog_id), self._endpoints.needed()
+        catalog, endpoint = self._catalogs.open(catalog_id), self._work.endpoints.needed()
 
         def done(access: RunAccess) -> tuple[RunState, str]:
             work(access)
@@ -150,19 +145,19 @@ class ModelRuns(PageService):
 
         Raises ``ConfigError`` where no model is set up.
         """
-        self._endpoints.needed()
+        self._work.endpoints.needed()
         return self._analyses.background(catalog_id, kind, work)
 
     def _judge(self, catalog_id: int, questions: QuestionConfig, progress: Progress) -> ModelRun:
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
-        endpoint, links = self._endpoints.needed(), constraints(analysis.catalog, log)
+        endpoint, links = self._work.endpoints.needed(), constraints(analysis.catalog, log)
         run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
 
         def work(asking: ModelRequests) -> object:
             return ask_for_verdicts(analysis, links, asking, questions)
 
         run = self._asked(catalog_id, run_config, endpoint, work, progress)
-        self._chosen_judge.choose(catalog_id, chosen_at(run, len(log)))
+        self._analyses.chosen_judge.choose(catalog_id, chosen_at(run, len(log)))
         self._analyses.required(catalog_id)  # heard here, so that no page waits for it
         return run
 
@@ -226,8 +221,8 @@ class ModelRuns(PageService):
             spent = prices.cost(run.tokens_in, run.tokens_out)
         budget = RunBudget(endpoint.budget, prices, run.calls, spent)
         access = RunAccess(
-            EndpointModel(endpoint, self._endpoints.key(endpoint)),
-            self._ledger,
+            EndpointModel(endpoint, self._work.endpoints.key(endpoint)),
+            self._work.ledger,
             Terms(run.id, budget, endpoint.concurrency, endpoint.most_tokens),
         )
         state: RunState = "cancelled"

@@ -16,10 +16,8 @@ from toolscope_core.model.pair import Relation
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
 from toolscope_core.store.engine import now
-from ui.shared.services.analyses import Analyses
 from ui.shared.services.logs import make_decision
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.review import Review
+from ui.shared.services.page_service import PageService
 
 MOST_TOOLS = 60
 """More tools than this nobody divides by hand, one by one."""
@@ -51,13 +49,8 @@ class Reshaped:
     refusal: str = ""
 
 
-class Reshapes:
+class Reshapes(PageService):
     """New splits of proposals. Each is one decision, with one undo."""
-
-    def __init__(self, analyses: Analyses, review: Review) -> None:
-        self._analyses = analyses
-        self._review = review
-        self._previews: ResultCache[Reshaped] = ResultCache(most=16)
 
     def with_tool(self, catalog_id: int, parts: Parts, tool_id: str) -> dict[str, int]:
         """``parts`` with one more tool in part 1. What waits in one cluster with it comes along as
@@ -128,8 +121,8 @@ class Reshapes:
             plan = plan_merge(analysis, (*log, made), PlanConfig())
             return Reshaped(decision, version, *as_planned(plan, parts))
 
-        key = catalog_id, digest(shown.id, sorted(parts.items()), reviewer, request)
-        return self._previews.get(key, (analysis,), looked, state=len(log))
+        key = ("previews", catalog_id, digest(shown.id, sorted(parts.items()), reviewer, request))
+        return self._cached(key, (analysis,), looked, state=len(log), most=16)
 
     def record(self, catalog_id: int, seen: Reshaped) -> Decision:
         """Append the decision that was looked at.

@@ -22,7 +22,7 @@ from toolscope_core.rps.rewrites import CLAUSE, MeasuredRewrite, Rewrite, answer
 from toolscope_core.rps.variant_writing import checked_variants
 from toolscope_core.store.named_rows import keep_variants, list_variants
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.page_service import PageService, Uses
 
 VariantState = Literal["waiting", "accepted", "edited", "rejected"]
 WHOLE = "the whole text"
@@ -54,9 +54,7 @@ class VariantView:
 class Variants(PageService):
     """The document variants of catalogs."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._queries = work.service(LoadedQueries)
+    _queries = Uses(LoadedQueries)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> LoadedVariants:
         """What a file holds for the catalog, without keeping it. Raises as ``variants_in`` does."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-from toolscope_core.catalog.tokens import Costs
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, owners_after, relabelled
 from toolscope_core.evaluation.ranking import ToolsetRanker
@@ -31,13 +30,10 @@ from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.learned_scores import LearnedRanking
 from toolscope_core.retrieval.retriever import Retriever, ranked_by_words
 from toolscope_core.retrieval.servers import ServerRetriever
-from toolscope_core.store.job_rows import Job
 from ui.shared.services.learned_searches import LearnedSearches, Ranking
 from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.page_service import JobService, Uses
 from ui.shared.services.reviewed_variants import Variants
-from ui.shared.services.workspace import PageService, Workspace
-
-JOB_KIND = "index"
 
 AT_ONCE = 200
 """Up to this many texts are embedded while a page waits."""
@@ -95,17 +91,13 @@ class _LongWaitError(Exception):
     """More is to be embedded than ``AT_ONCE`` texts."""
 
 
-class Searches(PageService):
+class Searches(JobService):
     """Requests to analysed catalogs; changes nothing."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._queries = work.service(LoadedQueries)
-        self._variants = work.service(Variants)
-        self._learned = work.service(LearnedSearches)
-        self.embedder = work.embedder
-        self.cache = work.vectors
-        self._costs = Costs()
+    kind = "index"
+    _queries = Uses(LoadedQueries)
+    _variants = Uses(Variants)
+    _learned = Uses(LearnedSearches)
 
     def look(self, catalog_id: int, lookup: Lookup) -> SearchView | None:
         """What a request finds; ``None`` where more has to be embedded than a page waits for:
@@ -179,16 +171,10 @@ class Searches(PageService):
             retrievers = self._both(catalog_id, lookup, _impatient)
         except _LongWaitError:
             return None
-        self.embedder.encode([lookup.text])  # the first text loads the model: not the search's time
+        self._work.embedder.encode(
+            [lookup.text]
+        )  # the first text loads the model: not the search's time
         return retrievers, self._queries.of_text(catalog_id, lookup.text) or Query("", lookup.text)
-
-    def start(self, catalog_id: int, lookup: Lookup) -> str:
-        """Build the indexes that ``look`` needs in the background; returns the job's id (that of a
-        running one, if any).
-        """
-        return self._analyses.background(
-            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, lookup, progress)
-        )
 
     def run(self, catalog_id: int, lookup: Lookup, progress: Progress = silent) -> None:
         """Build here and now what ``look`` needs."""
@@ -198,18 +184,16 @@ class Searches(PageService):
         self, config: RetrievalConfig, learned: LearnedRanking | None = None
     ) -> ToolsetRanker:
         """What searches many requests on several toolsets."""
-        setup = SearchSetup(self.embedder, self.cache, config, scorer_of(config), learned)
+        setup = SearchSetup(
+            self._work.embedder, self._work.vectors, config, scorer_of(config), learned
+        )
         return ToolsetRanker(setup)
 
     def retriever(
         self, tools: Iterable[Tool], config: RetrievalConfig, progress: Progress = silent
     ) -> Retriever:
         """The search of a toolset that is looked at once."""
-        return Retriever(tools, self.embedder, self.cache, config, progress=progress)
-
-    def job(self, catalog_id: int) -> Job | None:
-        """The latest building of indexes for this catalog."""
-        return self._analyses.job(catalog_id, JOB_KIND)
+        return Retriever(tools, self._work.embedder, self._work.vectors, config, progress=progress)
 
     def _plan(self, catalog_id: int, lookup: Lookup) -> MergePlan:
         return self._review.plan(catalog_id, PlanConfig(accept=lookup.accept))
@@ -252,7 +236,7 @@ class Searches(PageService):
         self, catalog_id: int, lookup: Lookup, catalog: Catalog, side_name: str, progress: Progress
     ) -> SearchableTools | ServerRetriever:
         config = lookup.config
-        parts = (self.embedder, self.cache, config)
+        parts = (self._work.embedder, self._work.vectors, config)
 
         def make() -> SearchableTools | ServerRetriever:
             scorer = scorer_of(config)
@@ -292,7 +276,7 @@ class Searches(PageService):
 
     def tokens(self, tool: Tool) -> int:
         """What the definition of a tool adds to a prompt."""
-        return self._costs.of(tool, PROMPT_SHAPES[0])
+        return self._catalogs.costs.of(tool, PROMPT_SHAPES[0])
 
 
 def _impatient(step: Step) -> None:

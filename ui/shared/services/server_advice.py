@@ -14,8 +14,8 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store.engine import now
 from ui.shared.cards.batches import ServerPairProposals, owners_of, server_pairs
+from ui.shared.services.page_service import PageService, Uses
 from ui.shared.services.usage_evidence import UsageEvidence
-from ui.shared.services.workspace import PageService, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,7 @@ class ToolMatch:
 class ServerAdvice(PageService):
     """What the servers of a catalog can do without each other, under its decisions."""
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._usage = work.service(UsageEvidence)
+    _usage = Uses(UsageEvidence)
 
     def coverage(self, catalog_id: int) -> ServerCoverage:
         """The servers against each other; made again after a decision."""

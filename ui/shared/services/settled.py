@@ -10,10 +10,7 @@ from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.plan_making import supposed
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
-from ui.shared.services.analyses import Analyses
-from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.review import Review
+from ui.shared.services.page_service import PageService
 
 SettledState = Literal["accepted", "rejected"]
 
@@ -26,15 +23,8 @@ class SettledCluster:
     decision: Decision | None
 
 
-class Settled:
+class Settled(PageService):
     """Decided clusters, and the flags that people put on tools."""
-
-    def __init__(self, catalogs: Catalogs, analyses: Analyses, review: Review) -> None:
-        self._catalogs = catalogs
-        self._analyses = analyses
-        self._review = review
-        self._rejected: ResultCache[tuple[SettledCluster, ...]] = ResultCache(most=8)
-        self._flags: ResultCache[dict[str, tuple[Decision, ...]]] = ResultCache(most=8)
 
     def clusters(self, catalog_id: int, state: SettledState) -> tuple[SettledCluster, ...]:
         """The accepted clusters by name, or the rejected ones, newest first. Rejected tools that
@@ -43,8 +33,8 @@ class Settled:
         if state == "accepted":
             return self._accepted(catalog_id)
         analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
-        return self._rejected.get(
-            catalog_id,
+        return self._cached(
+            ("rejected", catalog_id),
             (analysis,),
             lambda: tuple(
                 SettledCluster(_as_rejected(analysis, one), one)
@@ -52,6 +42,7 @@ class Settled:
                 if one.action == "reject" and _is_unchanged(analysis, one)
             ),
             state=len(log),
+            most=8,
         )
 
     def _accepted(self, catalog_id: int) -> tuple[SettledCluster, ...]:
@@ -76,7 +67,9 @@ class Settled:
     def flags(self, catalog_id: int) -> dict[str, tuple[Decision, ...]]:
         """By tool id the flags that stand on it, oldest first."""
         catalog, log = self._catalogs.open(catalog_id), self._review.log(catalog_id)
-        return self._flags.get(catalog_id, (catalog,), lambda: flags(catalog, log), state=len(log))
+        return self._cached(
+            ("flags", catalog_id), (catalog,), lambda: flags(catalog, log), state=len(log), most=8
+        )
 
     def flags_on(self, catalog_id: int, cluster: Cluster) -> tuple[Decision, ...]:
         """The flags on a member of the cluster, each once, oldest first."""

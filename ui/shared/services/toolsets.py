@@ -15,10 +15,8 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair, Relation
 from toolscope_core.model.tool import JsonObject
 from ui.shared.cards.queue import cluster_with
-from ui.shared.services.analyses import Analyses
-from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.logs import make_decision
-from ui.shared.services.review import Review
+from ui.shared.services.page_service import PageService
 
 MOST_ON_A_CARD = 30
 """A person who accepts a card has looked at each of its tools."""
@@ -27,13 +25,8 @@ MOST_APART = 100
 """4,950 pairs; each is checked against what stands, and again whenever the plan is made."""
 
 
-class ToolSets:
+class ToolSets(PageService):
     """Decisions on sets of tools that somebody put together by hand."""
-
-    def __init__(self, catalogs: Catalogs, analyses: Analyses, review: Review) -> None:
-        self._catalogs = catalogs
-        self._analyses = analyses
-        self._review = review
 
     def version(self, catalog_id: int, ids: Sequence[str]) -> str:
         """What a decision on these tools must carry."""

@@ -18,17 +18,13 @@ from toolscope_core.store.named_rows import (
 )
 from toolscope_core.usage.call_counts import CatalogCallCounts, ToolCallCounts, add_counts
 from toolscope_core.usage.traced_calls import utc_time
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.page_service import PageService
 
 UNUSED_DAYS = 30
 
 
 class UsageEvidence(PageService):
     """The logs of catalogs; of each only counts and times are kept."""
-
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._settled = work.settled
 
     def logs(self, catalog_id: int) -> tuple[UsageLog, ...]:
         """The logs of a catalog, in the order in which they were added."""
@@ -61,7 +57,7 @@ class UsageEvidence(PageService):
                 one.cluster.id: DatedMerge(
                     one.cluster.members, one.cluster.document.name, one.decision.at
                 )
-                for one in self._settled.clusters(catalog_id, "accepted")
+                for one in self._work.settled.clusters(catalog_id, "accepted")
                 if one.decision is not None
             }
             return calls_after_merges(figures, self._catalogs.open(catalog_id).tools, merges)
@@ -73,7 +69,7 @@ class UsageEvidence(PageService):
     def went_bad(self, catalog_id: int) -> tuple[Cluster, ...]:
         """The accepted merges after which more calls fail or are malformed, the surest first."""
         bad = {key: one for key, one in self.after_merges(catalog_id).items() if one.went_bad}
-        accepted = self._settled.clusters(catalog_id, "accepted") if bad else ()
+        accepted = self._work.settled.clusters(catalog_id, "accepted") if bad else ()
         clusters = (one.cluster for one in accepted if one.cluster.id in bad)
         return tuple(sorted(clusters, key=lambda one: bad[one.id].corrected_p))
 

@@ -25,7 +25,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.tool import Tool
 from toolscope_core.store.catalog_rows import CatalogRecord
-from ui.shared.services.workspace import PageService
+from ui.shared.services.page_service import PageService
 
 _NOTES = ("flag", "note")
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from toolscope_core.embedding.vector_cache import ArrayCache, VectorCache
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.store.catalog_rows import CatalogRecord
 from toolscope_core.store.engine import Store
+from toolscope_core.store.ledger import StoredLedger
 from ui.shared.services.analyses import JOB_KIND, Analyses
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.logs import Logs
 from ui.shared.services.reshapes import Reshapes
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 from ui.shared.services.settled import Settled
 from ui.shared.services.toolsets import ToolSets
@@ -37,6 +37,7 @@ class Workspace:
         self._services: dict[Callable[[Workspace], object], object] = {}
         self._lock = threading.RLock()  # a service may ask for another
         self.store = Store(settings.store_url)
+        self.ledger = StoredLedger(self.store)
         self.catalogs = Catalogs(self.store)
         self.vectors = VectorCache(settings.cache_dir)
         self.arrays = ArrayCache(settings.cache_dir)
@@ -52,9 +53,7 @@ class Workspace:
             f"{JOB_KIND} by {self.embedder.name}" if settings.embeddings_model else JOB_KIND,
         )
         self.review = Review(self.store, self.catalogs, self.analyses, logs)
-        self.toolsets = ToolSets(self.catalogs, self.analyses, self.review)
-        self.settled = Settled(self.catalogs, self.analyses, self.review)
-        self.reshapes = Reshapes(self.analyses, self.review)
+        self.toolsets, self.settled, self.reshapes = ToolSets(self), Settled(self), Reshapes(self)
 
     @cached_property
     def endpoints(self) -> Endpoints:
@@ -111,32 +110,6 @@ class Workspace:
         """End the background thread and let go of the database."""
         self.analyses.close()
         self.store.close()
-
-
-class PageService:
-    """What a service of a page uses of the workspace, and what it found out before."""
-
-    def __init__(self, work: Workspace) -> None:
-        self._store, self._catalogs = work.store, work.catalogs
-        self._analyses, self._review = work.analyses, work.review
-        self._results: dict[str, ResultCache[Any]] = {}
-
-    def _cached(
-        self,
-        key: tuple[str, *tuple[Hashable, ...]],
-        sources: tuple[object, ...],
-        make: Callable[[], S],
-        *,
-        state: object = None,
-        most: int | None = None,
-    ) -> S:
-        """The value of a key, kept as ``ResultCache`` does; the key begins with what the value is,
-        and ``most`` counts the values of that kind.
-        """
-        kind, *place = key
-        results = self._results.setdefault(kind, ResultCache(most))
-        value: S = results.get(tuple(place), sources, make, state=state)
-        return value
 
 
 def _embedder_of(settings: Settings) -> Embedder:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes, tools_csv
 from toolscope_core.model.catalog import Catalog, Problem
 from toolscope_core.model.plan import MergedTool
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import Workspace
+from ui.shared.services.page_service import PageService
 from ui.shared.tools.tool_parts import one_line, operation_line
 
 _SEVERITIES = ("block", "warn", "info")
@@ -85,26 +84,23 @@ class FindingRow:
     excerpt: str
 
 
-class CatalogTables:
+class CatalogTables(PageService):
     """The tools and servers of catalogs, as rows."""
-
-    def __init__(self, work: Workspace) -> None:
-        self._catalogs = work.catalogs
-        self._rows: ResultCache[tuple[ToolRow, ...]] = ResultCache()
-        self._servers: ResultCache[tuple[ServerRow, ...]] = ResultCache()
 
     def tools(
         self, catalog_id: int, find: str = "", server: str | None = None
     ) -> tuple[ToolRow, ...]:
         """Rows of the tools that hold every word of ``find``, of one server if given."""
         catalog, tokens = self._catalogs.open(catalog_id), self._catalogs.tokens(catalog_id)
-        rows = self._rows.get(catalog_id, (tokens,), lambda: tool_rows(catalog, tokens))
+        rows = self._cached(("rows", catalog_id), (tokens,), lambda: tool_rows(catalog, tokens))
         return matching(rows, find, server)
 
     def servers(self, catalog_id: int) -> tuple[ServerRow, ...]:
         """Rows of the servers, the largest first."""
         catalog, tokens = self._catalogs.open(catalog_id), self._catalogs.tokens(catalog_id)
-        return self._servers.get(catalog_id, (tokens,), lambda: server_rows(catalog, tokens))
+        return self._cached(
+            ("servers", catalog_id), (tokens,), lambda: server_rows(catalog, tokens)
+        )
 
     def csv(self, catalog_id: int) -> bytes:
         """All tools as CSV, safe to open in a spreadsheet."""

@@ -9,8 +9,9 @@ import streamlit as st
 
 from toolscope_core.store.selection_rows import Selection, get_selection, keep_selection
 from ui.shared import page_frame, safe_text
+from ui.shared.services.page_service import PageService
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.workspace import PageService, Workspace
+from ui.shared.services.workspace import Workspace
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ButtonColumnResult
