@@ -160,8 +160,7 @@ class Siblings(PageService):
         """Requests of query sets and accepted document variants that exactly one of the two
         answers, each with that one: 200 at most.
         """
-        sets = self._queries.sets(catalog_id)
-        answers = dict(answers_of(pair, [one for view in sets for one in view.content.queries]))
+        answers = dict(answers_of(pair, self._queries.queries(catalog_id)))
         accepted = self._variants.accepted(catalog_id)
         for one in (pair.left, pair.right):
             for question in accepted.get(one, Augmentation("")).questions:

@@ -66,7 +66,7 @@ class MeasuredSides(PageService):
         """
         analysis = self._analyses.required(catalog_id)
         thetas = (f"θ {value:g}" for value in values_of("theta", analysis))
-        bundles = self._bundles.names(self._name(catalog_id))
+        bundles = self._bundles.names(self._catalogs.record(catalog_id).name)
         written = VARIANT_SIDES if self._variants.accepted(catalog_id) else ()
         learned = [one for one in LEARNED_SIDES if self.model(catalog_id, one) is not None]
         others = (*bundles, *thetas, *self._versions(catalog_id))
@@ -85,7 +85,7 @@ class MeasuredSides(PageService):
         ``UploadedBundles.add`` does.
         """
         catalog = self._analyses.required(catalog_id).catalog
-        return self._bundles.add(catalog, self._name(catalog_id), content, file)
+        return self._bundles.add(catalog, self._catalogs.record(catalog_id).name, content, file)
 
     def side(self, catalog_id: int, side: str) -> tuple[Toolset, MergePlan | None]:
         """A toolset by its name in ``names``, with its plan where it is a merge.
@@ -109,7 +109,9 @@ class MeasuredSides(PageService):
             log = self._review.log(catalog_id)
             plan = plan_at(analysis, log, float(side[2:]), PlanConfig(accept="auto"))
         elif side.startswith(PREFIX):
-            bundle = self._bundles.toolset(analysis.catalog, self._name(catalog_id), side)
+            bundle = self._bundles.toolset(
+                analysis.catalog, self._catalogs.record(catalog_id).name, side
+            )
             return replace(bundle, name=side), None
         elif side in (versions := self._versions(catalog_id)):
             other = self._catalogs.open(versions[side])
@@ -135,9 +137,6 @@ class MeasuredSides(PageService):
             return augmented(as_it_is(catalog, side), written)
         plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
         return augmented(of_plan(plan, side), written)
-
-    def _name(self, catalog_id: int) -> str:
-        return next(one.name for one in list_catalogs(self._store) if one.id == catalog_id)
 
     def _versions(self, catalog_id: int) -> dict[str, int]:
         """The other versions of the catalog by what they are called."""

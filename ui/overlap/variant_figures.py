@@ -12,7 +12,7 @@ from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.embedding import projection
 from toolscope_core.embedding.projection import Points
 from toolscope_core.model.errors import JobError
-from toolscope_core.model.protocols import Progress, Step, Vectors, silent
+from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.control import noise_matched
@@ -22,7 +22,7 @@ from ui.overlap.figures import Curve, Panel, ToolMap
 from ui.overlap.maps import TASKS, Maps, Method, map_key
 from ui.shared.services.page_service import JobService, Uses
 from ui.shared.services.reviewed_variants import Variants
-from ui.shared.services.searches import AT_ONCE, Searches
+from ui.shared.services.searches import LongWaitError, Searches, impatient
 
 OWN, WRITTEN, CONTROL = "own text", "with variants", "with random words"
 
@@ -30,10 +30,6 @@ SIDES = (OWN, WRITTEN, CONTROL)
 
 
 _DENSE = RetrievalConfig(dense_weight=1.0, rerank="none")
-
-
-class _LongWaitError(Exception):
-    """Texts have to be embedded."""
 
 
 class VariantFigures(JobService):
@@ -51,7 +47,7 @@ class VariantFigures(JobService):
 
     def curve(self, catalog_id: int) -> Curve | None:
         """The pairs of the three toolsets; ``None`` where texts have to be embedded: ``start``."""
-        vectors = self._vectors_of(catalog_id, _impatient)
+        vectors = self._vectors_of(catalog_id, impatient)
         if vectors is None:
             return None
         threshold = self._analyses.required(catalog_id).threshold
@@ -64,7 +60,7 @@ class VariantFigures(JobService):
         t-SNE each has its own, brought to the same size. ``None`` where that has to be computed:
         ``start``.
         """
-        vectors = self._vectors_of(catalog_id, _impatient)
+        vectors = self._vectors_of(catalog_id, impatient)
         if vectors is None:
             return None
 
@@ -124,7 +120,7 @@ class VariantFigures(JobService):
                     name: self._normed(with_variants(catalog.tools, own), progress)
                     for name, own in sides.items()
                 }
-            except _LongWaitError:
+            except LongWaitError:
                 return None
 
         return self._cached(("vectors", catalog_id), (catalog,), make, state=written, most=2)
@@ -137,11 +133,6 @@ class VariantFigures(JobService):
 
     def _stored(self, method: Method, vectors: Vectors) -> Points | None:
         return self._work.arrays.points(map_key(vectors, method), (len(vectors), 2))
-
-
-def _impatient(step: Step) -> None:
-    if step.total - step.done > AT_ONCE:
-        raise _LongWaitError
 
 
 def _to_unit(points: Points) -> Points:

@@ -75,6 +75,10 @@ class Catalogs:
             newest.setdefault(record.name, record)
         return tuple(newest.values())
 
+    def record(self, catalog_id: int) -> CatalogRecord:
+        """The name, number and time of a stored version."""
+        return next(one for one in list_catalogs(self._store) if one.id == catalog_id)
+
     def earlier(self, record: CatalogRecord) -> tuple[CatalogRecord, ...]:
         """The versions before this one, the newest first."""
         return tuple(

@@ -223,9 +223,7 @@ class FindableTools(JobService):
 
     def _sources(self, catalog_id: int) -> tuple[tuple[Query, ...], dict[str, Augmentation]]:
         """The queries of all sets, and the document variants that people accepted."""
-        sets = self._queries.sets(catalog_id)
-        queries = tuple(one for view in sets for one in view.content.queries)
-        return queries, dict(self._variants.accepted(catalog_id))
+        return self._queries.queries(catalog_id), dict(self._variants.accepted(catalog_id))
 
 
 def title_of(search: str) -> str:

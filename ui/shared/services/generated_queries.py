@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from toolscope_core.evaluation.example import example_requests
-from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
@@ -107,7 +106,7 @@ class GeneratedQueries(JobService):
         and was not dropped, and against the other query sets.
         """
         rows = list_generated(self._store, catalog_id)
-        people = (*self._of_people(catalog_id), *example_requests())
+        people = (*self._queries.queries(catalog_id, SET_NAME), *example_requests())
         texts = (*(one.text for one in people), *(row.text for row in rows))
         near = self._cached(
             ("near", catalog_id), (), lambda: near_copies(texts), state=texts, most=4
@@ -170,7 +169,7 @@ class GeneratedQueries(JobService):
 
     def _questions(self, catalog_id: int, wanted: QueryGeneration) -> tuple[DraftQuestion, ...]:
         analysis = self._analyses.required(catalog_id)
-        people = self._of_people(catalog_id)
+        people = self._queries.queries(catalog_id, SET_NAME)
         return draft_questions(
             analysis.catalog, analysis.vectors, people, wanted, example_requests()
         )
@@ -180,15 +179,6 @@ class GeneratedQueries(JobService):
         return self._cached(
             ("checkers", catalog_id), (catalog,), lambda: QueryChecks(catalog), most=4
         )
-
-    def _of_people(self, catalog_id: int) -> list[Query]:
-        """The queries of every set but that of generated ones."""
-        return [
-            query
-            for view in self._queries.sets(catalog_id)
-            if view.name != SET_NAME
-            for query in view.content.queries
-        ]
 
     def _as_file(self, catalog_id: int) -> Callable[[Sequence[GeneratedQuery]], bytes]:
         """What writes queries as a file for the catalog."""

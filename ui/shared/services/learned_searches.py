@@ -11,7 +11,6 @@ from toolscope_core.model.configuration import LearningMethod, PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import digest
-from toolscope_core.store.catalog_rows import list_catalogs
 from toolscope_core.tool2vec.held_out import HeldOutFigures, figures_of_json
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
@@ -60,12 +59,7 @@ class LearnedSearches(JobService):
 
     def queries(self, catalog_id: int) -> tuple[Query, ...]:
         """The queries of all its sets that name a tool."""
-        return tuple(
-            query
-            for view in self._queries.sets(catalog_id)
-            for query in view.content.queries
-            if query.gold
-        )
+        return tuple(one for one in self._queries.queries(catalog_id) if one.gold)
 
     def view(self, catalog_id: int, ranking: Ranking) -> TrainedView | None:
         """What was trained for a ranking; ``None`` for nothing. Raises ``ConfigError`` for a
@@ -142,7 +136,7 @@ class LearnedSearches(JobService):
         return sum(tool.fingerprint not in learned for tool in tools)
 
     def _folder(self, catalog_id: int, ranking: Ranking) -> Path:
-        name = next(one.name for one in list_catalogs(self._store) if one.id == catalog_id)
+        name = self._catalogs.record(catalog_id).name
         return self._work.vectors.folder / "learned" / digest(name)[:32] / ranking
 
 

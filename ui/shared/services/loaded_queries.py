@@ -48,6 +48,11 @@ class LoadedQueries(PageService):
             for file in list_query_files(self._store, catalog_id)
         )
 
+    def queries(self, catalog_id: int, without: str = "") -> tuple[Query, ...]:
+        """Every query of a catalog in the order of its sets, but those of the set ``without``."""
+        sets = (view for view in self.sets(catalog_id) if view.name != without)
+        return tuple(query for view in sets for query in view.content.queries)
+
     def delete(self, catalog_id: int, name: str) -> None:
         """Delete a query set."""
         delete_query_file(self._store, catalog_id, name)
@@ -62,12 +67,7 @@ class LoadedQueries(PageService):
 
     def of_text(self, catalog_id: int, text: str) -> Query | None:
         """The first query of any set that asks exactly this, with gold answers if one has."""
-        same = [
-            query
-            for view in self.sets(catalog_id)
-            for query in view.content.queries
-            if query.text.strip() == text.strip()
-        ]
+        same = [one for one in self.queries(catalog_id) if one.text.strip() == text.strip()]
         return next((one for one in same if one.gold or one.servers), same[0] if same else None)
 
     def _view(self, catalog_id: int, content: bytes, name: str, at: str) -> QuerySetView:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from toolscope_core.evaluation.change_effects import (
     PLACES,
@@ -89,6 +90,5 @@ class MeasuredChanges(JobService):
 
     def _asked(self, catalog_id: int) -> tuple[Query, ...]:
         """The requests with gold answers of all query sets."""
-        sets = self._queries.sets(catalog_id)
-        judged = [one for view in sets for one in view.content.queries if one.gold]
-        return tuple(judged[:MOST_QUERIES])
+        judged = (one for one in self._queries.queries(catalog_id) if one.gold)
+        return tuple(islice(judged, MOST_QUERIES))

@@ -9,7 +9,6 @@ import numpy as np
 from toolscope_core.catalog.document_variants import LoadedVariants, variants_in
 from toolscope_core.decisions.constraints import variants
 from toolscope_core.embedding.candidate_pairs import Rows
-from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
@@ -148,11 +147,8 @@ class Variants(PageService):
             for way, text in texts.items()
             if text != tool.description
         ]
-        answers = answers_of(Pair.of(tool_id, other.id), self._requests(catalog_id))
+        answers = answers_of(Pair.of(tool_id, other.id), self._queries.queries(catalog_id))
         return best_rewrites((tool, other), rewrites, answers, self._analyses.embed)
-
-    def _requests(self, catalog_id: int) -> list[Query]:
-        return [one for view in self._queries.sets(catalog_id) for one in view.content.queries]
 
     def accept_measured(self, catalog_id: int, reviewer: str) -> Decision:
         """Accept of every waiting variant that nothing speaks against the short clause, if it wins,
@@ -164,7 +160,7 @@ class Variants(PageService):
             for view in self.views(catalog_id)
             if view.state == "waiting" and not view.violations
         }
-        needed = {one for q in self._requests(catalog_id) for need in q.gold for one in need}
+        needed = {one for q in self._queries.queries(catalog_id) for need in q.gold for one in need}
         analysis = self._analyses.required(catalog_id)
         tools = analysis.catalog.tools
         wanted, measured = dict[str, Augmentation](), 0

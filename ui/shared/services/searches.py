@@ -87,7 +87,7 @@ class OpenToolset:
     answers: Gold
 
 
-class _LongWaitError(Exception):
+class LongWaitError(Exception):
     """More is to be embedded than ``AT_ONCE`` texts."""
 
 
@@ -168,8 +168,8 @@ class Searches(JobService):
     ) -> tuple[Sequence[SearchableTools | ServerRetriever], Query] | None:
         """The retrievers of both toolsets, and the request as a query; ``None`` as ``look``."""
         try:
-            retrievers = self._both(catalog_id, lookup, _impatient)
-        except _LongWaitError:
+            retrievers = self._both(catalog_id, lookup, impatient)
+        except LongWaitError:
             return None
         self._work.embedder.encode(
             [lookup.text]
@@ -279,9 +279,10 @@ class Searches(JobService):
         return self._catalogs.costs.of(tool, PROMPT_SHAPES[0])
 
 
-def _impatient(step: Step) -> None:
+def impatient(step: Step) -> None:
+    """Progress that raises ``LongWaitError`` where a page would wait for texts."""
     if step.total - step.done > AT_ONCE:
-        raise _LongWaitError
+        raise LongWaitError
 
 
 def _request(lookup: Lookup, query: Query) -> ToolRequest:
