@@ -36,7 +36,7 @@ with head:
         key="accept_safe",
         disabled=not safe.clusters,
         on_click=bulk_panel.show_safe,
-        help=decision_buttons.batch_in_words(safe),
+        help=decision_buttons.safe_in_words(catalog_id),
     )
     model = st.popover("Ask a model", key="ask", icon=":material/forum:", on_change="rerun")
 if st.query_params.pop("safe_merges", None):

@@ -105,9 +105,9 @@ def table(page, *columns):
 
 
 def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
-    matrix = table(page, "target", "verdict").set_index("target")
-    assert matrix.verdict["MCP"] == "1 violation"  # alpha serves list_files twice
-    assert matrix.verdict["Neutral"] == "ok"
+    matrix = table(page, "client", "result").set_index("client")
+    assert matrix.result["MCP"] == "1 violation"  # alpha serves list_files twice
+    assert matrix.result["Neutral"] == "ok"
     assert "The catalog was loaded this way" in page.text
     assert not refused(page)
     choose(page, "Anthropic")

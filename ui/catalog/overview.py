@@ -12,9 +12,8 @@ from toolscope_core.catalog.formats.target_rules import BrokenRules, violation_c
 from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 from ui.shared.cards.queue import Progressed
@@ -35,25 +34,24 @@ _REFUSED: Mapping[Rule, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Collision:
-    """Two tools that get in each other's way: one line on why, and the key of their pair.
+    """Two tools that get in each other's way, and what the judge says of them."""
 
-    A tool without a server has its id for one, unless that is its name.
-    """
-
-    left: str
-    left_server: str
-    right: str
-    right_server: str
-    similarity: float
-    reason: str
-    key: str
+    tools: tuple[Tool, Tool]
+    verdict: Verdict
 
     @property
     def in_words(self) -> str:
         """Why they are confused: how alike, whether by name as well, and where."""
-        texts = f"Similarity {self.similarity:.2f}"
-        names = ", same name" if self.left == self.right else ""
-        return f"{texts}{names}{', two servers' if self.left_server != self.right_server else ''}"
+        one, other = self.tools
+        names = ", same name" if one.name == other.name else ""
+        servers = ", two servers" if one.home != other.home else ""
+        return f"Similarity {self.verdict.similarity:.2f}{names}{servers}"
+
+    @property
+    def reason(self) -> str:
+        """The first sentences of the evidence; copies need no second one."""
+        copies = self.tools[0].content_hash == self.tools[1].content_hash
+        return " ".join(self.verdict.evidence[: 1 if copies else 2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +137,10 @@ def worst_collisions(
         taken |= {pair.left, pair.right}
         if len(pairs) == count:
             break
-    return tuple(_collision(analysis, pair) for pair in pairs)
+    by_id = analysis.catalog.by_id
+    return tuple(
+        Collision((by_id[pair.left], by_id[pair.right]), analysis.verdict(pair)) for pair in pairs
+    )
 
 
 def most_confused(analysis: Analysis) -> Iterator[Pair]:
@@ -219,21 +220,6 @@ def export_steps(
             yield NextStep(
                 f"{target.title} would refuse these tools: {', '.join(refusals)}", "export"
             )
-
-
-def _collision(analysis: Analysis, pair: Pair) -> Collision:
-    left, right = (analysis.catalog.tools[analysis.rows[side]] for side in (pair.left, pair.right))
-    verdict = analysis.verdict(pair)
-    lines = 1 if left.content_hash == right.content_hash else 2  # copies need no second reason
-    return Collision(
-        left=left.name,
-        left_server=left.home,
-        right=right.name,
-        right_server=right.home,
-        similarity=verdict.similarity,
-        reason=" ".join(verdict.evidence[:lines]),
-        key=pair_key(pair),
-    )
 
 
 def _is(number: int) -> str:

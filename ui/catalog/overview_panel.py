@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.kinds import outcome_word
 from toolscope_core.model.numbers import listed, quantity
 from ui.catalog import price_panel
@@ -73,11 +74,13 @@ def _worst(catalog_id: int, collisions: Sequence[Collision]) -> None:
             st.caption("None is left that nobody has reviewed.")
         for item in collisions:
             names = [
-                safe_text.untrusted(f"{name} · {server}" if server else name)
-                for name, server in ((item.left, item.left_server), (item.right, item.right_server))
+                safe_text.untrusted(f"{tool.name} · {tool.home}" if tool.home else tool.name)
+                for tool in item.tools
             ]
             page_frame.page_link(
-                "overlap", f"**{names[0]}** and **{names[1]}**: {item.in_words}", pair=item.key
+                "overlap",
+                f"**{names[0]}** and **{names[1]}**: {item.in_words}",
+                pair=pair_key(item.verdict.pair),
             )
             st.caption(safe_text.untrusted(item.reason))
         if siblings := page_frame.workspace().service(PairLists).counts(catalog_id).siblings:

@@ -127,12 +127,9 @@ class Evaluations(PageService):
             seconds = time.monotonic() - start
             keep_result(self._store, kept.number, result, seconds, is_done=is_done)
 
-        if wanted.kind == "comparison":
-            keep(self._compare(catalog_id, wanted, trial, progress), is_done=True)
-        elif wanted.kind == "stress":
-            keep(self._stress(catalog_id, wanted, trial, progress), is_done=True)
-        elif wanted.kind == "plan":
-            keep(self._plans(catalog_id, wanted, trial, progress), is_done=True)
+        whole = {"comparison": self._compare, "stress": self._stress, "plan": self._plans}
+        if measure := whole.get(wanted.kind):
+            keep(measure(catalog_id, wanted, trial, progress), is_done=True)
         elif wanted.kind == "ablation":
             standing = Standing(trial, self._review.log(catalog_id), self._tokens)
             rows = ablation_rows(analysis, standing, self._searches.ranker, progress)

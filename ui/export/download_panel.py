@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from toolscope_core.catalog.clients.client import Client
+from toolscope_core.catalog.clients.switches import switches_of
 from toolscope_core.catalog.formats.target import Target
 from toolscope_core.export.client_zip import HOME, files_for, name_in_zip, where_it_goes
 from toolscope_core.model.configuration import PlanConfig
@@ -64,9 +65,10 @@ def _places(use: Target, figures: ExportFigures) -> None:
             f"{whole if figures.loading and use.can_defer else ''}."
         )
     effect = ""
-    if isinstance(use, Client) and figures.switched_off:
-        effect = f"Agents no longer see {quantity(figures.switched_off, 'tool')}. "
-    if isinstance(use, Client) and any(line.kind == "router" for line in figures.merges):
+    switched_off = sum(len(switch.off) for switch in switches_of(figures.plan))
+    if isinstance(use, Client) and switched_off:
+        effect = f"Agents no longer see {quantity(switched_off, 'tool')}. "
+    if isinstance(use, Client) and any(one.kind == "router" for one in figures.plan.applied):
         effect += "Merges that need a gateway work only through `serve`, as the README says. "
     st.caption(f"{effect}The bundle is in the folder *{HOME}*; *README.md* says what is what.")
 

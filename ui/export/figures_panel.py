@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from toolscope_core.catalog.tokens import KILO
+from toolscope_core.catalog.tokens import KILO, tokenizer
 from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, safe_text
+from ui.shared.cards.queue import cluster_counts
 from ui.shared.services.exports import ExportFigures
 
 NAMED = 4
@@ -12,14 +13,14 @@ NAMED = 4
 
 def figures_panel(figures: ExportFigures) -> None:
     """Tools, tokens, kB and merges, and a notice for each thing that somebody may not expect."""
-    size = figures.size
-    tokens = f"Tokens per prompt as {size.name} ({figures.counted})"
+    plan, size = figures.plan, figures.size
+    tokens = f"Tokens per prompt as {size.name} ({tokenizer().label})"
     kilobytes = [round(one.bytes / KILO, 1) for one in (size.before, size.after)]
     rows: tuple[tuple[str, float, float], ...] = (
-        ("Tools", figures.tools_before, figures.tools_after),
+        ("Tools", len(plan.catalog.tools), len(plan.tools)),
         (tokens, size.before.tokens, size.after.tokens),
         ("kB per prompt", kilobytes[0], kilobytes[1]),
-        ("Merges", 0, len(figures.merges)),
+        ("Merges", 0, len(plan.applied)),
     )
     columns = st.columns([2, 3, 2, 2])
     for column, (label, before, after) in zip(columns, rows, strict=True):
@@ -50,16 +51,25 @@ def figures_panel(figures: ExportFigures) -> None:
 def merges_panel(figures: ExportFigures) -> None:
     """The merges, and the descriptions that mention a tool which is gone."""
     st.subheader("Merges", anchor=False)
-    if not figures.merges:
-        st.caption("None yet: the toolset is exported unchanged.")
+    plan = figures.plan
+    names = {item.tool.id: item.tool.name for item in plan.tools}
+    rows = [
+        {
+            "kept tool": one.canonical,
+            "exported name": names[one.canonical],
+            "removed tools": [member for member in one.members if member != one.canonical],
+            "kind": one.kind,
+        }
+        for one in plan.applied
+    ]
+    if rows:
+        data_tables.draw(rows, "Merges in the bundle")
     else:
-        names = {"kept": "kept tool", "name": "exported name", "gone": "removed tools"}
-        data_tables.draw(figures.merges, "Merges in the bundle", names)
-    if figures.dangling:
+        st.caption("None yet: the toolset is exported unchanged.")
+    if plan.dangling:
         title = "Descriptions that mention removed tools"
         st.subheader(title, anchor=False)
-        names = {"tool_id": "tool", "now": "renamed to"}
-        data_tables.draw(figures.dangling, title, names)
+        data_tables.draw(plan.dangling, title, {"tool_id": "tool", "now": "renamed to"})
 
 
 def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
@@ -81,23 +91,24 @@ def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
 
 def _left_out(figures: ExportFigures) -> None:
     """The merges and edits that are not exported, and why."""
-    if figures.clusters.waiting:
+    plan, clusters = figures.plan, cluster_counts(figures.plan.clusters)
+    if clusters.waiting:
         st.info(
-            f"Not merged, as nobody has accepted them: {figures.clusters.waiting_in_words}. What "
+            f"Not merged, as nobody has accepted them: {clusters.waiting_in_words}. What "
             "waits is exported unchanged.",
             icon=":material/hourglass_empty:",
         )
     if figures.withheld:
         merges = quantity(figures.withheld, "merge")
         st.info(f"Not exported, because they need a gateway: {merges}. *Include those* adds them.")
-    if figures.removed or figures.edited:
+    if plan.removed or plan.edited:
         st.caption(
-            f"Left out: {quantity(len(figures.removed), 'tool')}. Edited single tools: "
-            f"{figures.edited:,}."
+            f"Left out: {quantity(len(plan.removed), 'tool')}. Edited single tools: "
+            f"{len(plan.edited):,}."
         )
-    if figures.held_back:
+    if plan.held_back:
         st.info(
             "Edited, but exported in the original form: "
-            f"{safe_text.first_few(figures.held_back, NAMED)}. A new name or new parameters need a "
+            f"{safe_text.first_few(plan.held_back, NAMED)}. A new name or new parameters need a "
             "gateway (*Include merges that need a gateway*), and a name must be unique."
         )

@@ -1,12 +1,16 @@
 """Validation of the exported toolset by client, its tokens, and ways below a tool limit."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from toolscope_core.catalog.formats.target import Rules
-from toolscope_core.catalog.formats.target_table import target_named
+from toolscope_core.catalog.formats.target_rules import RuleViolation
+from toolscope_core.catalog.formats.target_table import MATRIX, target_named
+from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.configuration import AcceptPolicy
+from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, safe_text
 from ui.shared.services.exports import ExportFigures, ToolsetLine, Way
 
@@ -19,20 +23,14 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
     """
     st.subheader("Validation by client", anchor=False)
     row = st.container(horizontal=True, gap="large")
+    titles = {name: target_named(name).title for name in MATRIX}
     data_tables.draw(
-        figures.matrix,
+        [_matrix_row(titles[name], figures.violations[name]) for name in MATRIX],
         "Clients and the number of their rules that the toolset violates",
-        {
-            "target": "client",
-            "verdict": ("result", 120),
-            "schemas": "parameters",
-            "tools": "tool limit",
-            "fixable": "with a fix",
-        },
+        {"result": 120},
         place=row,
         width="content",
         height="content",
-        column_order=("target", "verdict", "names", "descriptions", "schemas", "tools", "fixable"),
     )
     tokens = row.container(width=TOKENS_WIDTH)
     data_tables.draw(
@@ -48,8 +46,7 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
         },
         place=tokens,
     )
-    tokens.caption(f"Tokens: {safe_text.untrusted(figures.counted)}.")
-    titles = {line.name: line.target for line in figures.matrix}
+    tokens.caption(f"Tokens: {safe_text.untrusted(tokenizer().label)}.")
     others = [
         name for name, violations in figures.violations.items() if violations and name != chosen
     ]
@@ -96,6 +93,20 @@ def limit_panel(
     data_tables.draw(
         lines, "The parts of the toolset", {"file": "part", "tokens": "tokens ≈"}, place=parts
     )
+
+
+def _matrix_row(title: str, violations: Sequence[RuleViolation]) -> dict[str, str | int]:
+    """How many rules of each kind a client sees broken, and how many of them have a fix."""
+    rules = Counter(violation.rule for violation in violations)
+    return {
+        "client": title,
+        "result": quantity(len(violations), "violation") if violations else "ok",
+        "names": rules["name"] + rules["unique"],
+        "descriptions": rules["description"],
+        "parameters": rules["schema"] + rules["parameter"],
+        "tool limit": rules["count"],
+        "with a fix": sum(bool(violation.fix) for violation in violations),
+    }
 
 
 def _consequence(

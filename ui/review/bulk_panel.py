@@ -67,7 +67,7 @@ def _waiting(catalog_id: int, listed: Listing) -> None:
         persist_state="session",
     )  # fmt: skip
     if tick == SAFE:
-        st.markdown(decision_buttons.batch_in_words(page_frame.workspace().review.safe(catalog_id)))
+        st.markdown(decision_buttons.safe_in_words(catalog_id))
         at_first = tuple(filter(is_safe, waiting))
     else:
         at_first = _above_the_bar(waiting)
@@ -101,9 +101,8 @@ def _above_the_bar(waiting: Sequence[Cluster]) -> tuple[Cluster, ...]:
 def _in_words(waiting: Sequence[Cluster], rows: Taken) -> str:
     """What the bar takes, and what it leaves out and why."""
     text = f"Ticked: **{len(rows.clusters):,}** of {quantity(len(waiting), 'cluster')}"
-    tools = sum(len(one.members) for one in rows.clusters)
     if rows.clusters:
-        text += f": {quantity(tools, 'tool')} become {len(rows.clusters):,}"
+        text += f": {quantity(rows.tools, 'tool')} become {len(rows.clusters):,}"
     left = "; ".join(f"{count:,} ({why[0].lower()}{why[1:]})" for why, count in rows.left_out)
     return f"{text}. Not ticked: {left or 'none'}."
 

@@ -10,7 +10,7 @@ def test_what_people_settled_is_no_collision_any_more(work, catalog_id):
         work.review.decide(
             catalog_id, action, small_workspace.by_name(work, catalog_id, name), "ann"
         )
-    assert [c.left for c in work.service(Overview).worst(catalog_id)] == ["list_files"]
+    assert [c.tools[0].name for c in work.service(Overview).worst(catalog_id)] == ["list_files"]
 
 
 def test_what_waits_in_review_comes_first_and_safe_ones_are_told(work, catalog_id):

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.evaluation.intervals import share_interval
 from toolscope_core.judging.guards import ALL_OR_NONE
 from toolscope_core.merging.analysis import Analysis
@@ -34,10 +33,14 @@ _NORMAL = 1.959964
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a bar takes of some proposals, in their order, and how many it leaves out, by why."""
+    """What a batch takes of some proposals, in their order, and how many it leaves out, by why."""
 
     clusters: tuple[Cluster, ...]
     left_out: tuple[tuple[str, int], ...]
+
+    @property
+    def tools(self) -> int:
+        return sum(len(cluster.members) for cluster in self.clusters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,28 +76,22 @@ class BatchAudit:
         return sum(not right for right in self.answers.values())
 
 
-_DOUBTS = (
-    "with a newcomer to an accepted merge",
-    "stale or in conflict",
-    "with a tool that holds hidden or hostile text",
-    "of the same operation for other providers or values",
-    "for which a gateway is needed",
-    "over several servers",
-    "with other words, a weak pair, another effect, or like tools outside the proposal",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class SafeBatch:
-    """What *accept safe* would do now, and how many clusters it leaves out for which reason.
-
-    A cluster that is left out counts once, under the first reason that holds.
-    """
-
-    clusters: tuple[Cluster, ...]
-    tools: int
-    tokens_saved: int
-    left_out: tuple[tuple[str, int], ...]
+_DOUBTS: Mapping[str, Callable[[Cluster, Catalog], bool]] = {
+    "with a newcomer to an accepted merge": lambda one, catalog: bool(one.newcomers),
+    "stale or in conflict": lambda one, catalog: one.state != "proposed",
+    "with a tool that holds hidden or hostile text": lambda one, catalog: (
+        not catalog.blocked.isdisjoint(one.members)
+    ),
+    "of the same operation for other providers or values": lambda one, catalog: is_family(one),
+    "for which a gateway is needed": lambda one, catalog: one.kind == "router",
+    "over several servers": lambda one, catalog: (
+        len({catalog.by_id[member].server for member in one.members}) > 1
+    ),
+    "with other words, a weak pair, another effect, or like tools outside the proposal": (
+        lambda one, catalog: True
+    ),
+}
+"""Why a proposal is not safe to accept without a look: the first that holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,34 +213,17 @@ def audit_of(batch: Batch, size: int, flags: Iterable[Decision]) -> BatchAudit:
     return BatchAudit(sample, answers, *share_interval(list(answers.values())))
 
 
-def safe_batch(
-    catalog: Catalog, clusters: Sequence[Cluster], sizes: Mapping[str, SizeChange]
-) -> SafeBatch:
-    """The waiting ``clusters`` as safe ones and others; ``sizes`` by cluster id."""
-    tools = catalog.by_id
-    safe, saved, left = [], 0, dict.fromkeys(_DOUBTS, 0)
-    for cluster in clusters:
-        if is_safe(cluster):
-            safe.append(cluster)
-            saved -= sizes[cluster.id].added
-            continue
-        servers = {tools[member].server for member in cluster.members}
-        holds = (
-            bool(cluster.newcomers),
-            cluster.state != "proposed",
-            bool(catalog.blocked.intersection(cluster.members)),
-            cluster.relation == "parametric",
-            cluster.kind == "router",
-            len(servers) > 1,
-            True,
-        )
-        left[_DOUBTS[holds.index(True)]] += 1
-    return SafeBatch(
-        clusters=tuple(safe),
-        tools=sum(len(cluster.members) for cluster in safe),
-        tokens_saved=saved,
-        left_out=tuple((doubt, count) for doubt, count in left.items() if count),
+def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> Taken:
+    """What *accept safe* would do with the waiting ``clusters``. One that it leaves out counts
+    once, under the first doubt that holds.
+    """
+    left = Counter(
+        next(doubt for doubt, holds in _DOUBTS.items() if holds(one, catalog))
+        for one in clusters
+        if not is_safe(one)
     )
+    counts = tuple((doubt, left[doubt]) for doubt in _DOUBTS if left[doubt])
+    return Taken(tuple(filter(is_safe, clusters)), counts)
 
 
 def server_pair_key(one: str, other: str) -> str:

@@ -15,7 +15,7 @@ from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import shortcuts
-from ui.shared.cards.batches import SafeBatch, ServerPairProposals
+from ui.shared.cards.batches import ServerPairProposals
 from ui.shared.cards.queue import is_family
 from ui.shared.services.settled import SettledCluster
 
@@ -244,14 +244,17 @@ def _note_batch(
         st.session_state["batch"] = tuple(decision.seq for decision in decisions)
 
 
-def batch_in_words(safe: SafeBatch) -> str:
+def safe_in_words(catalog_id: int) -> str:
     """What accepting the safe merges will do, what that leaves to a person, and why."""
+    review = page_frame.workspace().review
+    safe, sizes = review.safe(catalog_id), review.sizes(catalog_id)
     left = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
     if not safe.clusters:
         return f"No merge is safe to accept without review: {left or 'none is waiting'}."
+    saved = -sum(sizes[one.id].added for one in safe.clusters)
     return (
         f"Replaces {quantity(safe.tools, 'tool')} by "
-        f"{len(safe.clusters):,} and saves about {quantity(safe.tokens_saved, 'token')} per "
+        f"{len(safe.clusters):,} and saves about {quantity(saved, 'token')} per "
         f"prompt. Left for review: {left or 'nothing'}."
     )
 

@@ -1,12 +1,11 @@
 """What leaves: the bundle of a plan, its figures, and each policy beside a target's limit."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from toolscope_core.catalog.clients.client_table import CLIENTS
-from toolscope_core.catalog.clients.switches import client_files, switches_of
+from toolscope_core.catalog.clients.switches import client_files
 from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_SHAPES, format_named
 from toolscope_core.catalog.formats.record_format import RecordFormat
 from toolscope_core.catalog.formats.target import Target
@@ -15,7 +14,7 @@ from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
-from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size, tokenizer
+from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size
 from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_in
 from toolscope_core.export.bundle import bundle_files, zipped
 from toolscope_core.export.checked_plan import (
@@ -29,13 +28,10 @@ from toolscope_core.export.checked_plan import (
 )
 from toolscope_core.export.client_zip import zip_files
 from toolscope_core.export.eager_choice import loading_sizes
-from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
-from toolscope_core.model.numbers import quantity
-from toolscope_core.model.plan import Dangling, MergePlan
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
 from toolscope_core.store.catalog_rows import CatalogRecord
-from ui.shared.cards.queue import ClusterCounts, cluster_counts
 from ui.shared.services.page_service import PageService
 
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
@@ -54,16 +50,6 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class MergeLine:
-    """One merge of the outgoing toolset; ``gone`` are the ids that agents no longer see."""
-
-    kept: str
-    name: str
-    gone: tuple[str, ...]
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
 class SharedName:
     """A name that tools of several servers have, one of them, and its name once fixes are applied,
     where the target takes a name once only.
@@ -72,22 +58,6 @@ class SharedName:
     name: str
     tool_id: str
     fixed: str
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixLine:
-    """What one target, by title and by ``name``, says of the outgoing toolset: how many rules of
-    each kind are broken, and how many of them have a fix on offer.
-    """
-
-    target: str
-    verdict: str
-    names: int
-    descriptions: int
-    schemas: int
-    tools: int
-    fixable: int
-    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,46 +83,37 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class ExportFigures:
-    """What a plan makes of the catalog; ``counted`` says whether tokens are estimates.
+    """What a ``plan``, as it is written, makes of the catalog.
 
-    ``clusters`` counts those of the plan, of which the waiting ones stay unmerged; ``withheld``
-    are the accepted ones left out because they need a gateway. ``matrix`` has a line a target,
     ``violations`` are by target's name the rules that the tools break, ``refusals`` those of the
     chosen one's that stand against the download; ``sizes`` has one for each shape in prompts, and
     ``size`` is that of the chosen one, of ``sizes_for`` where that is none.
-    ``hostile`` are ids of tools that go out with the text for which the scan blocks them.
-    ``edited`` counts single tools that go out under people's document, ``held_back`` are ids of
-    those that do not, ``removed`` of those left out; ``unreadable`` says in sentences what is held
-    back since the target could not take it.
+    ``hostile`` are ids of tools that go out with the text for which the scan blocks them;
+    ``unreadable`` says in sentences what is held back since the target could not take it.
     ``toolsets`` are, by target's name, the parts that its limit on tools asks for, where there are
-    several. ``files`` are those of the bundle that a client or an API may take, ``switched_off``
-    counts the tools that those of clients switch off; ``shared_names`` has a line a tool.
-    ``loading`` are the sizes of the tools in every prompt and of those left to a search, ``None``
-    where none is.
+    several. ``files`` are those of the bundle that a client or an API may take; ``shared_names``
+    has a line a tool. ``loading`` are the sizes of the tools in every prompt and of those left to a
+    search, ``None`` where none is.
     """
 
-    tools_before: int
-    tools_after: int
+    plan: MergePlan
     size: SizeChange
-    merges: tuple[MergeLine, ...]
-    clusters: ClusterCounts
-    withheld: int
-    dangling: tuple[Dangling, ...]
-    counted: str
     sizes: tuple[SizeChange, ...]
-    matrix: tuple[MatrixLine, ...]
     violations: Mapping[str, tuple[RuleViolation, ...]]
     toolsets: Mapping[str, tuple[ToolsetLine, ...]]
     refusals: tuple[RuleViolation, ...]
     hostile: tuple[str, ...]
-    edited: int
-    held_back: tuple[str, ...]
-    removed: tuple[str, ...]
     unreadable: tuple[str, ...]
     files: tuple[str, ...]
-    switched_off: int
     shared_names: tuple[SharedName, ...]
     loading: tuple[Size, Size] | None = None
+
+    @property
+    def withheld(self) -> int:
+        """How many accepted merges are left out because they need a gateway."""
+        taken = {cluster.id for cluster in self.plan.applied}
+        accepted = (cluster for cluster in self.plan.clusters if cluster.state == "accepted")
+        return sum(cluster.id not in taken for cluster in accepted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,33 +229,19 @@ def figures_of(
     target = shape or plan.catalog.format
     shared = _shared_names(plan, target)
     plan = readable_plan(plan, shape, fix, leave_out)
-    names = {item.tool.id: item.tool.name for item in plan.tools}
     sizes = {name: plan_size(plan, name, costs) for name in PROMPT_SHAPES}
     against = {name: broken_rules(plan, name, fix and name == target) for name in (*MATRIX, target)}
-    applied, size = plan.applied, sizes.get(shape or sizes_for, sizes[sizes_for])
-    taken = {cluster.id for cluster in applied}
-    accepted = [cluster for cluster in plan.clusters if cluster.state == "accepted"]
+    size = sizes.get(shape or sizes_for, sizes[sizes_for])
     return ExportFigures(
-        tools_before=len(plan.catalog.tools),
-        tools_after=len(plan.tools),
+        plan=plan,
         size=size,
-        merges=tuple(_line(cluster, names[cluster.canonical]) for cluster in applied),
-        clusters=cluster_counts(plan.clusters),
-        withheld=sum(cluster.id not in taken for cluster in accepted),
-        dangling=plan.dangling,
-        counted=tokenizer().label,
         sizes=tuple(sizes.values()),
-        matrix=tuple(_matrix_line(name, against[name]) for name in MATRIX),
         violations=against,
         toolsets={name: lines for name in against if (lines := toolset_lines(plan, name, costs))},
         refusals=refusals(plan, shape, fix),
         hostile=_hostile(plan),
-        edited=len(plan.edited),
-        held_back=plan.held_back,
-        removed=plan.removed,
         unreadable=held_back(plan),
         files=(*named_toolsets(plan, target, fix), *client_files(plan)),
-        switched_off=sum(len(switch.off) for switch in switches_of(plan)),
         shared_names=shared,
         loading=None if plan.eager is None else loading_sizes(plan, costs, size.name),
     )
@@ -338,22 +285,3 @@ def _hostile(plan: MergePlan) -> tuple[str, ...]:
     }
     same = (t.id for t in exported if cleaned(came[t.id].description) == cleaned(t.description))
     return tuple(tool_id for tool_id in same if tool_id in hidden | worded)
-
-
-def _matrix_line(target: str, violations: Sequence[RuleViolation]) -> MatrixLine:
-    rules = Counter(violation.rule for violation in violations)
-    return MatrixLine(
-        target=target_named(target).title,
-        verdict=quantity(len(violations), "violation") if violations else "ok",
-        names=rules["name"] + rules["unique"],
-        descriptions=rules["description"],
-        schemas=rules["schema"] + rules["parameter"],
-        tools=rules["count"],
-        fixable=sum(bool(violation.fix) for violation in violations),
-        name=target,
-    )
-
-
-def _line(cluster: Cluster, name: str) -> MergeLine:
-    gone = tuple(member for member in cluster.members if member != cluster.canonical)
-    return MergeLine(cluster.canonical, name, gone, cluster.kind)

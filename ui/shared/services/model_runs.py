@@ -22,7 +22,7 @@ from toolscope_core.llm.run_configuration import RunKind, configuration, model_w
 from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.plan_making import plan_merge
-from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
+from toolscope_core.model.configuration import PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ModelError, ModelStopError, PausedError, ToolScopeError
 from toolscope_core.model.pair import Pair
@@ -99,11 +99,11 @@ class ModelRuns(PageService):
         """
         if kind == "judge":
             return self._judge(catalog_id, QuestionConfig(paper=paper), progress)
-        ask, endpoint = self._questions(catalog_id, kind, clusters), self._work.endpoints.needed()
+        ask = self._questions(catalog_id, kind, clusters)
         work = partial(self._offer, catalog_id, ask) if kind == "variants" else ask
         analysis = self._analyses.required(catalog_id) if kind == "documents" else None
-        run_config = configuration(kind, endpoint, self._catalogs.open(catalog_id), analysis)
-        return self._asked(catalog_id, run_config, endpoint, work, progress)
+        run_config = self._configuration(catalog_id, kind, analysis=analysis)
+        return self._asked(catalog_id, run_config, work, progress)
 
     def ask(
         self,
@@ -116,10 +116,8 @@ class ModelRuns(PageService):
         """Do work that asks about a catalog, as a run of this kind; ``generation`` is what decides
         its questions. Raises as ``run``.
         """
-        catalog, endpoint = self._catalogs.open(catalog_id), self._work.endpoints.needed()
-        given = {} if generation is None else {"generation": generation}
-        run_config = {**configuration(kind, endpoint, catalog), **given}
-        return self._asked(catalog_id, run_config, endpoint, work, progress)
+        run_config = self._configuration(catalog_id, kind, generation)
+        return self._asked(catalog_id, run_config, work, progress)
 
     def in_run(
         self,
@@ -131,14 +129,12 @@ class ModelRuns(PageService):
         """Do work that talks with the model by itself, as a run of this kind; ``generation`` is
         what decides what it says. Raises as ``run``, and what ``work`` does.
         """
-        catalog, endpoint = self._catalogs.open(catalog_id), self._work.endpoints.needed()
 
         def done(access: RunAccess) -> tuple[RunState, str]:
             work(access)
             return "done", ""
 
-        run_config = {**configuration(kind, endpoint, catalog), "generation": generation}
-        return self._recorded(catalog_id, run_config, endpoint, done)
+        return self._recorded(catalog_id, self._configuration(catalog_id, kind, generation), done)
 
     def in_background(self, catalog_id: int, kind: RunKind, work: Work) -> str:
         """Start work that asks a model; returns the job's id (that of a running one, if any).
@@ -156,7 +152,7 @@ class ModelRuns(PageService):
         def work(asking: ModelRequests) -> object:
             return ask_for_verdicts(analysis, links, asking, questions)
 
-        run = self._asked(catalog_id, run_config, endpoint, work, progress)
+        run = self._asked(catalog_id, run_config, work, progress)
         self._analyses.chosen_judge.choose(catalog_id, chosen_at(run, len(log)))
         self._analyses.required(catalog_id)  # heard here, so that no page waits for it
         return run
@@ -192,7 +188,6 @@ class ModelRuns(PageService):
         self,
         catalog_id: int,
         run_config: JsonObject,
-        endpoint: Endpoint,
         work: Callable[[ModelRequests], object],
         progress: Progress,
     ) -> ModelRun:
@@ -205,16 +200,28 @@ class ModelRuns(PageService):
                 raise ModelError(asking.too_many_unusable)
             return asking.state, asking.message
 
-        return self._recorded(catalog_id, run_config, endpoint, ask_all)
+        return self._recorded(catalog_id, run_config, ask_all)
+
+    def _configuration(
+        self,
+        catalog_id: int,
+        kind: RunKind,
+        generation: JsonObject | None = None,
+        analysis: Analysis | None = None,
+    ) -> JsonObject:
+        """What decides the questions of a run."""
+        catalog, endpoint = self._catalogs.open(catalog_id), self._work.endpoints.needed()
+        given = {} if generation is None else {"generation": generation}
+        return {**configuration(kind, endpoint, catalog, analysis), **given}
 
     def _recorded(
         self,
         catalog_id: int,
         run_config: JsonObject,
-        endpoint: Endpoint,
         work: Callable[[RunAccess], tuple[RunState, str]],
     ) -> ModelRun:
         """Do work within the budget of a run; how it ended is kept with it."""
+        endpoint = self._work.endpoints.needed()
         run = open_run(self._store, uuid.uuid4().hex, catalog_id, run_config["kind"], run_config)
         prices, spent = endpoint.prices, run.cost or 0.0
         if run.cost is None and prices:  # an earlier part had no price

@@ -25,7 +25,7 @@ from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store.catalog_rows import CatalogRecord
 from toolscope_core.store.decision_rows import append_decision, append_decisions
 from toolscope_core.store.engine import Store, now
-from ui.shared.cards.batches import SafeBatch, ServerPairProposals, safe_batch, server_pairs
+from ui.shared.cards.batches import ServerPairProposals, Taken, safe_batch, server_pairs
 from ui.shared.cards.cards import Card, card_of
 from ui.shared.cards.queue import (
     Order,
@@ -55,7 +55,7 @@ class Review:
         self._plans: ResultCache[MergePlan] = ResultCache()
         self._proposals: ResultCache[Proposed] = ResultCache()
         self._disagreements: ResultCache[tuple[Disagreement, ...]] = ResultCache()
-        self._safe: ResultCache[SafeBatch] = ResultCache()
+        self._safe: ResultCache[Taken] = ResultCache()
         self._server_pairs: ResultCache[tuple[ServerPairProposals, ...]] = ResultCache()
         self._sizes: ResultCache[Mapping[str, SizeChange]] = ResultCache(most=4)
         self._size_of_one: ResultCache[SizeChange] = ResultCache()
@@ -283,13 +283,13 @@ class Review:
         pairs = self.server_pairs(catalog_id)
         return next((pair for pair in pairs if cluster in pair.clusters), None)
 
-    def safe(self, catalog_id: int) -> SafeBatch:
+    def safe(self, catalog_id: int) -> Taken:
         """What may be accepted without a look now: the list for ``accept_safe``."""
         plan = self.plan(catalog_id)
         return self._safe.get(
             (catalog_id, self._catalogs.shape),
             (plan,),
-            lambda: safe_batch(plan.catalog, self.queue(catalog_id), self.sizes(catalog_id)),
+            lambda: safe_batch(plan.catalog, self.queue(catalog_id)),
         )
 
     def about(self, catalog_id: int, decision: Decision) -> str | None:
