@@ -12,7 +12,7 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.pipeline import analyse, plan_merge
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.decision import Decision
-from ui.shared.tools.catalog_tables import finding_rows
+from ui.shared.tools.catalog_tables import ranked_findings
 
 CLEAN, COPY = "post-office/send_letter", "a-mirror/send_letter"
 TEXT = "Send a letter to one address and return the number of the parcel."
@@ -52,9 +52,9 @@ def test_a_copy_with_hidden_text_is_seen_and_takes_no_part(kind, tmp_path):
     odd = record(poisoned(HIDDEN[kind]))
     catalog = read(("a-mirror", [odd]), ("post-office", [record(TEXT)]))
     assert catalog.blocked == {COPY}
-    row = finding_rows(catalog)[0]
-    assert (row.severity, row.tool) == ("block", COPY)
-    assert f"⟨U+{ord(HIDDEN[kind][0]):04X}⟩" in row.excerpt
+    found = ranked_findings(catalog)[0]
+    assert (found.severity, found.tool_id) == ("block", COPY)
+    assert f"⟨U+{ord(HIDDEN[kind][0]):04X}⟩" in found.excerpt
     for policy in ("auto", "all"):
         plan = planned(catalog, tmp_path, policy)
         assert plan.applied == ()

@@ -3,15 +3,16 @@
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
+from toolscope_core.model.catalog import Finding
 from toolscope_core.model.numbers import quantity
 from ui.catalog.implied_panel import implied_panel
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.tools import tool_selection
 from ui.shared.tools.catalog_tables import (
     CatalogTables,
-    FindingRow,
-    finding_kinds,
-    finding_rows,
+    finding_kind,
+    findings_by_kind,
+    ranked_findings,
     rejects_csv,
 )
 
@@ -50,13 +51,11 @@ def servers_table(catalog_id: int) -> None:
 def findings_panel(catalog_id: int) -> None:
     """The records that could not be read, and what the scan found in the texts of the others."""
     _unread(catalog_id)
-    rows = finding_rows(page_frame.workspace().catalogs.open(catalog_id))
-    if not rows:
+    catalog = page_frame.workspace().catalogs.open(catalog_id)
+    kinds = findings_by_kind(catalog)
+    if not kinds:
         st.success("No suspicious text was found in these tools.", icon=":material/verified:")
         return
-    kinds = {
-        f"{severity}: {kind}": count for (severity, kind), count in finding_kinds(rows).items()
-    }
     st.caption(
         "Which texts hide something or speak to the model? *block*: the tool is never "
         "canonical, and its merges are never accepted automatically. "
@@ -66,15 +65,18 @@ def findings_panel(catalog_id: int) -> None:
         "Kind of finding",
         list(kinds),
         key="kind",
-        format_func=lambda key: _kind_label(key, kinds[key]),
+        format_func=lambda key: _kind_label(key, len(kinds[key])),
     )
-    shown = [row for row in rows if chosen is None or f"{row.severity}: {row.kind}" == chosen]
-    st.caption(f"{len(shown):,} of {len(rows):,} findings. Select a row for details.")
+    shown = ranked_findings(catalog) if chosen is None else kinds[chosen]
+    st.caption(f"{len(shown):,} of {len(catalog.findings):,} findings. Select a row for details.")
     picked = data_tables.chosen_row(
         shown,
         {
-            "severity": [SIGNS[row.severity] for row in shown],
-            **data_tables.columns(shown, ["kind", "tool", "place", "message", "excerpt"]),
+            "severity": [SIGNS[one.severity] for one in shown],
+            "kind": [finding_kind(one) for one in shown],
+            "tool": [one.tool_id for one in shown],
+            "place": [one.field for one in shown],
+            **data_tables.columns(shown, ["message", "excerpt"]),
         },
         "Findings in the tools' texts",
         {"severity": 80, "kind": 210, "tool": 190, "place": 110, "message": 420, "excerpt": 320},
@@ -88,18 +90,18 @@ def _kind_label(key: str, count: int) -> str:
     return f"{ICONS.get(key.partition(':')[0], ':material/info:')} {key} ({count:,})"
 
 
-def _one_finding(catalog_id: int, row: FindingRow) -> None:
+def _one_finding(catalog_id: int, finding: Finding) -> None:
     """The finding in full, and a button that shows its tool."""
     with st.container(border=True):
-        st.markdown(f"**{SIGNS[row.severity]}** · {safe_text.untrusted(row.tool)}")
-        st.text(row.message)
-        st.code(row.excerpt, language=None, wrap_lines=True)
+        st.markdown(f"**{SIGNS[finding.severity]}** · {safe_text.untrusted(finding.tool_id)}")
+        st.text(finding.message)
+        st.code(finding.excerpt, language=None, wrap_lines=True)
         st.button(
             "Show tool in table",
             icon=":material/table_rows:",
             key="show_tool",
             on_click=_go_to,
-            args=(catalog_id, row.tool),
+            args=(catalog_id, finding.tool_id),
         )
 
 

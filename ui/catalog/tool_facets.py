@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from toolscope_core.catalog.formats.offered_names import shared_names
 from toolscope_core.model.plan import MergePlan
 from ui.shared.services.page_service import PageService
-from ui.shared.tools.catalog_tables import finding_kinds, finding_rows
+from ui.shared.tools.catalog_tables import findings_by_kind
 
 Facet = Mapping[str, Collection[str]]
 """By its label the ids of the tools that have it."""
@@ -22,13 +22,8 @@ class ToolFacets(PageService):
         """The tools by kind of finding, the worst first."""
 
         def make() -> Facet:
-            rows = finding_rows(self._catalogs.open(catalog_id))
-            return {
-                f"{severity}: {kind}": {
-                    row.tool for row in rows if (row.severity, row.kind) == (severity, kind)
-                }
-                for severity, kind in finding_kinds(rows)
-            }
+            kinds = findings_by_kind(self._catalogs.open(catalog_id))
+            return {kind: {one.tool_id for one in own} for kind, own in kinds.items()}
 
         return self._cached(("findings", catalog_id), (), make)
 

@@ -69,12 +69,12 @@ def test_rows_count_declared_parameters_and_findings():
     assert (first.parameters, first.findings) == (None, "")
     assert (second.parameters, second.findings) == (0, "1 block, 2 warn")
     assert len(second.description) == 400
-    assert [row.severity for row in catalog_tables.finding_rows(catalog)] == [
+    assert [one.severity for one in catalog_tables.ranked_findings(catalog)] == [
         "block",
         "warn",
         "warn",
     ]
-    assert catalog_tables.finding_rows(catalog)[0].excerpt == "<U+200B>"
+    assert catalog_tables.ranked_findings(catalog)[0].excerpt == "<U+200B>"
 
 
 def test_servers_come_by_size_with_their_share_of_the_tokens(work, catalog_id):

@@ -28,12 +28,10 @@ EVIDENCE_SHOWN = 10
 class ArgumentRow:
     """One parameter of the merged tool; ``sources`` says by member id where its value comes from.
 
-    An argument that would be lost is a row too, with ``lost`` true and no type.
+    An argument that would be lost is a row too.
     """
 
     name: str
-    type: str
-    required: bool
     sources: Mapping[str, str]
     lost: bool = False
 
@@ -165,12 +163,10 @@ def _disagreements(analysis: Analysis, pairs: Sequence[Pair]) -> tuple[Disagreem
 def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple[ArgumentRow, ...]:
     """The merged parameters in order, then what would be lost, each with its sources."""
     merged = Tool("", document.name, schema=document.schema)
-    kept = tuple(
+    kept = (
         ArgumentRow(
-            name=parameter.name,
-            type=parameter.type,
-            required=parameter.required,
-            sources={
+            parameter.name,
+            {
                 alpha.tool_id: sentence
                 for alpha in arguments
                 if (sentence := _source(alpha, parameter.name))
@@ -178,12 +174,12 @@ def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple
         )
         for parameter in merged.parameters
     )
-    lost = tuple(
-        ArgumentRow(name, "", False, {alpha.tool_id: reason}, lost=True)
+    lost = (
+        ArgumentRow(name, {alpha.tool_id: reason}, lost=True)
         for alpha in arguments
         for name, reason in alpha.dropped.items()
     )
-    return kept + lost
+    return (*kept, *lost)
 
 
 def sources_in_words(cluster: Cluster, tools: Mapping[str, Tool]) -> dict[str, str]:

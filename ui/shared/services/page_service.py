@@ -9,6 +9,7 @@ from ui.shared.services.result_cache import ResultCache
 
 if TYPE_CHECKING:
     from toolscope_core.store.job_rows import Job
+    from ui.shared.services.review import Review
     from ui.shared.services.workspace import Workspace
 
 S = TypeVar("S")
@@ -19,9 +20,12 @@ class PageService:
 
     def __init__(self, work: Workspace) -> None:
         self._work = work
-        self._store, self._catalogs = work.store, work.catalogs
-        self._analyses, self._review = work.analyses, work.review
+        self._store, self._catalogs, self._analyses = work.store, work.catalogs, work.analyses
         self._results: dict[str, ResultCache[Any]] = {}
+
+    @property
+    def _review(self) -> Review:
+        return self._work.review
 
     def _cached(
         self,

@@ -24,7 +24,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store.catalog_rows import CatalogRecord
 from toolscope_core.store.decision_rows import append_decision, append_decisions
-from toolscope_core.store.engine import Store, now
+from toolscope_core.store.engine import now
 from ui.shared.cards.batches import ServerPairProposals, Taken, safe_batch, server_pairs
 from ui.shared.cards.cards import Card, card_of
 from ui.shared.cards.queue import (
@@ -38,31 +38,16 @@ from ui.shared.cards.queue import (
     progressed,
     waits,
 )
-from ui.shared.services.analyses import Analyses
-from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.logs import Logs, admission, make_decision, retraction
-from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.logs import admission, make_decision, retraction
+from ui.shared.services.page_service import PageService
 
 
-class Review:
+class Review(PageService):
     """Decisions on one store. The plan is computed again whenever the log has grown."""
-
-    def __init__(self, store: Store, catalogs: Catalogs, analyses: Analyses, logs: Logs) -> None:
-        self._store = store
-        self._catalogs = catalogs
-        self._logs = logs
-        self._analyses = analyses
-        self._plans: ResultCache[MergePlan] = ResultCache()
-        self._proposals: ResultCache[Proposed] = ResultCache()
-        self._disagreements: ResultCache[tuple[Disagreement, ...]] = ResultCache()
-        self._safe: ResultCache[Taken] = ResultCache()
-        self._server_pairs: ResultCache[tuple[ServerPairProposals, ...]] = ResultCache()
-        self._sizes: ResultCache[Mapping[str, SizeChange]] = ResultCache(most=4)
-        self._size_of_one: ResultCache[SizeChange] = ResultCache()
 
     def log(self, catalog_id: int) -> tuple[Decision, ...]:
         """Everything anybody decided, oldest first."""
-        return self._logs.of(catalog_id)
+        return self._work.logs.of(catalog_id)
 
     def plan(self, catalog_id: int, config: PlanConfig | None = None) -> MergePlan:
         """The merge as decided so far. Raises ``JobError`` before the analysis is finished."""
@@ -75,14 +60,14 @@ class Review:
             plan = plan_of(analysis, start, config)
             return with_expanded(plan, variants(plan.catalog, log)) if config.expanded else plan
 
-        return self._plans.get((catalog_id, config), (analysis,), make, state=len(log))
+        return self._cached(("plans", catalog_id, config), (analysis,), make, state=len(log))
 
     def _proposed(
         self, catalog_id: int, analysis: Analysis, log: Sequence[Decision], divide: bool
     ) -> Proposed:
         """What all accept policies start from."""
-        return self._proposals.get(
-            (catalog_id, divide),
+        return self._cached(
+            ("proposals", catalog_id, divide),
             (analysis,),
             lambda: proposed(analysis, log, divide=divide),
             state=len(log),
@@ -134,13 +119,15 @@ class Review:
 
         def counted() -> dict[str, SizeChange]:
             return {
-                one.id: self._size_of_one.get(
-                    (one.id, shape), (one.document,), partial(merge_size, one, tools, shape, costs)
+                one.id: self._cached(
+                    ("size_of_one", one.id, shape),
+                    (one.document,),
+                    partial(merge_size, one, tools, shape, costs),
                 )
                 for one in plan.clusters
             }
 
-        return self._sizes.get((catalog_id, shape), (plan,), counted)
+        return self._cached(("sizes", catalog_id, shape), (plan,), counted, most=4)
 
     def larger_routers(self, catalog_id: int) -> frozenset[str]:
         """The ids of the proposals that are in no batch: see ``is_larger_router``."""
@@ -151,8 +138,8 @@ class Review:
         """The pairs on which the model and the offline judge differ, the widest gap first."""
         analysis = self._analyses.required(catalog_id)
         model_verdicts = analysis.model_verdicts
-        return self._disagreements.get(
-            catalog_id,
+        return self._cached(
+            ("disagreements", catalog_id),
             (analysis,),
             lambda: disagreements(model_verdicts, analysis.offline) if model_verdicts else (),
         )
@@ -276,7 +263,7 @@ class Review:
             larger = self.larger_routers(catalog_id)
             return server_pairs(analysis, [c for c in self.queue(catalog_id) if c.id not in larger])
 
-        return self._server_pairs.get((catalog_id, self._catalogs.shape), (plan,), made)
+        return self._cached(("server_pairs", catalog_id, self._catalogs.shape), (plan,), made)
 
     def server_pair_of(self, catalog_id: int, cluster: Cluster) -> ServerPairProposals | None:
         """The pair of servers that the cluster is to be decided with, if there is one."""
@@ -286,8 +273,8 @@ class Review:
     def safe(self, catalog_id: int) -> Taken:
         """What may be accepted without a look now: the list for ``accept_safe``."""
         plan = self.plan(catalog_id)
-        return self._safe.get(
-            (catalog_id, self._catalogs.shape),
+        return self._cached(
+            ("safe", catalog_id, self._catalogs.shape),
             (plan,),
             lambda: safe_batch(plan.catalog, self.queue(catalog_id)),
         )

@@ -42,17 +42,17 @@ class Workspace:
         self.vectors = VectorCache(settings.cache_dir)
         self.arrays = ArrayCache(settings.cache_dir)
         self.embedder = embedder or _embedder_of(settings)
-        logs = Logs(self.store)
+        self.logs = Logs(self.store)
         self.analyses = Analyses(
             self.store,
             self.catalogs,
             self.embedder,
             self.vectors,
-            logs,
+            self.logs,
             # what another model of an endpoint embedded is not known as done
             f"{JOB_KIND} by {self.embedder.name}" if settings.embeddings_model else JOB_KIND,
         )
-        self.review = Review(self.store, self.catalogs, self.analyses, logs)
+        self.review = Review(self)
         self.toolsets, self.settled, self.reshapes = ToolSets(self), Settled(self), Reshapes(self)
 
     @cached_property

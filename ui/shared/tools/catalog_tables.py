@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes, tools_csv
-from toolscope_core.model.catalog import Catalog, Problem
+from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.plan import MergedTool
 from ui.shared.services.page_service import PageService
 from ui.shared.tools.tool_parts import one_line, operation_line
@@ -70,18 +70,6 @@ class ServerRow:
     tools: int
     tokens: int
     description: str
-
-
-@dataclass(frozen=True, slots=True)
-class FindingRow:
-    """A finding in the table, the worst first; ``kind`` says in words what its code stands for."""
-
-    severity: str
-    kind: str
-    tool: str
-    place: str
-    message: str
-    excerpt: str
 
 
 class CatalogTables(PageService):
@@ -156,30 +144,26 @@ def server_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ServerRow,
     )
 
 
-def finding_rows(catalog: Catalog) -> tuple[FindingRow, ...]:
-    """A row for each finding: *block* first, then by tool."""
-    ranked = sorted(
+def ranked_findings(catalog: Catalog) -> list[Finding]:
+    """The findings: *block* first, then by tool."""
+    return sorted(
         catalog.findings,
-        key=lambda item: (_SEVERITIES.index(item.severity), item.tool_id, item.field, item.code),
-    )
-    return tuple(
-        FindingRow(
-            severity=item.severity,
-            kind=_KINDS.get(item.code, item.code),
-            tool=item.tool_id,
-            place=item.field,
-            message=item.message,
-            excerpt=item.excerpt,
-        )
-        for item in ranked
+        key=lambda one: (_SEVERITIES.index(one.severity), one.tool_id, one.field, one.code),
     )
 
 
-def finding_kinds(rows: Sequence[FindingRow]) -> dict[tuple[str, str], int]:
-    """How many findings there are by severity and kind, the worst first, then the most frequent."""
-    counts = Counter((row.severity, row.kind) for row in rows)
-    ranked = sorted(counts, key=lambda key: (_SEVERITIES.index(key[0]), -counts[key], key))
-    return {key: counts[key] for key in ranked}
+def finding_kind(finding: Finding) -> str:
+    """What the code of a finding stands for, in words."""
+    return _KINDS.get(finding.code, finding.code)
+
+
+def findings_by_kind(catalog: Catalog) -> dict[str, list[Finding]]:
+    """The findings by severity and kind, the worst kind first, then the most frequent."""
+    kinds: dict[str, list[Finding]] = {}
+    for one in ranked_findings(catalog):
+        kinds.setdefault(f"{one.severity}: {finding_kind(one)}", []).append(one)
+    order = {name: (_SEVERITIES.index(own[0].severity), -len(own)) for name, own in kinds.items()}
+    return {name: kinds[name] for name in sorted(kinds, key=lambda name: (order[name], name))}
 
 
 def rejects_csv(problems: Sequence[Problem]) -> bytes:
