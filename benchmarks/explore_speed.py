@@ -46,6 +46,7 @@ from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThreshold
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Vectors
 from ui.overlap import curve_charts, heatmap_charts, map_charts
+from ui.overlap.collisions import tile
 from ui.overlap.curves import THRESHOLDS, Curves
 from ui.overlap.figures import CellMeasure
 from ui.overlap.heatmaps import Heatmaps
@@ -87,7 +88,7 @@ def two_blocks(work: Workspace, catalog_id: int) -> Any:
     heatmaps = work.service(Heatmaps)
     every = heatmaps.blocks(catalog_id, heatmaps.groupings(catalog_id)[0])
     largest = sorted(every, key=lambda block: -len(block.rows))[:2]
-    return _heatmap(work, catalog_id, heatmaps.tile(catalog_id, *largest))
+    return _heatmap(work, catalog_id, tile(work.analyses.required(catalog_id), *largest))
 
 
 def _heatmap(work: Workspace, catalog_id: int, cells: Any) -> Any:

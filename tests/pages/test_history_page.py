@@ -36,7 +36,6 @@ def test_every_decision_is_listed_with_who_took_it_back_and_filtered(page):
     page.review.undo(1, "bob", first.seq)
     page.review.decide(1, "reject", by_name(page.work, 1, "get_weather"), "zoe")
     page.at.run()
-    assert not page.at.exception
     assert list(table(page)["state"]) == ["stands", "taken back by bob"]
     assert "2 of 2 decisions listed; 1 stands." in page.text
     page.widget("text_input", "history_words").set_value("weather").run()
@@ -155,12 +154,10 @@ def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monke
     assert set(page.work.service(LearnedJudge).of_clusters(1)) == waiting
     page.open("review")
     page.widget("selectbox", "by").set_value("learned").run()
-    assert not page.at.exception
     page.open("history", history_part="More")
     page.press("learn_off")
     assert page.work.service(LearnedJudge).chosen(1) is None
-    page.open("review")
-    assert not page.at.exception, "the order it gave is gone"
+    page.open("review")  # by an order that is gone
 
 
 def offered(judge, taught):
@@ -172,7 +169,6 @@ def offered(judge, taught):
 def test_two_states_are_compared(page):
     accepted(page, "send_mail")
     page.open("history", history_part="Compare")
-    assert not page.at.exception
     rows = next(one.value for one in page.at.dataframe if "before" in one.value.columns)
     assert list(rows["change"]) == ["merged"]
     before = page.widget("selectbox", "state_at_Before")
@@ -183,7 +179,6 @@ def test_two_states_are_compared(page):
 def bring(page, *rows, turn=0):
     lines = "".join(f"{canonical_json(row)}\n" for row in rows).encode()
     page.at.file_uploader(key=f"import_{turn}").upload("decisions.jsonl", lines).run()
-    assert not page.at.exception
     return page
 
 
@@ -247,7 +242,6 @@ def test_a_share_is_ones_own_and_a_second_look_is_blind(page):
     page.open("history", history_part="More")
     page.widget("text_input", "share_names_").set_value("ann, reviewer")
     page.at.button[[b.label for b in page.at.button].index("Divide")].click().run()
-    assert not page.at.exception
     page.open("history", history_part="People")
     own = [i for i, who in page.work.service(People).owners(1).items() if who == "reviewer"]
     page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "ann")
@@ -258,7 +252,6 @@ def test_a_share_is_ones_own_and_a_second_look_is_blind(page):
     assert "Where a second look disagrees" in page.text
     page.open("review")
     page.widget("toggle", "review_share").set_value(True).run()
-    assert not page.at.exception
     shown = page.work.review.queue(1)
     left = [one.id for one in shown if one.id in own]
     assert not left or f"{len(left)} of {len(shown)} shown" in page.text

@@ -29,7 +29,6 @@ def test_a_person_keeps_a_tool_in_every_prompt_and_the_file_says_so(page):
     page.open("export")
     measure(page)
     page.at.toggle(key="by_search").set_value(True).run()
-    assert not page.at.exception
     assert "**0 tools** in every prompt, 0 tokens; **8** left to the search." in page.text
     table = page.at.dataframe[0].value
     place = list(table["name"]).index("add_numbers")
@@ -58,7 +57,6 @@ def test_a_namespace_is_described_and_ours_is_taken_again(page):
     measure(page)
     page.at.session_state["texts"] = "Namespaces"
     page.at.run()
-    assert not page.at.exception
     assert list(page.at.dataframe[0].value["server"]) == ["alpha", "beta", "gamma"]
     page.at.selectbox(key="namespace").set_value("beta").run()
     area = page.widget("text_area", "namespace_")
@@ -81,7 +79,6 @@ def test_a_description_starts_from_what_a_model_wrote(page):
     page.at.run()
     page.at.selectbox(key="namespace").set_value("beta").run()
     page.widget("button_group", "start_").set_value("by the model").run()
-    assert not page.at.exception
     area = page.widget("text_area", "namespace_")
     assert area.value == SUMS
     area.set_value("Sums, by list_files.").run()

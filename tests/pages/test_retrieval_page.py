@@ -98,7 +98,7 @@ def test_an_index_that_takes_long_is_built_by_a_job(slow, page):
 
 
 def test_a_failed_building_is_said_and_not_begun_again_unasked(slow, page, monkeypatch):
-    def fail(*args):
+    def fail(*args, progress):
         raise ModelError("no model; get one")
 
     monkeypatch.setattr(searches.Searches, "run", fail)

@@ -66,7 +66,7 @@ def test_a_word_that_the_tool_does_not_say_is_pointed_out(page):
     (area,) = [one for one in page.at.text_area if one.label == f"Description of {START.name}"]
     area.set_value("Origin: see https://evil.example.").run()
     assert any(START.name.split("_")[1] in warning.value for warning in page.at.warning)
-    assert not page.at.exception and PAIR.left == END.id
+    assert PAIR.left == END.id
 
 
 def test_words_that_are_no_part_of_the_job_are_not_offered(open_app):

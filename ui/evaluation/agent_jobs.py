@@ -25,7 +25,6 @@ from toolscope_core.evaluation.agent.toolset_pair import (
 from toolscope_core.export.bundle import zipped
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.llm.tool_calling import ToolCallingModel
-from toolscope_core.mcp.gateway.configured_servers import likely_key
 from toolscope_core.mcp.gateway.routing import Search
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import AgentConfig
@@ -44,8 +43,6 @@ from ui.shared.services.live_servers import LiveServers
 from ui.shared.services.model_runs import ModelRuns, RunAccess
 from ui.shared.services.page_service import PageService, Uses
 from ui.shared.services.searches import Searches
-
-__all__ = ["AGENT", "AgentEstimate", "AgentRuns", "WantedRun"]
 
 AGENT: RunKind = "agent"
 """The kind of the job, the run and the experiment."""
@@ -85,11 +82,6 @@ class AgentRuns(PageService):
     def servers(self, catalog_id: int, wanted: WantedRun) -> tuple[str, ...]:
         """The catalog's servers that a run calls. Raises as ``estimate``."""
         return self._pair(catalog_id, wanted).servers
-
-    @staticmethod
-    def likely_key(server: str, configuration: ClientConfiguration) -> str | None:
-        """Which server of a configuration a server of the catalog most likely is."""
-        return likely_key(server, [one.name for one in configuration.servers])
 
     def start(
         self,

@@ -5,13 +5,15 @@ from collections.abc import Mapping
 import streamlit as st
 
 from toolscope_core.evaluation.agent.agent_work import request_rows, work_rows
+from toolscope_core.evaluation.agent.toolset_pair import AgentEstimate
+from toolscope_core.mcp.gateway.configured_servers import likely_key
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import AgentConfig
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import digest
-from ui.evaluation.agent_jobs import AGENT, AgentEstimate, AgentRuns, WantedRun
+from ui.evaluation.agent_jobs import AGENT, AgentRuns, WantedRun
 from ui.evaluation.measure_panel import describe, newest
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import data_tables, kept_failure, page_frame, safe_text, sign_in, start_token
@@ -134,9 +136,9 @@ def _in_words(estimate: AgentEstimate) -> str:
 def _servers(servers: tuple[str, ...], configuration: ClientConfiguration) -> dict[str, str]:
     """For each of the catalog's servers which of the configuration it is, where that is ticked."""
     by_name = {server.name: server for server in configuration.servers}
-    runs, keys = page_frame.service(AgentRuns), dict[str, str]()
+    keys = dict[str, str]()
     for name in servers:
-        likely = runs.likely_key(name, configuration)
+        likely = likely_key(name, list(by_name))
         with st.container(border=True, gap="xsmall"):
             key = st.selectbox(
                 f"Server {safe_text.untrusted(name or 'of the catalog')}",

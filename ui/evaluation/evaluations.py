@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.evaluation.change_effects import PLACES
@@ -39,7 +38,7 @@ from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig, SearchName, named_search
-from toolscope_core.model.tool import JsonObject, Tool, digest
+from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.rps.plan_figures import plan_figures
 from toolscope_core.rps.planner import WORKER_K, PlanOptions, offline_planner
 from toolscope_core.store.experiment_rows import keep_result, open_experiment
@@ -131,7 +130,9 @@ class Evaluations(PageService):
         if measure := whole.get(wanted.kind):
             keep(measure(catalog_id, wanted, trial, progress), is_done=True)
         elif wanted.kind == "ablation":
-            standing = Standing(trial, self._review.log(catalog_id), self._tokens)
+            standing = Standing(
+                trial, self._review.log(catalog_id), self._catalogs.definition_tokens
+            )
             rows = ablation_rows(analysis, standing, self._searches.ranker, progress)
             size = len(analysis.catalog.tools)
             keep({"rows": [ablation_row(row, size) for row in rows]}, is_done=True)
@@ -229,9 +230,9 @@ class Evaluations(PageService):
         ranker, other = (self._searches.ranker(_retrieval(wanted), one) for one in models)
         if models[0] is models[1]:
             other = ranker  # compared in memory once
-        first = second = measured(before, trial, ranker, self._tokens, progress)
+        first = second = measured(before, trial, ranker, self._catalogs.definition_tokens, progress)
         if after.version != before.version or other is not ranker:
-            second = measured(after, trial, other, self._tokens, progress)
+            second = measured(after, trial, other, self._catalogs.definition_tokens, progress)
         effects: Sequence[MergeEffect] = ()
         if plan is not None and wanted.before == ORIGINAL:
             effects = merge_effects(plan, trial, first, second, ranker, progress)
@@ -258,7 +259,9 @@ class Evaluations(PageService):
         """The points of a sweep that are not ``done``."""
         config = POLICIES.get(wanted.after, PlanConfig(accept="auto"))
         log, searches = self._review.log(catalog_id), self._searches
-        standing = Standing(trial, log, self._tokens, config, _retrieval(wanted))
+        standing = Standing(
+            trial, log, self._catalogs.definition_tokens, config, _retrieval(wanted)
+        )
         if wanted.knob == "encoder":
             return encoder_points(
                 standing, self._encoder, self._work.vectors, wanted.encoders, done, progress
@@ -296,7 +299,9 @@ class Evaluations(PageService):
             retriever = self._searches.retriever(toolset.tools, _retrieval(wanted))
             planner = offline_planner(Catalog(toolset.tools), retriever, WORKER_K, PlanOptions())
             golds = [query.gold for query in relabelled(trial.queries, toolset.phi)]
-            figures = plan_figures(planner.plans(trial.requests, progress), golds, self._tokens)
+            figures = plan_figures(
+                planner.plans(trial.requests, progress), golds, self._catalogs.definition_tokens
+            )
             plans.append({"toolset": side, **figures.as_json()})
         return {"plans": plans}
 
@@ -323,9 +328,6 @@ class Evaluations(PageService):
         return self._cached(
             ("hashes", catalog_id), tuple(plans), lambda: digest(log, *(plan.phi for plan in plans))
         )
-
-    def _tokens(self, tool: Tool) -> int:
-        return self._catalogs.costs.of(tool, PROMPT_SHAPES[0])
 
 
 def job_kind(kind: Kind) -> str:

@@ -13,7 +13,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import digest
 from ui.overlap import heatmap_charts
-from ui.overlap.collisions import MOST_CELLS, Tile
+from ui.overlap.collisions import MOST_CELLS, MOST_WHOLE, Tile, pair_at, tile
 from ui.overlap.figures import CellMeasure, Grid, grid_rows
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.server_overlap_panel import server_overlap_panel
@@ -38,7 +38,7 @@ def heatmap_panel(catalog_id: int) -> None:
     """What is chosen, blocks or all tools."""
     st.markdown("**Where do tools collide?** The redder a cell, the more its two sides overlap.")
     bar, show = st.container(horizontal=True, vertical_alignment="bottom"), "blocks"
-    if page_frame.service(Heatmaps).whole_fits(catalog_id):
+    if page_frame.current().tools <= MOST_WHOLE:
         show = bar.segmented_control(
             "Show", VIEWS, format_func=VIEWS.__getitem__, default="blocks", required=True,
             key="heatmap_show", bind="query-params", on_change=_go,
@@ -68,7 +68,7 @@ def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
     title = one.name if one is other else f"{one.name} × {other.name}"
     _breadcrumb([(f"All {_plural(by)}", {}), (title, {"one": one.key, "other": other.key})], pair)
     if pair is None:
-        _close_up(catalog_id, maps.tile(catalog_id, one, other), (one, other))
+        _close_up(catalog_id, tile(page_frame.analysis(), one, other), (one, other))
     else:
         pair_view(catalog_id, pair)
 
@@ -151,7 +151,7 @@ def _tile(catalog_id: int, drawn: Tile, count: str, left_out: str, key: str, **p
     )
     cell = _chosen(drawn.grid, key, "Heatmap of tools" if place else "Heatmap of all tools")
     if cell is not None:
-        _down(**place, cell=pair_key(maps.pair_at(catalog_id, drawn, cell)))
+        _down(**place, cell=pair_key(pair_at(page_frame.analysis(), drawn, cell)))
 
 
 def _chosen(grid: Grid, key: str, alt: str) -> int | None:

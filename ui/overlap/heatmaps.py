@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.model.pair import Pair
 from ui.overlap import collisions
 from ui.overlap.figures import CellMeasure
 from ui.shared.services.page_service import PageService
@@ -36,14 +35,6 @@ class Heatmaps(PageService):
 
         return self._cached(("grids", catalog_id), (plan,), make, state=(by, measure))
 
-    def tile(self, catalog_id: int, one: Block, other: Block) -> collisions.Tile:
-        """Level two: the tools of two blocks."""
-        return collisions.tile(self._analyses.required(catalog_id), one, other)
-
-    def whole_fits(self, catalog_id: int) -> bool:
-        """Whether the tools are few enough to be seen all at once."""
-        return len(self._analyses.required(catalog_id).catalog.tools) <= collisions.MOST_WHOLE
-
     def whole(self, catalog_id: int) -> collisions.Tile:
         """All tools at once, where ``whole_fits``; ordered once."""
         analysis = self._analyses.required(catalog_id)
@@ -66,10 +57,6 @@ class Heatmaps(PageService):
         inside = self._selected(catalog_id, selected)
         marked = np.array([inside[block.rows].any() for block in blocks.blocks], dtype=bool)
         return replace(blocks, grid=collisions.with_selection(blocks.grid, marked, marked, only))
-
-    def pair_at(self, catalog_id: int, drawn: collisions.Tile, cell: int) -> Pair:
-        """Level three: the two tools of a cell."""
-        return collisions.pair_at(self._analyses.required(catalog_id), drawn, cell)
 
     def _selected(self, catalog_id: int, selected: Collection[str]) -> NDArray[np.bool_]:
         tools = self._analyses.required(catalog_id).catalog.tools

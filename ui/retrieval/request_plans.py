@@ -113,7 +113,7 @@ class Plans(JobService):
         (plan,) = _planner(toolset, options, k, asker).plans([request])
         seconds = time.perf_counter() - start
         spent = asker.spent if asker else ()
-        tools, tokens = toolset.catalog.by_id, self._searches.tokens
+        tools, tokens = toolset.catalog.by_id, self._catalogs.definition_tokens
         return PlanSide(
             plan=plan,
             size=len(tools),

@@ -11,7 +11,6 @@ from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.learned_searches import LearnedSearches
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.searches import Searches
 
 ASKED = "put a letter in the post box nine"
 QUERIES = [
@@ -58,7 +57,7 @@ def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(work, catalog_id
 
 
 def test_a_damaged_model_is_said_and_can_be_removed(work, catalog_id):
-    (card,) = work.service(Searches).cache.folder.glob("learned/*/usage/before/model.json")
+    (card,) = work.arrays.folder.glob("learned/*/usage/before/model.json")
     whole = card.read_bytes()
     card.write_bytes(whole.replace(b"recall@5", b"recall#5"))
     manifest = card.with_name("manifest.json")

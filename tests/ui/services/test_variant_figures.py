@@ -7,8 +7,8 @@ import pytest
 
 from toolscope_core.model.errors import JobError
 from toolscope_core.store.background import subprocess_jobs
-from ui.overlap import variant_figures
 from ui.overlap.variant_figures import CONTROL, OWN, SIDES, WRITTEN, VariantFigures
+from ui.shared.services import searches
 from ui.shared.services.reviewed_variants import NONE, Variants
 
 ROWS = [
@@ -71,7 +71,7 @@ def test_the_map_has_a_panel_for_each_and_the_tools_in_their_order(varied, monke
 
 def test_a_page_does_not_wait_for_texts(varied, monkeypatch):
     work, i = varied
-    monkeypatch.setattr(variant_figures, "AT_ONCE", -1)
+    monkeypatch.setattr(searches, "AT_ONCE", -1)
     assert work.service(VariantFigures).curve(i) is None
     work.analyses.wait(work.service(VariantFigures).start(i))
     assert work.service(VariantFigures).curve(i) is not None

@@ -153,7 +153,7 @@ def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
 def _member(card: Card, tool: Tool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{safe_text.untrusted(tool.name)}**", width="content")
-        st.badge(safe_text.owner(tool.id, tool.name, tool.server), color="gray")
+        tool_parts.owner_badge(tool)
         if tool is card.canonical:
             st.badge("Canonical", color="blue", icon=":material/star:")
         if tool in card.newcomers:

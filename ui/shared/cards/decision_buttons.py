@@ -286,6 +286,13 @@ def undo_one(
     )
 
 
+def undo_line(text: str, decision: Decision, place: str) -> None:
+    """A decision in words, which are safe in markdown, and the button that undoes it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(text, width="content")
+        undo_one(decision, place)
+
+
 def undo_own(latest: int) -> None:
     """Undo the reviewer's latest decision, which was ``latest`` when the button was drawn, and all
     that was decided at once with it.

@@ -131,8 +131,7 @@ def _tool_panel(catalog_id: int, node: Node) -> None:
     tool = page_frame.workspace().catalogs.open(catalog_id).by_id[node.id]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{safe_text.untrusted(node.name)}**", width="content")
-        owner = safe_text.owner(node.id, node.name, node.server)
-        st.badge(owner, color="gray", icon=":material/dns:")
+        tool_parts.owner_badge(tool)
         st.badge(NODE_SHAPES[node.state][2], color="blue")
         tool_parts.open_button(tool, "graph")
         tool_parts.move_link(catalog_id, (node.id,))

@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from toolscope_core.model.catalog import Finding
-from toolscope_core.model.decision import Decision
 from toolscope_core.model.kinds import outcome_word
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
@@ -146,14 +145,9 @@ def _buttons(catalog_id: int, view: PairView) -> None:
         button("reject", label="Keep apart", key=f"never_{view.key}", help=about)
         tool_selection.select_button(catalog_id, ids, "a pair", f"both_{view.key}", "Select both")
     for decision in view.decisions:
-        _decision(decision)
-
-
-def _decision(decision: Decision) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
         who = decision_trail.by_whom(decision)
-        st.caption(f"{decision_trail.in_words(decision)} by {who}", width="content")
-        decision_buttons.undo_one(decision, "pair_undo")
+        text = f":small[{decision_trail.in_words(decision)} by {who}]"
+        decision_buttons.undo_line(text, decision, "pair_undo")
 
 
 def _draw_tool(tool: Tool, base: Tool | None) -> None:
@@ -161,9 +155,7 @@ def _draw_tool(tool: Tool, base: Tool | None) -> None:
     text = tool.description[:TEXT_SHOWN]
     st.markdown(f"**{safe_text.untrusted(tool.name)}**")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(
-            safe_text.owner(tool.id, tool.name, tool.server), color="gray", icon=":material/dns:"
-        )
+        tool_parts.owner_badge(tool)
         tool_parts.open_button(tool, "pair")
     tool_parts.declared_line(tool)
     if not text.strip():

@@ -12,7 +12,7 @@ from toolscope_core.catalog.tokens import Costs, SizeChange
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError, StoreError
-from toolscope_core.model.tool import digest
+from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store.catalog_rows import (
     CatalogRecord,
     delete_catalog,
@@ -123,6 +123,10 @@ class Catalogs:
         return self._tokens.get(
             (catalog_id, shape), (), lambda: {t.id: self.costs.of(t, shape) for t in tools}
         )
+
+    def definition_tokens(self, tool: Tool) -> int:
+        """What the definition of any tool adds to a prompt."""
+        return self.costs.of(tool, PROMPT_SHAPES[0])
 
     def described(self, catalog_id: int, texts: Mapping[str, str]) -> SizeChange:
         """What other descriptions, by tool id, make of the size of their tools as they came in."""

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.document_variants import with_variants
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, owners_after, relabelled
 from toolscope_core.evaluation.ranking import ToolsetRanker
@@ -115,8 +114,8 @@ class Searches(JobService):
             )
         )
         before, after = _with_answers(before, after, query, self._plan(catalog_id, lookup))
-        came = side(before, after.ranks_as_it_is, lookup.k, self.tokens)
-        left = side(after, before.ranks_as_it_is, lookup.k, self.tokens)
+        came = side(before, after.ranks_as_it_is, lookup.k, self._catalogs.definition_tokens)
+        left = side(after, before.ranks_as_it_is, lookup.k, self._catalogs.definition_tokens)
         by_tool = [lookup.servers and not place.led_by for place in came.places].count(False)
         return SearchView(
             before=came,
@@ -273,10 +272,6 @@ class Searches(JobService):
             seconds=time.perf_counter() - start,
             profiles={one.name: one for one in profiles},
         )
-
-    def tokens(self, tool: Tool) -> int:
-        """What the definition of a tool adds to a prompt."""
-        return self._catalogs.costs.of(tool, PROMPT_SHAPES[0])
 
 
 def impatient(step: Step) -> None:

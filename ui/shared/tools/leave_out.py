@@ -17,9 +17,8 @@ def leave_out_panel(catalog_id: int, ids: Sequence[str], place: str) -> None:
     left_out = page_frame.workspace().toolsets.left_out(catalog_id)
     decisions = {left_out[tool_id].seq: left_out[tool_id] for tool_id in ids if tool_id in left_out}
     for decision in decisions.values():
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/visibility_off: {in_words(decision)}", width="content")
-            decision_buttons.undo_one(decision, f"in_again_{place}", decision)
+        text = f":material/visibility_off: {in_words(decision)}"
+        decision_buttons.undo_line(text, decision, f"in_again_{place}")
     staying = tuple(tool_id for tool_id in ids if tool_id not in left_out)
     if not staying:
         return

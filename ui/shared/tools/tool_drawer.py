@@ -95,9 +95,7 @@ def drawer() -> None:
 def _content(catalog_id: int, view: ToolView) -> None:
     tool = view.tool
     with st.container(horizontal=True):
-        st.badge(
-            safe_text.owner(tool.id, tool.name, tool.server), color="gray", icon=":material/dns:"
-        )
+        tool_parts.owner_badge(tool)
         chosen = tool_selection.selected(catalog_id)
         if chosen is not None and tool.id in chosen.tool_ids:
             st.badge("Selected", color="blue", icon=":material/check:")

@@ -41,6 +41,12 @@ def open_button(tool: Tool, place: str) -> None:
     )  # fmt: skip
 
 
+def owner_badge(tool: Tool) -> None:
+    """What tells a tool from others of its name."""
+    owner = safe_text.owner(tool.id, tool.name, tool.server)
+    st.badge(owner, color="gray", icon=":material/dns:")
+
+
 def open_column(ids: Sequence[str], key: str, width: int) -> ButtonColumnResult:
     """Config of a column of buttons, each of which opens the tool of its row, one of ``ids``."""
     return st.column_config.ButtonColumn(
