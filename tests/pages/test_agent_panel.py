@@ -8,12 +8,12 @@ import pytest
 from tests.evaluation.agent.test_agent_run import QUERIES, scripted
 from tests.mcp.gateway.stub_toolset import configuration, stub_catalog
 from tests.support.model_server import ModelServer
+from tests.ui.services.small_workspace import add_queries
 from tests.ui.services.test_agent_jobs import SET
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.pair import Pair
 from ui.shared import sign_in, start_token
 from ui.shared.services.judging import Judging
-from ui.shared.services.loaded_queries import LoadedQueries
 
 VIEW = {"evaluation_view": "Experiments", "experiment": "Agent runs"}
 asks_for_token = start_token.asks_for_token
@@ -32,8 +32,7 @@ def page(open_app, server, monkeypatch):
     monkeypatch.setattr(start_token, "asks_for_token", lambda: False)
     page = open_app(*stub_catalog().tools)
     work, catalog_id = page.work, page.catalog_id
-    lines = "".join(json.dumps(row) + "\n" for row in QUERIES)
-    work.service(LoadedQueries).add(catalog_id, lines.encode(), SET)
+    add_queries(work, catalog_id, QUERIES, SET)
     pair = Pair.of("north/get", "north/read_file")
     version = work.toolsets.version(catalog_id, (pair.left, pair.right))
     work.toolsets.relate(catalog_id, pair, "duplicate", version, "ann")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.ui.services.small_workspace import by_name
+from tests.ui.services.small_workspace import add_queries, by_name
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.pair import Pair
 from toolscope_core.store.experiment_rows import keep_result, open_experiment
@@ -27,9 +27,7 @@ QUERIES = [
 @pytest.fixture
 def page(open_app):
     made = open_app()
-    made.work.service(LoadedQueries).add(
-        made.catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl"
-    )
+    add_queries(made.work, made.catalog_id, QUERIES)
     return made
 
 
@@ -115,8 +113,7 @@ def test_pairs_that_queries_confuse_are_a_table(page):
 
 def test_what_is_found_instead_is_a_matrix_whose_queries_are_saved_as_cases(page):
     rows = [*QUERIES, {"id": "n", "query": "tell a joke about a city", "gold": []}]
-    content = "\n".join(map(json.dumps, rows)).encode()
-    page.work.service(LoadedQueries).add(page.catalog_id, content, "q.jsonl")
+    add_queries(page.work, page.catalog_id, rows)
     measure(page)
     page.open("evaluation", evaluation_view="Confusions")
     matrix = table(page, "asked for")

@@ -7,12 +7,12 @@ import pytest
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import planning, served
+from tests.ui.services.small_workspace import add_queries
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.errors import JobError, ModelError, ToolScopeError
 from ui.retrieval.request_plans import Plans
 from ui.shared.services import searches
 from ui.shared.services.learned_searches import LearnedSearches
-from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.searches import Searches
 
 QUERIES = [
@@ -31,9 +31,7 @@ def slow(monkeypatch, tmp_path):
 @pytest.fixture
 def page(open_app):
     made = open_app()
-    made.work.service(LoadedQueries).add(
-        made.catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl"
-    )
+    add_queries(made.work, made.catalog_id, QUERIES)
     return made
 
 
@@ -186,9 +184,7 @@ def test_a_model_is_trained_used_and_removed(page):
         )
         for number in "one two three four five six".split()
     ]
-    page.work.service(LoadedQueries).add(
-        page.catalog_id, "\n".join(map(json.dumps, rows)).encode(), "l.jsonl"
-    )
+    add_queries(page.work, page.catalog_id, rows, "l.jsonl")
     page.open("retrieval", q="post box letter nine", ranking="Usage")
     assert "Nothing is learned yet, so tools are ranked by their text" in page.text
     page.press("train_model")

@@ -1,13 +1,10 @@
 """Documents, *Tell apart*: pairs worked through one by one, with what new descriptions do."""
 
-import json
-
 import pytest
 
-from tests.ui.services.small_workspace import tool
+from tests.ui.services.small_workspace import add_queries, tool
 from tests.ui.services.test_siblings import END, OTHER, PAIR, QUERIES, START, TEXT_OF_BOTH
 from ui.documents.siblings import Siblings
-from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.measured_changes import MeasuredChanges
 
 
@@ -40,8 +37,7 @@ def test_a_pair_is_offered_its_own_words_in_front_and_what_that_does(page):
 
 def test_new_descriptions_are_measured_in_the_whole_catalog(page):
     i = page.catalog_id
-    rows = "\n".join(map(json.dumps, QUERIES))
-    page.work.service(LoadedQueries).add(i, rows.encode(), "q.jsonl")
+    add_queries(page.work, i, QUERIES)
     page.at.run()
     assert page.work.service(MeasuredChanges).job(i) is None, "nothing is changed yet"
     with_words_in_front(page)

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from ui.shared.services.loaded_queries import LoadedQueries
+from tests.ui.services.small_workspace import add_queries
 from ui.shared.services.reviewed_variants import Variants
 
 WEATHER = {"tool": "beta/get_weather", "expanded": "Tells the weather.", "questions": ["A?", "B?"]}
@@ -36,7 +36,7 @@ def test_bulk_leaves_out_what_has_warnings(page):
     page.press("measured_variants")
     assert accepted(page) == {} and "no request of a query set measures" in page.text
     rows = {"id": "a", "query": "get the weather", "gold": ["beta/get_weather"]}
-    page.work.service(LoadedQueries).add(1, json.dumps(rows).encode(), "q.jsonl")
+    add_queries(page.work, 1, [rows])
     page.press("measured_variants")
     assert set(accepted(page)) == {"beta/get_weather"}
     assert "**1** waiting" in page.text

@@ -1,11 +1,13 @@
 """A workspace over a small catalog whose clusters are known: copies of tools on three servers."""
 
+import json
 from dataclasses import replace
 
 from tests.support.fakes import WordEmbedder
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.tool import Tool
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.workspace import Workspace
 
 
@@ -51,6 +53,11 @@ def add_analysed(work, name, *tools):
     record = work.catalogs.add(name, catalog(*tools))
     work.analyses.wait(work.analyses.start(record.id))
     return record
+
+
+def add_queries(work, catalog_id, rows, name="q.jsonl"):
+    content = "\n".join(map(json.dumps, rows)).encode()
+    work.service(LoadedQueries).add(catalog_id, content, name)
 
 
 def accept_variants(variants, catalog_id):

@@ -9,7 +9,7 @@ import pytest
 from tests.evaluation.agent.test_agent_run import QUERIES, scripted
 from tests.mcp.gateway.stub_toolset import configuration, stub_catalog
 from tests.support.model_server import ModelServer
-from tests.ui.services.small_workspace import open_workspace
+from tests.ui.services.small_workspace import add_queries, open_workspace
 from toolscope_core.model.configuration import AgentConfig, Budget, Endpoint
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.pair import Pair
@@ -18,7 +18,6 @@ from ui.evaluation.evaluations import Evaluations
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.judging import Judging
 from ui.shared.services.live_servers import LiveServers
-from ui.shared.services.loaded_queries import LoadedQueries
 
 KEYS = {"north": "north", "south": "south"}
 SET = "asked.jsonl"
@@ -28,8 +27,7 @@ WANTED = WantedRun(SET, "accepted", config=AgentConfig(changes=True, concurrency
 def open_families():
     """The stub toolset with its prune and its family accepted, and a query set."""
     work, catalog_id = open_workspace(*stub_catalog().tools)
-    lines = "".join(json.dumps(row) + "\n" for row in QUERIES)
-    work.service(LoadedQueries).add(catalog_id, lines.encode(), SET)
+    add_queries(work, catalog_id, QUERIES, SET)
     for pair, answer in (
         (Pair.of("north/get", "north/read_file"), "duplicate"),
         (Pair.of("north/work", "south/work"), "parametric"),

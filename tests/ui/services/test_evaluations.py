@@ -6,12 +6,11 @@ import pytest
 
 from tests.ui.services import family_catalog
 from tests.ui.services import small_workspace as tools_of
-from tests.ui.services.small_workspace import by_name
+from tests.ui.services.small_workspace import add_queries, by_name
 from toolscope_core.model.errors import ConfigError, DecisionError, StoreError
 from toolscope_core.store.experiment_rows import keep_result
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
-from ui.shared.services.loaded_queries import LoadedQueries
 
 QUERIES = [
     {
@@ -33,9 +32,7 @@ QUERIES = [
 @pytest.fixture(scope="module")
 def small_workspace(shared):
     work, catalog_id = shared
-    work.service(LoadedQueries).add(
-        catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl"
-    )
+    add_queries(work, catalog_id, QUERIES)
     return shared
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.support.model_server import ModelServer
 from tests.support.replies import served, writing
 from tests.ui.services import small_workspace
+from tests.ui.services.small_workspace import add_queries
 from toolscope_core.model.configuration import Endpoint, QueryGeneration
 from toolscope_core.model.errors import ConfigError, JobError, StoreError
 from toolscope_core.store.generated_rows import SET_NAME
@@ -148,7 +149,7 @@ def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(
 ):
     first = rows(work, catalog_id)[0]
     own = {"query": first.text.upper(), "gold": list(first.tools)}
-    work.service(LoadedQueries).add(catalog_id, json.dumps(own).encode(), "people.jsonl")
+    add_queries(work, catalog_id, [own], "people.jsonl")
     assert [flaw.code for flaw in generated_queries.views(catalog_id)[0].flaws] == ["copy"]
     generated_queries.run(catalog_id, replace(WANTED, count=2))
     served_to = json.dumps([got.user for got in server.received])

@@ -1,16 +1,14 @@
 """Models trained from a catalog's query sets: both sides of the merge, stale tools, removal."""
 
-import json
 from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import by_name
+from tests.ui.services.small_workspace import add_queries, by_name
 from toolscope_core.model.errors import ConfigError
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.learned_searches import LearnedSearches
-from ui.shared.services.loaded_queries import LoadedQueries
 
 ASKED = "put a letter in the post box nine"
 QUERIES = [
@@ -26,9 +24,7 @@ QUERIES = [
 @pytest.fixture(scope="module")
 def own(shared):
     work, catalog_id = shared
-    work.service(LoadedQueries).add(
-        catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "logged.jsonl"
-    )
+    add_queries(work, catalog_id, QUERIES, "logged.jsonl")
     mails = by_name(work, catalog_id, "send_mail")
     work.review.decide(catalog_id, "accept", mails, "ann")
     assert work.service(LearnedSearches).view(catalog_id, "usage") is None
@@ -47,9 +43,7 @@ def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(work, catalog_id
     with pytest.raises(ConfigError, match="nothing is learned for 'as it is, learned'"):
         work.service(Evaluations).run(catalog_id, replace(wanted, after="as it is, learned"))
     later = [*QUERIES[:1], {"query": ASKED, "gold": ["beta/send_mail"]}]
-    work.service(LoadedQueries).add(
-        catalog_id, "\n".join(map(json.dumps, later)).encode(), "later.jsonl"
-    )
+    add_queries(work, catalog_id, later, "later.jsonl")
     number = work.service(Evaluations).run(catalog_id, replace(wanted, queries="later.jsonl"))
     result = work.service(Experiments).get(number).result
     assert [one["query"] for one in result["queries"]] == [ASKED]

@@ -1,15 +1,13 @@
 """Profiles on one store: saved, changed by two people, made from requests, looked through."""
 
-import json
-
 import pytest
 
+from tests.ui.services.small_workspace import add_queries
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.profile import Profile, ToolRule
 from toolscope_core.profiles.profile_changes import with_choice, with_cover
 from ui.profiles.profile_edits import ProfileEdits
-from ui.shared.services.loaded_queries import LoadedQueries
 
 MAIL, SUM = "alpha/send_mail", "beta/add_numbers"
 
@@ -76,8 +74,7 @@ def test_a_merge_says_what_became_of_what_was_ticked(desk):
 def test_requests_that_a_query_set_has_count_with_its_answers(desk):
     work, catalog_id, edits, _ = desk
     rows = [{"query": "Add up 1 and 2", "gold": [SUM]}, {"query": "Fly", "gold": ["x/fly"]}]
-    content = "\n".join(map(json.dumps, rows)).encode()
-    work.service(LoadedQueries).add(catalog_id, content, "asked.jsonl")
+    add_queries(work, catalog_id, rows, "asked.jsonl")
     queries = edits.queries(catalog_id, ["Add up 1 and 2", "Fly", "Send a mail to a person"])
     assert [one.gold for one in queries][2] == ()
     assert not edits.waits(catalog_id, queries)

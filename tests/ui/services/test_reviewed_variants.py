@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import MAIL, TOOLS, accept_variants, catalog
+from tests.ui.services.small_workspace import MAIL, TOOLS, accept_variants, add_queries, catalog
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError
@@ -14,7 +14,6 @@ from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.evaluation.measured_sides import VARIANT_SIDES
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.exports import Exports
-from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.searches import Lookup, Searches
 
@@ -190,8 +189,7 @@ def test_unseen_only_those_are_accepted_that_lose_no_request(work, catalog_id, v
     ]
     worse = {"tool": "beta/add_numbers", "expanded": "Send a mail.", "questions": []}
     variants.add(catalog_id, json.dumps(worse).encode(), "worse.jsonl")
-    content = "\n".join(map(json.dumps, rows)).encode()
-    work.service(LoadedQueries).add(catalog_id, content, "q.jsonl")
+    add_queries(work, catalog_id, rows)
     variants.accept_measured(catalog_id, "ann")
     assert set(variants.accepted(catalog_id)) == {"alpha/send_mail", "beta/get_weather"}
     with pytest.raises(DecisionError, match="each of those loses some"):

@@ -1,10 +1,8 @@
 """A request against the toolset as it is and as the merge leaves it."""
 
-import json
-
 import pytest
 
-from tests.ui.services.small_workspace import by_name
+from tests.ui.services.small_workspace import add_queries, by_name
 from ui.shared.services import searches
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.searches import Lookup, Searches
@@ -23,9 +21,7 @@ QUERIES = [
 @pytest.fixture(scope="module")
 def small_workspace(shared):
     work, catalog_id = shared
-    work.service(LoadedQueries).add(
-        catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl"
-    )
+    add_queries(work, catalog_id, QUERIES)
     mails = by_name(work, catalog_id, "send_mail")
     work.review.decide(catalog_id, "accept", mails, "ann")
     return shared

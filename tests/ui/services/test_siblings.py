@@ -7,7 +7,7 @@ import pytest
 from tests.support.model_server import ModelServer
 from tests.support.replies import served
 from tests.ui.services import small_workspace
-from tests.ui.services.small_workspace import TEXT, tool
+from tests.ui.services.small_workspace import TEXT, add_queries, tool
 from toolscope_core.model.configuration import Endpoint, PlanConfig
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
@@ -59,7 +59,7 @@ def test_what_leaves_otherwise_is_not_listed_and_what_people_keep_apart_is(fligh
 
 def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(flights):
     work, i = flights
-    work.service(LoadedQueries).add(i, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
+    add_queries(work, i, QUERIES)
     (one,) = work.service(Siblings).pairs(i, 0.6)
     card = work.service(Siblings).card(i, one)
     assert card.standing == {START.id: START.description, END.id: END.description}
