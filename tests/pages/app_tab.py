@@ -1,9 +1,12 @@
 """The app in a small workspace: its pages run through app.py, on a workspace with a fake embedder."""
 
+from contextlib import suppress
+
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.screen import APP, pass_through
 from tests.ui.services.small_workspace import open_workspace
+from toolscope_core.model.errors import ToolScopeError
 
 
 class AppTab:
@@ -34,13 +37,31 @@ class AppTab:
         self.button(start).click().run()
         return self
 
-    def button(self, start):
-        (found,) = [b for b in self.at.button if (b.key or "").startswith(start)]
-        return found
+    def after(self, job):
+        """What is shown when a job has ended, be it in a failure."""
+        with suppress(ToolScopeError):
+            self.work.analyses.wait(job.id)
+        self.at.run()
+        return self
+
+    def widgets(self, kind, start):
+        return [w for w in getattr(self.at, kind) if (w.key or "").startswith(start)]
 
     def widget(self, kind, start):
-        (found,) = [w for w in getattr(self.at, kind) if (w.key or "").startswith(start)]
+        (found,) = self.widgets(kind, start)
         return found
+
+    def button(self, start):
+        return self.widget("button", start)
+
+    def tick(self, start, *rows):
+        """Tick these rows alone of the table whose key begins so."""
+        key = self.widget("dataframe", start).key
+        self.at.session_state[key] = {"selection": {"rows": list(rows)}}
+        self.at.run()
+
+    def tables(self, *columns):
+        return [t.value for t in self.at.dataframe if set(columns) <= set(t.value.columns)]
 
     @property
     def text(self):

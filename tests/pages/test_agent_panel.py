@@ -51,10 +51,6 @@ def ticked(page, *names):
     return page
 
 
-def table(page, column):
-    return next(frame.value for frame in page.at.dataframe if column in frame.value)
-
-
 def test_without_a_model_or_beyond_this_machine_it_says_why_not(page, monkeypatch):
     assert "No model is set up, so no agent can work." in page.open("evaluation", **VIEW).text
     monkeypatch.setattr(sign_in, "is_shared", lambda: True)
@@ -92,16 +88,16 @@ def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
     while page.work.service(Judging).job(page.catalog_id).live:
         time.sleep(0.05)
     page.at.run()
-    figures = table(page, "figure").set_index("figure")
+    figures = page.tables("figure")[0].set_index("figure")
     assert list(figures.loc["tools"][["as it is", "merged"]]) == ["6", "5"]
     assert figures.loc["exactly the right tools"]["merged"].startswith("0.667")
-    requests = table(page, "request")
+    requests = page.tables("request")[0]
     assert requests.iloc[0]["as it is"] == "✗ get, read_file"
     assert requests.iloc[0]["merged"] == "✓ get"
     page.at.session_state["experiment"] = "Kept runs"
     page.at.run()
     assert "m at work: as it is against accepted and safe: 3 queries" in str(
-        table(page, "what").iloc[0]["what"]
+        page.tables("what")[0].iloc[0]["what"]
     )
 
 

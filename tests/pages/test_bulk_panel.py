@@ -40,17 +40,12 @@ def test_kept_for_review_no_policy_takes_them_and_rejected_ones_come_back(page):
     assert page.review.progress(1).rejected == 0
 
 
-def table_key(page):
-    return next(one.key for one in page.at.dataframe if (one.key or "").startswith("bulk_rows_"))
-
-
 def test_what_is_not_ticked_is_left_alone(page):
     page.widget("button_group", "bulk_without").set_value([]).run()
-    key = table_key(page)
+    key = page.widget("dataframe", "bulk_rows_").key
     assert page.at.session_state[key]["selection"]["rows"] == [0, 1, 2]
     assert page.button("bulk_accept_").label == "Accept all 3"
-    page.at.session_state[key] = {"selection": {"rows": [1]}}
-    page.at.run()
+    page.tick("bulk_rows_", 1)
     assert page.button("bulk_accept_").label == "Accept the 1 ticked"
     page.press("bulk_accept_")
     assert page.review.progress(1).accepted == 1
@@ -61,6 +56,7 @@ def test_a_larger_router_cannot_be_ticked(page, monkeypatch):
     monkeypatch.setattr(Review, "larger_routers", lambda self, catalog_id: frozenset({mail}))
     page.at.run()
     assert "Not listed: 1 merge that would need a gateway" in page.text
-    key = table_key(page)
-    table = next(one.value for one in page.at.dataframe if one.key == key)
-    assert set(table["name"]) == {"get_weather", "list_files"}
+    assert set(page.widget("dataframe", "bulk_rows_").value["name"]) == {
+        "get_weather",
+        "list_files",
+    }

@@ -39,17 +39,11 @@ def experiment(page, part, **query):
     return page.open("evaluation", evaluation_view="Experiments", experiment=part, **query)
 
 
-def table(page, column):
-    return next(one.value for one in page.at.dataframe if column in one.value)
-
-
 def test_nothing_is_measured_until_somebody_asks(page):
     page.open("evaluation")
     assert "Nothing is measured yet" in page.text
     page.at.button(key="measure").click().run()
-    job = page.work.service(Evaluations).job(page.catalog_id, "comparison")
-    page.work.analyses.wait(job.id)
-    page.at.run()
+    page.after(page.work.service(Evaluations).job(page.catalog_id, "comparison"))
     assert "as it is against all proposals\\: 2 queries of q" in page.text
     assert len(page.work.service(Experiments).all(page.catalog_id)) == 1
 
@@ -57,7 +51,7 @@ def test_nothing_is_measured_until_somebody_asks(page):
 def test_figures_of_both_toolsets_and_what_shows_over_merging(page):
     measure(page, after="all proposals")
     page.open("evaluation")
-    rows = table(page, "figure")
+    rows = page.tables("figure")[0]
     figures = dict(zip(rows["figure"], rows["after"], strict=True))
     assert figures["tools"] == "4"
     assert figures["gold calls that run (TCCR)"] == "1.000"
@@ -89,7 +83,7 @@ def test_after_the_first_merge_what_is_accepted_is_measured(page):
 def test_queries_that_changed_lead_to_the_search(page):
     measure(page, after="all proposals")
     page.open("evaluation", outcome="won")
-    rows = table(page, "moved")
+    rows = page.tables("moved")[0]
     assert list(rows["query"]) == ["send a mail to a person"]
     assert rows["moved"].iloc[0].endswith("→ 1 beta/send_mail")
 
@@ -97,7 +91,7 @@ def test_queries_that_changed_lead_to_the_search(page):
 def test_each_merge_with_what_it_does(page):
     measure(page, after="all proposals")
     page.open("evaluation")
-    rows = table(page, "members")
+    rows = page.tables("members")[0]
     mails = next(row for row in rows["members"] if "send_mail" in row)
     assert mails == "alpha/send_mail, beta/send_mail, gamma/send_mail"
     assert list(rows["joins"])[list(rows["members"]).index(mails)] == "b"
@@ -106,7 +100,7 @@ def test_each_merge_with_what_it_does(page):
 def test_pairs_that_queries_confuse_are_a_table(page):
     measure(page)
     page.open("evaluation", evaluation_view="Confusions")
-    rows = table(page, "cost")
+    rows = page.tables("cost")[0]
     assert "send a mail to a person" in set(rows["texts"])
     assert f"**{len(rows)} pair" in page.text
 
@@ -116,7 +110,7 @@ def test_what_is_found_instead_is_a_matrix_whose_queries_are_saved_as_cases(page
     add_queries(page.work, page.catalog_id, rows)
     measure(page)
     page.open("evaluation", evaluation_view="Confusions")
-    matrix = table(page, "asked for")
+    matrix = page.tables("asked for")[0]
     assert list(matrix["asked for"])[-2:] == ["none", "not a tool"]
     asked_none = matrix[matrix["asked for"] == "none"].iloc[0]
     assert asked_none.dropna().tolist()[1:] == [1], "something is found for the joke"
@@ -144,14 +138,14 @@ def test_an_encoder_sweep_asks_for_names_and_draws_them(page):
     assert names.value == own
     number = measure(page, kind="sweep", knob="encoder", encoders=(own,))
     experiment(page, "Sweep", knob="what embeds (the encoder)", x=str(number))
-    assert list(table(page, "smaller by")["value"]) == [own]
+    assert list(page.tables("smaller by")[0]["value"]) == [own]
     assert page.at.get("plotly_chart")
 
 
 def test_the_ablation_is_a_table(page):
     measure(page, kind="ablation")
     experiment(page, "Ablation")
-    rows = table(page, "reranker")
+    rows = page.tables("reranker")[0]
     assert len(rows) == 10 and "CSR@10" in rows
     assert list(dict.fromkeys(rows["merger"])) == ["none", "drop-in", "gateway"]
 
@@ -159,7 +153,7 @@ def test_the_ablation_is_a_table(page):
 def test_plans_of_both_toolsets_are_a_table(page):
     measure(page, kind="plan")
     experiment(page, "Plans")
-    rows = table(page, "tools called")
+    rows = page.tables("tools called")[0]
     assert len(rows) == 2 and "exact" in rows
     assert "**exact**: the share of queries of which exactly" in page.text
 
@@ -172,7 +166,7 @@ def test_experiments_are_listed_with_what_is_out_of_date(page):
     page.open("evaluation", x=str(first))
     assert "The catalog or the decisions have changed since" in page.text
     experiment(page, "Kept runs")
-    rows = table(page, "state")
+    rows = page.tables("state")[0]
     assert list(rows["number"]) == [second, first]
     assert list(rows["state"]) == ["current", "decisions changed"]
 
@@ -183,7 +177,7 @@ def test_a_half_finished_sweep_is_shown_and_said(page):
     keep_result(page.work.store, number, {"points": whole["points"][:2]}, 1.0, is_done=False)
     experiment(page, "Sweep")
     assert "Not finished" in page.text
-    assert len(table(page, "smaller by")) == 2
+    assert len(page.tables("smaller by")[0]) == 2
     keep_result(page.work.store, number, {}, 1.0, is_done=False)
     experiment(page, "Sweep")
     assert "Nothing is measured yet" in page.text
@@ -227,11 +221,10 @@ def test_a_card_says_what_its_merge_does_to_the_requests_there_are(page):
     page.open("review", cluster=mails.id)
     assert "Before and after this change: being measured" in page.text
     work = page.work.service(MeasuredChanges)
-    page.work.analyses.wait(work.job(page.catalog_id).id)
-    page.at.run()
+    page.after(work.job(page.catalog_id))
     assert "2 requests with these tools: **1 won, 0 lost**; not enough queries" in page.text
     assert "1 of them need two of these tools" in page.text
-    assert list(table(page, "request")["request"]) == ["send a mail to a person"]
+    assert list(page.tables("request")[0]["request"]) == ["send a mail to a person"]
 
 
 def test_what_is_measured_is_kept_until_the_requests_are_others(page):

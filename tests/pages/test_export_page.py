@@ -87,7 +87,7 @@ def test_a_client_is_told_what_its_file_does_and_where_it_goes(page):
 def test_names_that_servers_share_are_listed_with_what_becomes_of_them(page):
     assert "Names that tools of several servers share" not in page.text
     choose(page, "Anthropic")
-    shared = table(page, "name", "fixed")
+    shared = page.tables("name", "fixed")[0]
     assert list(shared["fixed"])[:2] == ["alpha_get_weather", "beta_get_weather"]
     assert len(shared) == 5 and "Turn on *Apply suggested fixes*" in page.text
     page.at.toggle(key="fix").set_value(True).run()
@@ -96,20 +96,15 @@ def test_names_that_servers_share_are_listed_with_what_becomes_of_them(page):
     assert "alpha_send_mail" in page.at.code[0].value
 
 
-def table(page, *columns):
-    (found,) = [d.value for d in page.at.dataframe if set(columns) <= set(d.value.columns)]
-    return found
-
-
 def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
-    matrix = table(page, "client", "result").set_index("client")
+    matrix = page.tables("client", "result")[0].set_index("client")
     assert matrix.result["MCP"] == "1 violation"  # alpha serves list_files twice
     assert matrix.result["Neutral"] == "ok"
     assert "The catalog was loaded this way" in page.text
     assert not refused(page)
     choose(page, "Anthropic")
     assert "This toolset would be refused" in page.text
-    broken = table(page, "rule", "fix")
+    broken = page.tables("rule", "fix")[0]
     assert list(broken["tool_id"]) == [
         "alpha/list_files-2",
         "beta/get_weather",
@@ -157,7 +152,7 @@ def test_the_rules_of_clients_are_listed_with_their_fixes(page):
     rules = page.widget("selectbox", "rules_")
     assert rules.value == "mcp"
     rules.set_value("claude-code").run()
-    broken = table(page, "rule", "fix", "remedy")
+    broken = page.tables("rule", "fix", "remedy")[0]
     assert list(broken["tool_id"]) == ["alpha/list_files-2"]
     assert broken["fix"].iloc[0].startswith("alpha_list_files")
     assert "FastMCP" in broken["remedy"].iloc[0]
@@ -170,20 +165,20 @@ def test_too_many_tools_show_their_parts_before_and_after_the_split(open_app):
     page = open_app(*tools).open("export")
     choose(page, "OpenAI chat")
     assert refused(page)
-    parts = table(page, "file", "tokens", "servers")
+    parts = page.tables("file", "tokens", "servers")[0]
     assert [*zip(parts["file"], parts["tools"], strict=True)] == [
         ("toolset-1.json", 120),
         ("toolset-2.json", 30),
     ]
-    ways = table(page, "merges to apply", "parts")
+    ways = page.tables("merges to apply", "parts")[0]
     assert ways["tools"].iloc[0] == 150 >= ways["tools"].iloc[2]
     page.at.toggle(key="fix").set_value(True).run()
     assert not refused(page)
-    assert len(table(page, "file", "tokens", "servers")) == 2
+    assert len(page.tables("file", "tokens", "servers")[0]) == 2
     show_files(page)
     assert "toolset-1.json, lines 1 to" in page.text
     page.widget("selectbox", "rules_").set_value("cursor").run()
-    assert list(table(page, "file", "tokens", "servers")["tools"]) == [60, 60, 30]
+    assert list(page.tables("file", "tokens", "servers")[0]["tools"]) == [60, 60, 30]
 
 
 def test_texts_are_searched_for_names_that_the_export_takes_away(page):
@@ -191,7 +186,7 @@ def test_texts_are_searched_for_names_that_the_export_takes_away(page):
     page.at.run()
     text = f"Add up.\nThen call `{SUM.name}`.".encode()
     page.at.file_uploader(key="text_files").upload("CLAUDE.md", text, "text/markdown").run()
-    rows = table(page, "file", "line")
+    rows = page.tables("file", "line")[0]
     assert [*zip(rows["file"], rows["line"], rows["name"], strict=True)] == [
         ("CLAUDE.md", 2, SUM.name)
     ]

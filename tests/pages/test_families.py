@@ -179,7 +179,7 @@ def test_blind_has_no_look_at_one_job(page):
     page.at.session_state["blind"] = True
     page.at.run()
     assert "**As one job**" not in page.text
-    assert not [one for one in page.at.button if (one.key or "").startswith("one_job_")]
+    assert not page.widgets("button", "one_job_")
 
 
 def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page):

@@ -7,7 +7,6 @@ import pytest
 from tests.support.model_server import ModelServer
 from tests.support.replies import served, writing
 from toolscope_core.model.configuration import Endpoint, QueryGeneration
-from toolscope_core.model.tool import digest
 from toolscope_core.store.generated_rows import SET_NAME
 from ui.shared.services.generated_queries import GeneratedQueries
 from ui.shared.services.judging import Judging
@@ -53,15 +52,6 @@ def labels(page):
     return [button.proto.label for button in page.at.get("download_button")]
 
 
-def tick(page, *places):
-    """Tick rows of the table of those that wait."""
-    views = page.work.service(GeneratedQueries).views(page.catalog_id)
-    keys = [view.query.key for view in views if view.query.state == "waiting"]
-    key = f"generated_{digest('waiting', keys)[:12]}"
-    page.at.session_state[key] = {"selection": {"rows": list(places)}}
-    page.at.run()
-
-
 def test_without_a_model_it_says_so_and_with_one_the_estimate_stands_before_the_start(
     open_app, server
 ):
@@ -73,8 +63,7 @@ def test_without_a_model_it_says_so_and_with_one_the_estimate_stands_before_the_
     page.at.number_input(key="generate_count").set_value(4).run()
     assert "4 for drafts of queries, 4 for their wording" in page.text
     page.press("ask_queries")
-    page.work.analyses.wait(page.work.service(Judging).job(page.catalog_id).id)
-    page.at.run()
+    page.after(page.work.service(Judging).job(page.catalog_id))
     assert states(page) == ["waiting"] * 4
 
 
@@ -108,7 +97,7 @@ def test_queries_are_dropped_kept_and_edited_one_by_one_and_several_at_once(writ
     assert states(written)[:2] == ["dropped", "kept"]
     (view,) = written.work.service(LoadedQueries).sets(written.catalog_id)
     assert [query.text for query in view.content.queries] == [second]
-    tick(written, 0, 1)
+    written.tick("generated_", 0, 1)
     assert written.button("ticked_kept_").label == "Keep the 2 ticked"
     written.press("ticked_dropped_")
     assert states(written) == ["dropped", "kept", "dropped", "dropped"]

@@ -27,24 +27,20 @@ def accepted(page, name, reviewer="ann"):
     return page.review.decide(1, "accept", by_name(page.work, 1, name), reviewer)
 
 
-def table(page):
-    return next(one.value for one in page.at.dataframe if "what" in one.value.columns)
-
-
 def test_every_decision_is_listed_with_who_took_it_back_and_filtered(page):
     first = accepted(page, "send_mail")
     page.review.undo(1, "bob", first.seq)
     page.review.decide(1, "reject", by_name(page.work, 1, "get_weather"), "zoe")
     page.at.run()
-    assert list(table(page)["state"]) == ["stands", "taken back by bob"]
+    assert list(page.tables("what")[0]["state"]) == ["stands", "taken back by bob"]
     assert "2 of 2 decisions listed; 1 stands." in page.text
     page.widget("text_input", "history_words").set_value("weather").run()
-    assert list(table(page)["what"]) == ["Kept apart"]
+    assert list(page.tables("what")[0]["what"]) == ["Kept apart"]
     page.widget("text_input", "history_words").set_value("nothing of the kind").run()
     assert "No decision matches the filters" in page.text
     page.widget("text_input", "history_words").set_value("").run()
     page.widget("multiselect", "history_reviewers").set_value(["ann"]).run()
-    assert list(table(page)["who"]) == ["ann"]
+    assert list(page.tables("what")[0]["who"]) == ["ann"]
 
 
 def test_a_decision_on_a_profile_says_what_it_changed_in_it_and_goes_back(page):
@@ -78,9 +74,9 @@ def test_a_long_history_comes_in_pages_and_a_link_opens_its_own(page, monkeypatc
         page.review.undo(1, "bob", accepted(page, "send_mail").seq)
     page.at.query_params["decision"] = "1"
     page.at.run()
-    assert list(table(page)["no."]) == [1] and "3 of 3 decisions listed" in page.text
+    assert list(page.tables("what")[0]["no."]) == [1] and "3 of 3 decisions listed" in page.text
     page.widget("pagination", "history_page_2").set_value(1).run()
-    assert list(table(page)["no."]) == [5, 3]
+    assert list(page.tables("what")[0]["no."]) == [5, 3]
 
 
 def test_the_chosen_decision_says_what_it_changed_and_goes_back_and_forth(page):
@@ -122,7 +118,7 @@ def test_a_batch_goes_back_at_once_and_a_note_stays(page):
     page.at.button[[b.label for b in page.at.button].index("Keep the note")].click().run()
     assert "asked the mail team" in page.text
     page.widget("text_input", "history_words").set_value("mail team").run()
-    assert len(table(page)) == 1
+    assert len(page.tables("what")[0]) == 1
     page.press("history_undo_batch_")
     assert [one.action for one in page.review.standing(1)] == ["note"]
 
@@ -169,7 +165,7 @@ def offered(judge, taught):
 def test_two_states_are_compared(page):
     accepted(page, "send_mail")
     page.open("history", history_part="Compare")
-    rows = next(one.value for one in page.at.dataframe if "before" in one.value.columns)
+    rows = page.tables("before")[0]
     assert list(rows["change"]) == ["merged"]
     before = page.widget("selectbox", "state_at_Before")
     before.set_value(1).run()
@@ -218,7 +214,7 @@ def test_what_contradicts_is_refused_in_words_and_the_rest_is_offered(page):
     )
     assert "line 1" not in page.text
     assert "1 decision to add, 1 refused" in page.text
-    rows = next(one.value for one in page.at.dataframe if "outcome" in one.value.columns)
+    rows = page.tables("outcome")[0]
     assert list(rows["outcome"]) == ["refused", "added"]
     assert "contradicts decision 1" in rows["why"][0]
 

@@ -33,8 +33,7 @@ def test_a_person_keeps_a_tool_in_every_prompt_and_the_file_says_so(page):
     table = page.at.dataframe[0].value
     place = list(table["name"]).index("add_numbers")
     assert table["found"][place] == 100 and "calls" not in table
-    page.at.session_state[f"loaded_{page.catalog_id}"] = {"selection": {"rows": [place]}}
-    page.at.run()
+    page.tick("loaded_", place)
     page.press("load_True")
     assert standing(page) == [("load", {"loading": "in every prompt"})]
     assert "**1 tool** in every prompt" in page.text

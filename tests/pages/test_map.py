@@ -4,7 +4,6 @@ import pytest
 import streamlit as st
 
 from tests.pages.screen import open_page, words
-from toolscope_core.embedding import projection
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.tool import digest
 from toolscope_core.store.background import subprocess_jobs
@@ -19,19 +18,6 @@ pytestmark = pytest.mark.usefixtures("through_the_app")
 @pytest.fixture(autouse=True)
 def _own_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / "cache"))
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """Projections of small catalogs, without another process."""
-
-    def compute(task, vectors, counts=(), progress=None):
-        if task == "silhouettes":
-            return projection.silhouettes(vectors, counts)
-        return projection.pca(vectors) * 2
-
-    monkeypatch.setattr(subprocess_jobs, "compute", compute)
-    monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
 
 
 def plane(monkeypatch, work, **query):
@@ -93,7 +79,7 @@ def test_few_tools_are_shown_by_pca_and_the_page_says_why(monkeypatch, work):
     assert len({trace["xaxis"] for trace in drawn(app)["data"]}) == 2
 
 
-def test_umap_starts_by_itself_and_is_shown_once_it_is_there(monkeypatch, work, quick):
+def test_umap_starts_by_itself_and_is_shown_once_it_is_there(monkeypatch, work, computed_aside):
     app = plane(monkeypatch, work)
     catalog_id = work.catalogs.newest()[0].id
     work.analyses.wait(work.service(Maps).job(catalog_id, "UMAP").id)
@@ -102,7 +88,9 @@ def test_umap_starts_by_itself_and_is_shown_once_it_is_there(monkeypatch, work, 
     assert "principal components" not in words(app)
 
 
-def test_a_failed_projection_is_told_and_started_again_only_when_asked(monkeypatch, work, quick):
+def test_a_failed_projection_is_told_and_started_again_only_when_asked(
+    monkeypatch, work, computed_aside
+):
     def fail(*_args, **_more):
         raise JobError("umap of 8 tools ended early; start it again")
 
@@ -122,7 +110,7 @@ def test_a_failed_projection_is_told_and_started_again_only_when_asked(monkeypat
     assert work.service(Maps).job(catalog_id, "UMAP").id != failed
 
 
-def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, quick):
+def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, computed_aside):
     monkeypatch.setattr("ui.overlap.map_panel.UNASKED", 7)
     app = plane(monkeypatch, work)
     catalog_id = work.catalogs.newest()[0].id
@@ -195,7 +183,7 @@ def test_only_the_ticked_rows_are_never_to_merge(monkeypatch, work):
     assert (decision.action, len(decision.ids)) == ("reject", 2)
 
 
-def test_silhouettes_are_measured_when_asked(monkeypatch, work, quick):
+def test_silhouettes_are_measured_when_asked(monkeypatch, work, computed_aside):
     app = plane(monkeypatch, work, method="PCA")
     assert "How tightly" not in words(app)
     app.session_state["map_more"] = True

@@ -28,7 +28,7 @@ def edit(page, key, *rows):
 
 def intents_table(page):
     """The last table of requests and the tools that serve them."""
-    return [one.value for one in page.at.dataframe if "by" in one.value][-1]
+    return page.tables("by")[-1]
 
 
 def test_a_profile_is_made_from_requests(open_app):
@@ -62,8 +62,7 @@ def test_a_model_plans_the_requests_when_it_is_asked(open_app):
         assert "Questions: **2** to **m**" in page.text and not running.received
         assert not [one for one in page.at.button if one.key == "save_profile"]
         page.press("ask_plan")
-        page.work.analyses.wait(page.work.analyses.job(1, "plan").id)
-        page.at.run()
+        page.after(page.work.analyses.job(1, "plan"))
         assert running.received
     assert "**1 tool, " in page.text and "Not served (1): Tell a person" in page.text
     page.widget("text_input", "profile_name").set_value("desk").run()
@@ -87,7 +86,7 @@ def test_a_name_that_is_no_part_of_an_address_is_refused(open_app):
 def test_ticks_change_the_figures_at_once_and_are_saved_together(desk):
     page, edits = desk
     edit(page, "ticks_1_8", {"in desk": False}, {"in desk": True}, {"in desk": True})
-    figures = next(one.value for one in page.at.dataframe if "profile" in one.value)
+    figures = page.tables("profile")[0]
     assert figures["tools"].to_list() == [2]
     assert edits.chosen(1)["desk"].ids == {SUM}, "nothing is saved yet"
     assert page.button("save_ticks").label == "Save 3 ticks"

@@ -28,7 +28,7 @@ def test_a_set_is_previewed_added_and_deleted(page):
     upload(page, "q.jsonl", LINES)
     assert "2 queries, 2 with answers, 1 with steps." in page.text
     assert "1 line cannot be read; the others are used." in page.text
-    (problems,) = [table.value for table in page.at.dataframe if "reason" in table.value]
+    (problems,) = page.tables("reason")
     assert list(problems["line"]) == [3]
     assert "Not in this catalog, so never found: gone/\\<b\\>tool" in page.text
     assert page.work.service(LoadedQueries).sets(page.catalog_id) == ()
@@ -44,7 +44,7 @@ def test_a_set_is_previewed_added_and_deleted(page):
 def test_a_file_that_is_no_query_set_is_refused_in_words(page):
     upload(page, "q.csv", b"id,text\n1,x")
     assert "with the name query" in page.text
-    assert not [button for button in page.at.button if (button.key or "").startswith("add_q")]
+    assert not page.widgets("button", "add_q")
 
 
 def test_what_cannot_be_found_is_shown_for_each_search(page):

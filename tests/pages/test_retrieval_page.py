@@ -1,7 +1,6 @@
 """Retrieval: a request against the toolset as it is and the merged one, side by side."""
 
 import json
-from contextlib import suppress
 
 import pytest
 
@@ -9,7 +8,7 @@ from tests.support.model_server import ModelServer
 from tests.support.replies import planning, served
 from tests.ui.services.small_workspace import add_queries
 from toolscope_core.model.configuration import Endpoint
-from toolscope_core.model.errors import JobError, ModelError, ToolScopeError
+from toolscope_core.model.errors import ModelError
 from ui.retrieval.request_plans import Plans
 from ui.shared.services import searches
 from ui.shared.services.learned_searches import LearnedSearches
@@ -35,16 +34,12 @@ def page(open_app):
     return made
 
 
-def tables(page):
-    return [table.value for table in page.at.dataframe if "elsewhere" in table.value]
-
-
 def test_a_request_in_the_address_shows_both_toolsets(page):
     page.open("retrieval", q="send a mail", merges="all proposals")
     assert "As it is: 8 tools" in page.text
     assert "Merged: 4 tools" in page.text
     assert "**1 of 1** answers found" in page.text
-    before, after = tables(page)
+    before, after = page.tables("elsewhere")
     assert list(before["name"][:3]) == ["send_mail"] * 3
     assert sorted(before["answers"])[-1] == "✓"
     assert list(before["elsewhere"][:4]) == ["1", "1 ▲", "1 ▲", "2 ▲"]
@@ -61,7 +56,7 @@ def test_a_picked_query_becomes_the_request_and_another_request_unpicks_it(page)
     assert page.at.text_input(key="q").value == "mail and weather"
     assert "Split by the steps of its query set: **1** mail; **2** weather" in page.text
     assert "Missed: **alpha/none**, not among the first places" in page.text
-    assert set(tables(page)[0]["part"]) <= {"1", "2"}
+    assert set(page.tables("elsewhere")[0]["part"]) <= {"1", "2"}
     page.at.text_input(key="q").set_value("another").run()
     assert page.at.selectbox(key="picked").value is None
 
@@ -69,7 +64,7 @@ def test_a_picked_query_becomes_the_request_and_another_request_unpicks_it(page)
 def test_servers_are_found_instead(page):
     page.open("retrieval", q="send a mail")
     page.at.segmented_control(key="find").set_value("servers").run()
-    before, _ = tables(page)
+    before, _ = page.tables("elsewhere")
     assert "As it is: 3 servers" in page.text
     assert "of the places before the merge come from a server's tools" in page.text
     assert set(before["description"]) == {"made of its tools"}
@@ -79,11 +74,8 @@ def test_servers_are_found_instead(page):
 
 def ended(page):
     """The job that builds the index, once it has ended; the page is drawn again."""
-    work = page.work
-    with suppress(JobError):
-        work.analyses.wait(work.service(Searches).job(page.catalog_id).id)
-    page.at.run()
-    return work.service(Searches).job(page.catalog_id)
+    page.after(page.work.service(Searches).job(page.catalog_id))
+    return page.work.service(Searches).job(page.catalog_id)
 
 
 def test_an_index_that_takes_long_is_built_by_a_job(slow, page):
@@ -92,7 +84,7 @@ def test_an_index_that_takes_long_is_built_by_a_job(slow, page):
     assert "send_mail" in set(page.at.dataframe[0].value["tool"])
     assert ended(page).state == "done"
     assert "by words alone" not in page.text
-    assert len(tables(page)) == 2
+    assert len(page.tables("elsewhere")) == 2
 
 
 def test_a_failed_building_is_said_and_not_begun_again_unasked(slow, page, monkeypatch):
@@ -104,11 +96,7 @@ def test_a_failed_building_is_said_and_not_begun_again_unasked(slow, page, monke
     assert ended(page).state == "failed"
     assert "no model; get one" in page.text.replace("\\", "")
     assert [button for button in page.at.button if button.key == "index"]
-    assert not tables(page)
-
-
-def planned(page):
-    return [table.value for table in page.at.dataframe if "called" in table.value]
+    assert not page.tables("elsewhere")
 
 
 @pytest.fixture
@@ -137,9 +125,7 @@ def plan(page, **choices):
 def asked(page):
     """The job that asks for plans, once it has ended."""
     page.press("ask_plan")
-    with suppress(ToolScopeError):
-        page.work.analyses.wait(page.work.service(Plans).job(page.catalog_id).id)
-    page.at.run()
+    page.after(page.work.service(Plans).job(page.catalog_id))
     return page.work.service(Plans).job(page.catalog_id)
 
 
@@ -148,7 +134,7 @@ def test_a_plan_shows_the_jobs_their_candidates_and_what_is_called(page):
     assert "**1** mail" in page.text and "**2** weather" in page.text
     assert "Also searched together with the whole request" in page.text
     assert "**0 of 1** answers found" in page.text
-    tables = planned(page)
+    tables = page.tables("called")
     assert len(tables) == 4, "two jobs before and after"
     assert tables[0]["called"][0] == "●" and "send_mail" in set(tables[0]["name"])
     page.widget("toggle", "iterative").set_value(False).run()
@@ -161,7 +147,9 @@ def test_a_model_plans_when_it_is_asked_and_not_before(page, planner):
     assert "Why: not asked" in page.text and not planner.received
     assert asked(page).state == "done"
     assert "was not asked about" not in page.text and "Why: chosen by m at" in page.text
-    assert any(row == "to: request" for table in planned(page) for row in table["arguments"])
+    assert any(
+        row == "to: request" for table in page.tables("called") for row in table["arguments"]
+    )
     assert (
         "plans of requests"
         in page.open("history", history_part="Model runs").at.dataframe[0].value.to_string()
@@ -172,7 +160,7 @@ def test_a_model_that_refuses_is_said_and_what_was_found_stays(page, planner):
     planner.mode = "refused-key"
     plan(page, worker="a model")
     assert asked(page).state != "done"
-    assert page.at.error and "key" in page.text and planned(page)
+    assert page.at.error and "key" in page.text and page.tables("called")
 
 
 def test_a_model_is_trained_used_and_removed(page):
@@ -192,7 +180,7 @@ def test_a_model_is_trained_used_and_removed(page):
     page.open("retrieval", q="post box letter nine", ranking="Usage")
     assert any("What it gives: recall@5" in one.label for one in page.at.expander)
     assert any("Trained on 13 queries" in one.value for one in page.at.caption)
-    before, _ = tables(page)
+    before, _ = page.tables("elsewhere")
     assert before["name"][0] == "send_mail"
     page.press("remove_model")
     assert "Nothing is learned yet" in page.text
@@ -212,5 +200,5 @@ def test_the_search_of_a_paper_and_single_settings_of_it_are_chosen(page):
     assert "ms-marco-MiniLM-L6-v2' cannot be loaded" in page.text.replace("\\", "")
     page.at.selectbox(key="rerank").set_value("off").run()
     page.at.selectbox(key="assembly").set_value("the best of each part first").run()
-    before, _ = tables(page)
+    before, _ = page.tables("elsewhere")
     assert list(before["score"][:2]) == [1.0, 1.0], "the best of each of the two parts"

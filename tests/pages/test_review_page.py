@@ -191,7 +191,7 @@ def test_decided_clusters_are_listed_and_taken_back(page, action, state):
     page.press(f"{action}_{card_id(page)}")
     page.widget("selectbox", "show").set_value(state).run()
     assert [*page.at.dataframe[0].value["name"]] == ["send_mail"]
-    assert not [b for b in page.at.button if (b.key or "").startswith("reject_")]
+    assert not page.widgets("button", "reject_")
     page.press("take_back_")
     assert page.review.standing(1) == ()
     assert f"Nothing is {state.lower()}" in page.text
@@ -358,7 +358,7 @@ def test_what_shares_little_with_the_canonical_is_a_text_of_its_own():
 
 def test_blind_nothing_of_the_judge_is_on_the_card_until_it_is_turned_off(page):
     def columns():
-        return set(next(f.value for f in page.at.dataframe if "tools" in f.value))
+        return set(page.tables("tools")[0])
 
     assert "Weakest pair" in page.text and {"weakest", "kind"} <= columns()
     page.press("help").widget("toggle", "blind").set_value(True).run()

@@ -14,19 +14,14 @@ def page(open_app):
     return open_app(*BOTH).open("review")
 
 
-def listed(page):
-    (table,) = [d.value for d in page.at.dataframe if "other says" in d.value.columns]
-    return table
-
-
 def decisions(page):
-    return set(listed(page)["proposal"])
+    return set(page.tables("other says")[0]["proposal"])
 
 
 def test_a_card_leads_to_the_table_and_a_row_back_to_its_card(page):
     assert "One of 2 proposals between alpha and beta." in page.text
     page.press("together_")
-    assert list(listed(page)["one"]) == list(listed(page)["other"])
+    assert list(page.tables("other says")[0]["one"]) == list(page.tables("other says")[0]["other"])
     assert decisions(page) == {"exact copy, keeps alpha"}
     assert "2 of 2 proposals for the same job keep a tool of alpha." in page.text
     assert "the tools are on 2 servers" in page.text
@@ -37,7 +32,7 @@ def test_a_card_leads_to_the_table_and_a_row_back_to_its_card(page):
 
 def test_the_filters_of_the_queue_narrow_the_table(page):
     page.press("together_").widget("text_input", "review_find").set_value("city").run()
-    assert list(listed(page)["one"]) == ["get_weather"]
+    assert list(page.tables("other says")[0]["one"]) == ["get_weather"]
     page.widget("text_input", "review_find").set_value("no such").run()
     assert "None of the listed proposals is between two servers" in page.text
 
@@ -50,7 +45,7 @@ def test_all_are_accepted_with_one_undo(page):
     assert page.review.progress(1).waiting == 0
     page.press("undo_batch_")
     assert page.review.progress(1).accepted == 0
-    assert len(listed(page)) == 2
+    assert len(page.tables("other says")[0]) == 2
 
 
 def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
@@ -64,13 +59,11 @@ def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
 
 def test_what_is_not_ticked_is_left_alone(page):
     page.press("together_")
-    (key,) = [d.key for d in page.at.dataframe if "other says" in d.value.columns]
     assert page.button("accept_all_").label == "Accept all 2"
-    page.at.session_state[key] = {"selection": {"rows": [1]}}
-    page.at.run()
+    page.tick("every_tool_", 1)
     assert page.button("accept_all_").label == "Accept the 1 ticked"
     page.press("accept_all_")
-    assert list(listed(page)["proposal"]) == ["exact copy, keeps alpha", "accepted"]
+    assert list(page.tables("other says")[0]["proposal"]) == ["exact copy, keeps alpha", "accepted"]
 
 
 def test_of_two_stores_both_are_kept_until_a_person_keeps_one(open_app, stores_apart):

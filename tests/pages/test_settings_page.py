@@ -165,9 +165,7 @@ def test_asking_says_what_it_takes_and_starts(two, server):
     assert "Questions: **1** to **m**" in page.text and "Cost: at most" in page.text
     assert not server.received, "an estimate sends nothing"
     page.press("ask_judge")
-    job = page.work.service(Judging).job(page.catalog_id)
-    page.work.analyses.wait(job.id)
-    page.at.run()
+    page.after(page.work.service(Judging).job(page.catalog_id))
     assert len(server.received) == 1
     assert "Nothing is left to ask" in page.text and "Already answered: 1" in page.text
     host = server.origin.removeprefix("http://")
@@ -213,7 +211,7 @@ def test_history_lists_runs_with_their_cost(two, server):
 def test_grades_have_a_place_a_column_and_are_in_the_drawer(two, server):
     page = asked(chosen(two, server), "quality")
     page.open("catalog", part="Tools")
-    (tools,) = [t.value for t in page.at.dataframe if (t.key or "").startswith("tools_")]
+    tools = page.widget("dataframe", "tools_").value
     assert tools["documentation"].tolist() == ["Medium"] * 3
     page.open("catalog", part="More")
     assert "Nothing is left to ask" in page.text

@@ -41,8 +41,7 @@ def test_new_descriptions_are_measured_in_the_whole_catalog(page):
     page.at.run()
     assert page.work.service(MeasuredChanges).job(i) is None, "nothing is changed yet"
     with_words_in_front(page)
-    page.work.analyses.wait(page.work.service(MeasuredChanges).job(i).id)
-    page.at.run()
+    page.after(page.work.service(MeasuredChanges).job(i))
     assert "3 requests with these tools: **" in page.text
     assert "not enough queries to tell (n = " in page.text
 

@@ -24,7 +24,7 @@ def accepted(page):
 def test_a_question_is_dropped_and_the_rest_accepted(page):
     page.at.selectbox(key="variant_tool").set_value("beta/get_weather").run()
     assert "The whole text: not enough requests to tell (n = 0)." in page.text
-    next(box for box in page.at.checkbox if (box.key or "").startswith("keep_")).uncheck().run()
+    page.widgets("checkbox", "keep_")[0].uncheck().run()
     page.press("accept_")
     assert accepted(page)["beta/get_weather"].questions == ("B?",)
     assert page.at.selectbox(key="variant_tool").value == "alpha/send_mail"

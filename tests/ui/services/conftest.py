@@ -3,7 +3,9 @@
 import pytest
 
 from tests.ui.services import small_workspace
+from toolscope_core.embedding import projection
 from toolscope_core.merging.stores import Stores
+from toolscope_core.store.background import subprocess_jobs
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -51,6 +53,22 @@ def counts_folder(monkeypatch, tmp_path):
     """Where this test alone keeps what it counts."""
     monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache" / "counts"
+
+
+@pytest.fixture
+def computed_aside(monkeypatch):
+    """What was computed aside; the computing itself is quick, and small catalogs have maps."""
+    calls = []
+
+    def compute(task, vectors, counts=(), progress=None):
+        calls.append(task)
+        if task == "silhouettes":
+            return projection.silhouettes(vectors, counts)
+        return projection.pca(vectors) * (2 if task == "umap" else 3)
+
+    monkeypatch.setattr(subprocess_jobs, "compute", compute)
+    monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
+    return calls
 
 
 @pytest.fixture

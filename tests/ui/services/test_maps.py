@@ -7,28 +7,10 @@ from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.embedding import projection
 from toolscope_core.model.errors import ConfigError, JobError
-from toolscope_core.store.background import subprocess_jobs
 from ui.overlap import maps as module
 from ui.overlap.maps import Maps
-from ui.shared.services.result_cache import ResultCache
 
 pytestmark = pytest.mark.usefixtures("counts_folder")
-
-
-@pytest.fixture
-def asked(monkeypatch):
-    """What was computed aside; the computing itself is quick here."""
-    calls = []
-
-    def compute(task, vectors, counts=(), progress=None):
-        calls.append(task)
-        if task == "silhouettes":
-            return projection.silhouettes(vectors, counts)
-        return projection.pca(vectors) * (2 if task == "umap" else 3)
-
-    monkeypatch.setattr(subprocess_jobs, "compute", compute)
-    monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
-    return calls
 
 
 @pytest.fixture
@@ -36,7 +18,9 @@ def maps(work):
     return work.service(Maps)
 
 
-def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(work, catalog_id, asked, maps):
+def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(
+    work, catalog_id, computed_aside, maps
+):
     assert maps.points(catalog_id, "UMAP") is None
     with pytest.raises(JobError, match="UMAP of this catalog is not computed yet"):
         maps.drawn(catalog_id, "UMAP", "servers", beside=False)
@@ -46,7 +30,7 @@ def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(work, catalog_id, a
     points = maps.points(catalog_id, "UMAP")
     assert np.allclose(points, 2 * maps.points(catalog_id, "PCA"))
     maps.run(catalog_id, "UMAP")
-    assert asked == ["umap"]
+    assert computed_aside == ["umap"]
     other, _ = small_workspace.open_workspace(name="Desk again")
     try:
         found = other.service(Maps).points(other.catalogs.newest()[0].id, "UMAP")
@@ -55,23 +39,23 @@ def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(work, catalog_id, a
         other.close()
 
 
-def test_a_damaged_file_is_made_again(counts_folder, catalog_id, asked, maps):
+def test_a_damaged_file_is_made_again(counts_folder, catalog_id, computed_aside, maps):
     maps.run(catalog_id, "t-SNE")
     (file,) = counts_folder.glob("*.cnt")
     whole = file.read_bytes()
     for damaged in (whole[:-1], whole[:40] + b"\xff" + whole[41:], b""):
         file.write_bytes(damaged)
-        maps._points = ResultCache()
+        maps._results.clear()
         assert maps.points(catalog_id, "t-SNE") is None
     maps.run(catalog_id, "t-SNE")
-    assert asked == ["tsne", "tsne"]
+    assert computed_aside == ["tsne", "tsne"]
     assert file.read_bytes() == whole
 
 
-def test_other_parameters_are_another_file(catalog_id, asked, monkeypatch, maps):
+def test_other_parameters_are_another_file(catalog_id, computed_aside, monkeypatch, maps):
     maps.run(catalog_id, "UMAP")
     monkeypatch.setattr(projection, "SEED", 1)
-    maps._points = ResultCache()
+    maps._results.clear()
     assert maps.points(catalog_id, "UMAP") is None
 
 
@@ -113,7 +97,7 @@ def test_colours_follow_servers_clusters_states_and_fields(work, catalog_id, map
     assert again.panels[0].groups[at] == "accepted"
 
 
-def test_silhouettes_are_measured_once_for_each_toolset(work, catalog_id, asked, maps):
+def test_silhouettes_are_measured_once_for_each_toolset(work, catalog_id, computed_aside, maps):
     assert maps.silhouettes(catalog_id) is None
     work.analyses.wait(maps.start_silhouettes(catalog_id))
     first = maps.silhouettes(catalog_id)
@@ -123,11 +107,11 @@ def test_silhouettes_are_measured_once_for_each_toolset(work, catalog_id, asked,
         ("merged", 7),
     ]
     maps.run_silhouettes(catalog_id)
-    assert asked == ["silhouettes"] * 2
+    assert computed_aside == ["silhouettes"] * 2
     work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
     assert maps.silhouettes(catalog_id) is None, "the merged toolset is another one"
     maps.run_silhouettes(catalog_id)
-    assert asked == ["silhouettes"] * 3
+    assert computed_aside == ["silhouettes"] * 3
     assert [tools for _, tools, _ in maps.silhouettes(catalog_id).variants] == [8, 5]
 
 
