@@ -51,7 +51,7 @@ def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(work, catalog_id
 
 
 def test_a_damaged_model_is_said_and_can_be_removed(work, catalog_id):
-    (card,) = work.arrays.folder.glob("learned/*/usage/before/model.json")
+    (card,) = work.vectors.folder.glob("learned/*/usage/before/model.json")
     whole = card.read_bytes()
     card.write_bytes(whole.replace(b"recall@5", b"recall#5"))
     manifest = card.with_name("manifest.json")
