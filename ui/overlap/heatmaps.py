@@ -36,7 +36,7 @@ class Heatmaps(PageService):
         return self._cached(("grids", catalog_id), (plan,), make, state=(by, measure))
 
     def whole(self, catalog_id: int) -> collisions.Tile:
-        """All tools at once, where ``whole_fits``; ordered once."""
+        """All tools at once, of a catalog of at most ``MOST_WHOLE``; ordered once."""
         analysis = self._analyses.required(catalog_id)
         return self._cached(("wholes", catalog_id), (analysis,), lambda: collisions.whole(analysis))
 
