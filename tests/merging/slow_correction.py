@@ -80,11 +80,17 @@ def kept_apart(nodes, constraints):
 
 
 def agglomerate(strength, merge_at):
-    from scipy.cluster.hierarchy import fcluster, linkage
-    from scipy.spatial.distance import squareform
-
-    if len(strength) == 1:
-        return [[0]]
-    tree = linkage(squareform(1.0 - strength, checks=False), "complete")
-    labels = fcluster(tree, 1.0 - merge_at + 1e-9, "distance").tolist()
-    return sorted([row for row, own in enumerate(labels) if own == label] for label in set(labels))
+    """Complete linkage by its definition: the two parts whose weakest pair is strongest, of equal
+    ones the first.
+    """
+    parts = [[row] for row in range(len(strength))]
+    while len(parts) > 1:
+        weakest = {
+            (a, b): strength[np.ix_(parts[a], parts[b])].min()
+            for a, b in combinations(range(len(parts)), 2)
+        }
+        a, b = max(weakest, key=weakest.get)
+        if weakest[a, b] < merge_at - 1e-9:
+            break
+        parts[a] = sorted(parts[a] + parts.pop(b))
+    return parts

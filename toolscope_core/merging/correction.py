@@ -9,6 +9,7 @@ sides is heard together with that witness, half and half.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
 from itertools import combinations
 
 import numpy as np
@@ -28,14 +29,14 @@ from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import sorted_ids
 
-_MOST_CELLS = 1_000_000
-"""How many numbers are compared in one go."""
-
 _SLACK = 1e-9
 """A strength that is less by no more than this counts as one at the threshold."""
 
 Judge = Callable[[Sequence[Pair]], NDArray[np.float64]]
 """Merge probabilities of pairs, in their order."""
+
+Strengths = list[dict[int, float]]
+"""By node the nodes that are close to it, with a probability; both ways."""
 
 
 def correct(
@@ -146,14 +147,14 @@ def _divided(
     rest of its part would join.
     """
     strength = _strengths(component)
-    links = strength if divide else _allowed(component)
-    parts = _agglomerate(_witnessed(links, merge_at) if divide else links, merge_at)
+    parts = _agglomerate(_alike(strength, merge_at)) if divide else _allowed(component)
     for part in parts:
         fixed = [at for at in part if component.first + at in nodes.decided]
         free = [at for at in part if at not in fixed]
         proposed = _members(graph, nodes, [component.first + at for at in free])
         if len(proposed) > 1:
-            weakest = float(strength[free][:, free].min())
+            pairs = (strength[a].get(b, 0.0) for a, b in combinations(free, 2))
+            weakest = min(pairs, default=1.0)
             yield Group(proposed, weakest, len(parts) > 1, weakest < merge_at)
         for at in fixed:
             rows = nodes.rows([component.first + at])
@@ -162,64 +163,81 @@ def _divided(
             proposed = ()
 
 
-def _strengths(component: NodeComponent) -> NDArray[np.float64]:
-    """Symmetric (n, n): the lowest probability between two nodes, 1 on the diagonal.
+def _strengths(component: NodeComponent) -> Strengths:
+    """The lowest probability between two close nodes.
 
-    Nodes that share no neighbour get 0: nothing but a longer chain speaks for them; so do those
-    that people keep apart.
+    Nodes that share no neighbour are not close: nothing but a longer chain speaks for them; nor are
+    those that people keep apart.
     """
-    strength = np.zeros((component.size, component.size))
-    strength[component.left, component.right] = component.strength
-    strength[component.right, component.left] = component.strength
-    np.fill_diagonal(strength, 1.0)
-    return np.minimum(strength, _allowed(component))
-
-
-def _allowed(component: NodeComponent) -> NDArray[np.float64]:
-    """Symmetric (n, n): 0 between nodes that people keep apart, 1 elsewhere."""
-    allowed = np.ones((component.size, component.size))
+    strength: Strengths = [{} for _ in range(component.size)]
+    columns = component.left, component.right, component.strength
+    for a, b, value in zip(*(column.tolist() for column in columns), strict=True):
+        strength[a][b] = strength[b][a] = value
     for a, b in component.apart:
-        allowed[a, b] = allowed[b, a] = 0.0
-    return allowed
+        strength[a].pop(b, None)
+        strength[b].pop(a, None)
+    return strength
 
 
-def _witnessed(strength: NDArray[np.float64], merge_at: float) -> NDArray[np.float64]:
-    """Symmetric (n, n): a pair below ``merge_at`` has the mean of its strength and its best
-    witness's, which is as strong as the weaker of its pairs with the two.
+def _allowed(component: NodeComponent) -> list[list[int]]:
+    """The nodes in as few parts as hold none that people keep apart, each in the first that may."""
+    apart = {*component.apart, *((b, a) for a, b in component.apart)}
+    parts: list[list[int]] = []
+    for node in range(component.size):
+        fitting = (part for part in parts if not any((node, other) in apart for other in part))
+        part = next(fitting, None)
+        if part is None:
+            parts.append([node])
+        else:
+            part.append(node)
+    return parts
+
+
+def _alike(strength: Strengths, merge_at: float) -> Strengths:
+    """The pairs of at least ``merge_at``, witnesses heard."""
+    alike: Strengths = [{} for _ in strength]
+    for a, others in enumerate(strength):
+        for b in others:
+            value = _witnessed(strength, a, b, merge_at) if a < b else 0.0
+            if value >= merge_at - _SLACK:
+                alike[a][b] = alike[b][a] = value
+    return alike
+
+
+def _witnessed(strength: Strengths, a: int, b: int, merge_at: float) -> float:
+    """The strength of a pair; below ``merge_at`` its mean with that of its best witness, which is
+    as strong as the weaker of its pairs with the two.
 
     Each of the two is a witness of the pair's own strength, so that no pair gets weaker; pairs of
     strength 0 have none.
     """
-    witnessed = strength.copy()
-    doubtful = np.triu((strength > 0.0) & (strength < merge_at), 1)
-    rows, columns = np.nonzero(doubtful)
-    step = max(1, _MOST_CELLS // len(strength))
-    for start in range(0, len(rows), step):
-        a, b = rows[start : start + step], columns[start : start + step]
-        witness = np.minimum(strength[a], strength[b]).max(axis=1)
-        witnessed[a, b] = witnessed[b, a] = (strength[a, b] + witness) / 2.0
-    return witnessed
+    ours, theirs, own = strength[a], strength[b], strength[a][b]
+    if not 0.0 < own < merge_at:
+        return own
+    best = max((min(ours[c], theirs[c]) for c in ours.keys() & theirs.keys()), default=own)
+    return (own + max(own, best)) / 2.0
 
 
-def _agglomerate(strength: NDArray[np.float64], merge_at: float) -> list[list[int]]:
-    """Complete linkage cut at ``merge_at``: rows of each part, both in ascending order.
-
-    Rows come in id order and scipy resolves ties by row, so ties go by sorted ids.
+def _agglomerate(alike: Strengths) -> list[list[int]]:
+    """Complete linkage: the two parts whose weakest pair is strongest become one until no two are
+    left of which every pair is ``alike``, which is used up. Ties go by the lowest nodes. Rows of
+    each part, both in ascending order.
     """
-    distance, near = 1.0 - strength, 1.0 - merge_at + _SLACK
-    alike = distance <= near
-    first = alike.argmax(axis=1)
-    if (alike[first] == alike).all():  # cliques with nothing between them
-        cliques: dict[int, list[int]] = {}
-        for row, clique in enumerate(first.tolist()):
-            cliques.setdefault(clique, []).append(row)
-        return list(cliques.values())
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
-
-    parts = {row: [row] for row in range(len(strength))}
-    tree = linkage(squareform(distance, checks=False), "complete")
-    for step, (one, other, height, _) in enumerate(tree.tolist()):
-        if height <= near:
-            parts[len(strength) + step] = parts.pop(int(one)) + parts.pop(int(other))
+    parts = {node: [node] for node in range(len(alike))}
+    queue = [(-alike[a][b], a, b) for a in parts for b in alike[a] if a < b]
+    heapify(queue)
+    while queue:
+        value, a, b = heappop(queue)
+        if alike[a].get(b) != -value:  # one of them has become another part meanwhile
+            continue
+        parts[a] += parts.pop(b)
+        ours, theirs = alike[a], alike[b]
+        for node, others in ((a, ours), (b, theirs)):
+            for other in others:
+                alike[other].pop(node)
+        alike[b] = {}
+        alike[a] = {c: min(ours[c], theirs[c]) for c in ours.keys() & theirs.keys()}
+        for c, weakest in alike[a].items():
+            alike[c][a] = weakest
+            heappush(queue, (-weakest, min(a, c), max(a, c)))
     return sorted(sorted(part) for part in parts.values())
