@@ -5,7 +5,7 @@ second.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,17 @@ RowJudge = Callable[[Rows, Rows], NDArray[np.float64]]
 """Merge probabilities of pairs of rows, in their order."""
 
 
-def weakest_of_rows(rows: Sequence[int], judge: RowJudge) -> float:
-    """The lowest probability between any two of these rows, two or more, ascending."""
-    ends = np.array(list(combinations(rows, 2)), dtype=np.int32)
-    return float(judge(ends[:, 0], ends[:, 1]).min())
+def weakest_of_rows(groups: Sequence[Sequence[int]], judge: RowJudge) -> list[float]:
+    """The lowest probability between any two rows of each group, two or more, ascending. The judge
+    is asked once, for all of them.
+    """
+    if not groups:
+        return []
+    pairs = [list(combinations(rows, 2)) for rows in groups]
+    ends = np.array(list(chain.from_iterable(pairs)), dtype=np.int32)
+    begins = np.cumsum([0, *map(len, pairs[:-1])])
+    weakest: list[float] = np.minimum.reduceat(judge(ends[:, 0], ends[:, 1]), begins).tolist()
+    return weakest
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -159,7 +159,8 @@ def _divided(
         for at in fixed:
             rows = nodes.rows([component.first + at])
             ids = tuple(graph.ids[row] for row in rows)
-            yield Group(ids, weakest_of_rows(rows, judge), decided=True, newcomers=proposed)
+            (weakest,) = weakest_of_rows([rows], judge)
+            yield Group(ids, weakest, decided=True, newcomers=proposed)
             proposed = ()
 
 

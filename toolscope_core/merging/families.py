@@ -5,7 +5,6 @@ what differs is in no argument; a gateway with a selector could stand for all of
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 from toolscope_core.judging.phrasing import renamed, unshared
@@ -35,20 +34,14 @@ def family_groups(
     """
     apart = Constraints(cannot=constraints.cannot)
     rows = {tool: row for row, tool in enumerate(graph.ids)}
-    parts = []
-    for group in correct(graph, judge, family_at, apart):
-        parts += [
-            replace(
-                group,
-                members=part,
-                weakest_edge=weakest_of_rows([rows[tool] for tool in part], judge),
-                split=False,
-                intransitive=False,
-                family=True,
-            )
-            for part in _by_selector([tools[member] for member in group.members], stands)
-        ]
-    return tuple(sorted(parts, key=lambda group: group.members))
+    parts = [
+        part
+        for group in correct(graph, judge, family_at, apart)
+        for part in _by_selector([tools[member] for member in group.members], stands)
+    ]
+    weakest = weakest_of_rows([[rows[tool] for tool in part] for part in parts], judge)
+    families = (Group(*own, family=True) for own in zip(parts, weakest, strict=True))
+    return tuple(sorted(families, key=lambda group: group.members))
 
 
 def own_words(readings: Sequence[ToolReading]) -> list[tuple[str, ...]]:
