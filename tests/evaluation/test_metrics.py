@@ -1,5 +1,6 @@
-"""Metrics by hand, at the edges, and beside scikit-learn."""
+"""Metrics by hand, at the edges, and beside scikit-learn and ranx."""
 
+import json
 import math
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, ndcg_score
 
+from tests.support.catalogs import DATA
 from toolscope_core.evaluation.metrics import METRICS, gains
 
 IDS = "abcdefgh"
@@ -66,6 +68,15 @@ def test_more_places_than_tools_and_no_ranking(name):
 def test_without_gold_there_is_no_metric(name, gold):
     with pytest.raises(ValueError, match="without gold"):
         METRICS[name](["a"], gold, 1)
+
+
+def test_without_alternatives_they_are_those_of_ranx():
+    rows = json.loads((DATA / "metrics_of_ranx.json").read_text("utf-8"))["rows"]
+    for row in rows:
+        gold = [{one} for one in row["gold"]]
+        ours = {name: metric(row["ranking"], gold, row["k"]) for name, metric in METRICS.items()}
+        assert ours == pytest.approx({name: row[name] for name in METRICS}), row
+    assert len(rows) == 30
 
 
 @given(RANKINGS, GOLD, CUTOFFS)
