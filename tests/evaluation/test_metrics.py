@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, ndcg_score
 
-from tests.support.catalogs import DATA
 from toolscope_core.evaluation.metrics import METRICS, gains
 
 IDS = "abcdefgh"
@@ -71,7 +71,7 @@ def test_without_gold_there_is_no_metric(name, gold):
 
 
 def test_without_alternatives_they_are_those_of_ranx():
-    rows = json.loads((DATA / "metrics_of_ranx.json").read_text("utf-8"))["rows"]
+    rows = json.loads(Path(__file__).with_name("metrics_of_ranx.json").read_text("utf-8"))["rows"]
     for row in rows:
         gold = [{one} for one in row["gold"]]
         ours = {name: metric(row["ranking"], gold, row["k"]) for name, metric in METRICS.items()}
