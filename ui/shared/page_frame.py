@@ -283,9 +283,9 @@ STAGES = {
 
 
 def job_started_once(
-    work: JobService, catalog_id: int, about: str, key: str, *asked: object
+    work: JobService, catalog_id: int, about: str, key: str, *inputs: object
 ) -> None:
-    """Start what a page waits for, as it is ``asked``, say what it is ``about`` and show its
+    """Start what a page waits for, of these ``inputs``, say what it is ``about`` and show its
     progress. After a failure of the latest such job only when asked again, by the button ``key``.
     """
     job = work.job(catalog_id)
@@ -294,7 +294,7 @@ def job_started_once(
         if not st.button("Retry", icon=":material/replay:", key=key):
             return
     st.info(about, icon=":material/hourglass_empty:")
-    job_panel(work.start(catalog_id, *asked))
+    job_panel(work.start(catalog_id, *inputs))
 
 
 @st.fragment(run_every="1s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -55,21 +56,21 @@ class Uses(Generic[S]):
         return service._work.service(self._kind)
 
 
-class JobService(PageService):
+class JobService(PageService, ABC):
     """A service with one ``kind`` of long work, which ``run`` does here and now."""
 
     kind: str
 
-    def run(self, catalog_id: int, *asked: Any, **more: Any) -> object:
-        """Do the work; ``progress`` is among ``more``."""
-        raise NotImplementedError
+    @abstractmethod
+    def run(self, catalog_id: int, *inputs: Any, **options: Any) -> object:
+        """Do the work; ``progress`` is among the options."""
 
-    def start(self, catalog_id: int, *asked: Any) -> str:
+    def start(self, catalog_id: int, *inputs: Any) -> str:
         """Do what ``run`` does in the background; returns the job's id (that of a running one, if
         any).
         """
         return self._analyses.background(
-            catalog_id, self.kind, lambda progress: self.run(catalog_id, *asked, progress=progress)
+            catalog_id, self.kind, lambda progress: self.run(catalog_id, *inputs, progress=progress)
         )
 
     def job(self, catalog_id: int) -> Job | None:
