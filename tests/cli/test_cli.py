@@ -492,9 +492,9 @@ def test_servers_that_others_serve_are_switched_off_first(tmp_path):
         {"server": "three", "tools": [adding("numbers_add")]},
     ]
     file, out = write_json(tmp_path / "tools.json", servers), tmp_path / "bundle"
-    said = run("merge", file, "--out", out, "--by-server", "--accept", "none").output
-    assert "switched off two: one does the job of its only tool" in said
-    assert "switched off three: one does the job of its only tool" in said
+    output = run("merge", file, "--out", out, "--by-server", "--accept", "none").output
+    assert "switched off two: one does the job of its only tool" in output
+    assert "switched off three: one does the job of its only tool" in output
     entries = read_json(out / "relabel.json")["entries"]
     assert {row["old_id"]: row["new_id"] for row in entries} == {
         "one/add_numbers": "one/add_numbers",

@@ -61,20 +61,27 @@ def always(outcome):
 
 def test_paper_asks_about_every_candidate_pair_and_every_cluster(example):
     ask = answers(answering(same_verb))
-    told = ask_for_verdicts(example, NOBODY, ask, PAPER)
-    assert ask.spent[0].questions == len(told.verdicts)
+    model_verdicts = ask_for_verdicts(example, NOBODY, ask, PAPER)
+    assert ask.spent[0].questions == len(model_verdicts.verdicts)
     tools = example.catalog.tools
     candidates = {
         Pair.of(tools[a].id, tools[b].id)
         for a, b in zip(example.scores.left, example.scores.right, strict=True)
         if tools[a].content_hash != tools[b].content_hash
     }
-    assert set(told.verdicts) == candidates
+    assert set(model_verdicts.verdicts) == candidates
     merged = {
-        tool for p, v in told.verdicts.items() if v.outcome == "merge" for tool in (p.left, p.right)
+        tool
+        for p, v in model_verdicts.verdicts.items()
+        if v.outcome == "merge"
+        for tool in (p.left, p.right)
     }
-    assert merged <= {tool for audit in told.audits for tool in audit.members}
-    assert (told.saved.sure, told.saved.implied, told.saved.clusters) == (0, 0, 0)
+    assert merged <= {tool for audit in model_verdicts.audits for tool in audit.members}
+    assert (
+        model_verdicts.saved.sure,
+        model_verdicts.saved.implied,
+        model_verdicts.saved.clusters,
+    ) == (0, 0, 0)
 
 
 def test_by_default_what_the_offline_judge_is_sure_to_keep_apart_is_not_asked(example, verdicts):
@@ -130,15 +137,17 @@ def test_a_call_tells_shared_tools_once_so_it_takes_fewer_tokens(example):
 def test_only_merges_of_the_offline_judge_are_implied(example, outcome):
     ask = answers(always(outcome))
     config = QuestionConfig(sure_below=0.0)
-    told = ask_for_verdicts(example, NOBODY, ask, config)
+    model_verdicts = ask_for_verdicts(example, NOBODY, ask, config)
     plan = pairs_to_ask(example, NOBODY, config)
-    implied = [pair for pair in plan.pairs if pair not in told.verdicts]
+    implied = [pair for pair in plan.pairs if pair not in model_verdicts.verdicts]
     merge_at = example.judge.weights.merge_at
     assert all(plan.probability[pair] >= merge_at for pair in implied)
-    assert len(implied) == told.saved.implied
-    merged = nx.Graph((p.left, p.right) for p, v in told.verdicts.items() if v.outcome == "merge")
+    assert len(implied) == model_verdicts.saved.implied
+    merged = nx.Graph(
+        (p.left, p.right) for p, v in model_verdicts.verdicts.items() if v.outcome == "merge"
+    )
     assert all(nx.has_path(merged, pair.left, pair.right) for pair in implied)
-    assert (told.saved.implied > 0) == (outcome == "merge")
+    assert (model_verdicts.saved.implied > 0) == (outcome == "merge")
 
 
 @examples(5)
@@ -166,12 +175,12 @@ def test_asking_again_costs_nothing_and_says_the_same(example):
 
 def test_a_budget_leaves_the_rest_unanalysed_and_merges_nothing_of_it(example):
     model, budget = ScriptedModel(always("merge")), RunBudget(Budget(calls=1))
-    told = ask_for_verdicts(example, NOBODY, asking(model, budget=budget, concurrency=1))
+    model_verdicts = ask_for_verdicts(example, NOBODY, asking(model, budget=budget, concurrency=1))
     assert len(model.requests) == 1
-    assert "budget" in told.message and told.unanalysed
-    assert all("budget" in reason for reason in told.unanalysed.values())
-    edges = told.edges({}, bars_of(example))
-    assert set(edges) == {p for p, v in told.verdicts.items() if v.outcome == "merge"}
+    assert "budget" in model_verdicts.message and model_verdicts.unanalysed
+    assert all("budget" in reason for reason in model_verdicts.unanalysed.values())
+    edges = model_verdicts.edges({}, bars_of(example))
+    assert set(edges) == {p for p, v in model_verdicts.verdicts.items() if v.outcome == "merge"}
 
 
 def test_broken_answers_are_unanalysed_with_the_reason(example):
@@ -263,9 +272,9 @@ def test_a_cluster_of_two_is_audited_only_where_the_model_hesitates(
     def verdict(one, other):
         return ("merge", confidence) if {one["name"], other["name"]} == TWO else ("keep", 1.0)
 
-    told = ask_for_verdicts(example, NOBODY, answers(answering(verdict)))
-    assert "merge" in {verdict.outcome for verdict in told.verdicts.values()}
-    assert (2 in [len(audit.members) for audit in told.audits]) == is_audited
+    model_verdicts = ask_for_verdicts(example, NOBODY, answers(answering(verdict)))
+    assert "merge" in {verdict.outcome for verdict in model_verdicts.verdicts.values()}
+    assert (2 in [len(audit.members) for audit in model_verdicts.audits]) == is_audited
 
 
 @pytest.mark.parametrize("outcome", ["merge", "family"])
@@ -337,6 +346,6 @@ def test_a_catalog_without_candidates_costs_nothing(tmp_path):
     analysis = analysed(Catalog((Tool("a", "find_notes", "Find notes."),)), tmp_path)
     for config in (QuestionConfig(), PAPER):
         model = ScriptedModel(answering(same_verb))
-        told = ask_for_verdicts(analysis, NOBODY, asking(model), config)
-        assert not told.verdicts and not told.audits and not model.requests
-        assert with_model(analysis, told) == with_model(analysis, None)
+        model_verdicts = ask_for_verdicts(analysis, NOBODY, asking(model), config)
+        assert not model_verdicts.verdicts and not model_verdicts.audits and not model.requests
+        assert with_model(analysis, model_verdicts) == with_model(analysis, None)

@@ -52,9 +52,9 @@ def test_a_copy_with_hidden_text_is_seen_and_takes_no_part(kind, tmp_path):
     odd = record(poisoned(HIDDEN[kind]))
     catalog = read(("a-mirror", [odd]), ("post-office", [record(TEXT)]))
     assert catalog.blocked == {COPY}
-    found = ranked_findings(catalog)[0]
-    assert (found.severity, found.tool_id) == ("block", COPY)
-    assert f"⟨U+{ord(HIDDEN[kind][0]):04X}⟩" in found.excerpt
+    finding = ranked_findings(catalog)[0]
+    assert (finding.severity, finding.tool_id) == ("block", COPY)
+    assert f"⟨U+{ord(HIDDEN[kind][0]):04X}⟩" in finding.excerpt
     for policy in ("auto", "all"):
         plan = planned(catalog, tmp_path, policy)
         assert plan.applied == ()

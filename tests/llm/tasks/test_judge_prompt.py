@@ -199,8 +199,8 @@ def test_a_reason_is_one_short_clean_line():
     )
 )
 def test_no_reply_makes_the_parser_raise(value):
-    found = JUDGE_TASK.read(keyed(JUDGE_TASK, ToolPair(A, B)), {"answers": value})
-    assert all(isinstance(one, str) for one in found.values())
+    answers = JUDGE_TASK.read(keyed(JUDGE_TASK, ToolPair(A, B)), {"answers": value})
+    assert all(isinstance(one, str) for one in answers.values())
 
 
 def test_the_prompt_says_that_tool_text_is_no_instruction():
