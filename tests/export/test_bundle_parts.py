@@ -11,6 +11,7 @@ from toolscope_core.catalog.shards import read_shards
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.check.baseline import read_baseline
 from toolscope_core.export import bundle, checked_plan
+from toolscope_core.judging import cached_judge
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle, read_unmerged_bundle
 from toolscope_core.merging.pipeline import plan_merge
 
@@ -37,6 +38,20 @@ def test_parts_hold_what_the_whole_files_hold(written):
     assert pairs == (whole / "pairs.jsonl").read_bytes()
     hashed = json.loads((parts / "manifest.json").read_bytes())["sha256"]
     assert names - {"manifest.json", "clients"} <= set(hashed)
+
+
+def test_of_very_many_pairs_those_that_are_kept_apart_have_no_reasons(written, monkeypatch):
+    whole, parts = written
+    rows = [json.loads(line) for line in (whole / "pairs.jsonl").read_text().splitlines()]
+    monkeypatch.setattr(cached_judge, "_MOST_EXPLAINED", 50)
+    analysis = analysed(example_catalog(), parts.parent / "cache", threshold=0.4)
+    short = [
+        {key: row[key] for key in row.keys() - {"differs", "evidence"}}
+        if row["verdict"] == "keep"
+        else row
+        for row in rows
+    ]
+    assert list(bundle.pair_rows(analysis)) == short != rows
 
 
 def test_a_bundle_in_parts_is_read_as_one_in_whole_files(written):

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from tests.judging.test_judge import TOOLS, embed
+from toolscope_core.embedding.candidate_pairs import cosines
 from toolscope_core.judging import cached_judge
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.judge import OfflineJudge
+from toolscope_core.model.pair import PairScores
 
 SERVED = tuple(replace(one, server="rates", id=f"rates/{one.id}") for one in TOOLS)
 
@@ -24,12 +26,11 @@ def all_pairs(tools):
 
 
 def answers(judge, tools=TOOLS):
-    given = judge.pair_probabilities(*all_pairs(tools))
-    return (
-        given.same_job.tolist(),
-        given.family.tolist(),
-        [*judge.brief_verdicts(*all_pairs(tools))],
-    )
+    left, right = all_pairs(tools)
+    given = judge.pair_probabilities(left, right)
+    near = cosines(embed(tools), left, right)
+    scores = PairScores(left, right, near, given.same_job, given.family)
+    return given.same_job.tolist(), given.family.tolist(), [*judge.brief_verdicts(scores)]
 
 
 def judged_anew(tools, monkeypatch, folder):
@@ -59,12 +60,20 @@ def test_what_is_read_back_is_what_was_said(tools, tmp_path):
     assert answers(cached(tmp_path, tools), tools) == first
 
 
-def test_verdicts_of_very_many_pairs_are_made_block_by_block(tmp_path, monkeypatch):
-    first = answers(cached(tmp_path))
+def test_of_very_many_pairs_those_that_are_kept_apart_have_no_reasons(tmp_path, monkeypatch):
+    *first, verdicts = answers(cached(tmp_path))
+    outcomes = [verdict.outcome for verdict in verdicts]
+    assert 0 < outcomes.count("keep") < len(outcomes)
     monkeypatch.setattr(cached_judge, "_MOST_EXPLAINED", 10)
     monkeypatch.setattr(cached_judge, "_BLOCK", 7)
     judge = cached(tmp_path)
-    assert answers(judge) == first
+    assert answers(judge) == (
+        *first,
+        [
+            replace(one, evidence=(), differs=((), ())) if one.outcome == "keep" else one
+            for one in verdicts
+        ],
+    )
     judge.save()
     assert [path.name for path in (tmp_path / "verdicts").iterdir()] == ["probabilities.json"]
 

@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -141,13 +141,19 @@ def write_bundle(
     write_folder(bundle_files(analysis, plan, log, config or PlanConfig("auto")), Path(folder))
 
 
-def pair_rows(analysis: Analysis) -> Iterable[JsonObject]:
-    """One row a judged pair, by left and right id; of clear *keep*s only the main evidence."""
-    scores = analysis.scores
-    for verdict in map(
-        analysis.effective_verdict, analysis.cached_judge.brief_verdicts(scores.left, scores.right)
-    ):
-        yield verdict_row(verdict.pair.left, verdict.pair.right, verdict)
+def pair_rows(analysis: Analysis) -> Iterator[JsonObject]:
+    """One row a judged pair, by left and right id; of a clear *keep* only the main evidence, and
+    none where there are very many pairs.
+    """
+    for verdict in analysis.cached_judge.brief_verdicts(analysis.scores):
+        row = verdict_row(
+            verdict.pair.left, verdict.pair.right, analysis.effective_verdict(verdict)
+        )
+        if not verdict.evidence:  # then nobody looked at their words
+            del row["differs"]
+        if not row["evidence"]:
+            del row["evidence"]
+        yield row
 
 
 def verdict_row(left: str, right: str, verdict: Verdict) -> JsonObject:

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.files.cache_files import code_version, read_sealed, write_sealed
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.pair import Pair, Verdict
+from toolscope_core.model.pair import Pair, PairScores, Verdict
 from toolscope_core.model.protocols import LOCAL, Engine, Progress, Shared, Step, silent
 from toolscope_core.model.tool import canonical_json
 
@@ -31,7 +32,7 @@ _MOST = 1_000_000
 """Pairs in one file; beyond them only those of this run are kept."""
 _MOST_EXPLAINED = 250_000
 """Pairs whose verdicts are looked up and kept; of more they are made one block after the other, so
-that they need not all be in memory.
+that they need not all be in memory, and only those that are no *keep* have reasons.
 """
 _SAVED = 250_000
 """Judged pairs after which the file is written: so many at most are judged again after a kill."""
@@ -74,18 +75,35 @@ class CachedJudge:
         columns = np.array(values, dtype=np.float64).reshape(-1, 2)
         return PairProbabilities(columns[:, 0], columns[:, 1])
 
-    def brief_verdicts(self, left: Rows, right: Rows) -> Iterator[Verdict]:
-        """As ``OfflineJudge.verdicts`` with ``brief``."""
-        tools, name = self.judge.tools, self.judge.name
+    def brief_verdicts(self, scores: PairScores) -> Iterator[Verdict]:
+        """As ``OfflineJudge.verdicts`` with ``brief``, of judged pairs; where there are very many,
+        a *keep* has no evidence and no words that differ.
+        """
+        left, right = scores.left, scores.right
+        tools, judge = self.judge.tools, self.judge
         values: Iterable[Any]
-        if len(left) > _MOST_EXPLAINED:
-            blocks = (slice(start, start + _BLOCK) for start in range(0, len(left), _BLOCK))
-            rows = ((left[block], right[block]) for block in blocks)
-            values = chain.from_iterable(self._engine.map_blocks(_explained, self._shared, rows))
+        if len(scores) > _MOST_EXPLAINED:
+            values = self._with_reasons_of_some(scores)
         else:
             values = self._looked_up(self._verdicts, left, right, _explained)
-        for a, b, value in zip(left.tolist(), right.tolist(), values, strict=True):
-            yield _verdict(Pair.of(tools[a].id, tools[b].id), name, value)
+        for (a, b), value in zip(_values(left, right), values, strict=True):
+            yield _verdict(Pair.of(tools[a].id, tools[b].id), judge.name, value)
+
+    def _with_reasons_of_some(self, scores: PairScores) -> Iterator[list[Any]]:
+        """The values of verdicts, one block of those with reasons after the other."""
+        weights = self.judge.weights
+        kept = (scores.probability < weights.unsure_at) & (scores.family < weights.family_at)
+        others = np.flatnonzero(~kept)
+        parts = (others[start : start + _BLOCK] for start in range(0, len(others), _BLOCK))
+        rows = ((scores.left[part], scores.right[part]) for part in parts)
+        made = chain.from_iterable(self._engine.map_blocks(_explained, self._shared, rows))
+        columns = kept, scores.similarity, scores.probability, scores.family
+        for is_kept, near, same_job, family in _values(*columns):
+            if is_kept:
+                relation, serves = weights.relation(near, (same_job, family), ((), ()), "none")
+                yield [near, same_job, "keep", (), relation, family, serves, ((), ())]
+            else:
+                yield next(made)
 
     def save(self) -> None:
         """Keep what is new. Raises ``ConfigError`` where the folder is unusable."""
@@ -184,6 +202,14 @@ def _judged(judge: OfflineJudge, rows: tuple[Rows, Rows]) -> list[tuple[float, f
 
 def _explained(judge: OfflineJudge, rows: tuple[Rows, Rows]) -> list[list[Any]]:
     return list(map(_as_json, judge.verdicts(*rows, brief=True)))
+
+
+def _values(*columns: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
+    """The rows of columns of one length, not all of them as objects at once."""
+    for start in range(0, len(columns[0]), _BLOCK):
+        yield from zip(
+            *(column[start : start + _BLOCK].tolist() for column in columns), strict=True
+        )
 
 
 def _as_json(verdict: Verdict) -> list[Any]:
