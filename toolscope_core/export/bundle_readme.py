@@ -19,7 +19,11 @@ _FILES = (
     ("relabel.json, relabel.csv", "φ: what became of each tool that came in, by id and name"),
     ("arguments.json", "α: how a call to a tool that went becomes a call to the one that stayed"),
     ("clusters.json", "the merges, accepted and proposed, with reasons"),
-    ("pairs.jsonl", "each pair that was judged, with probabilities and evidence"),
+    (
+        "pairs.jsonl",
+        "each pair that was judged, with probabilities and reasons; of more than 250,000 pairs "
+        "those that are kept apart have no reasons",
+    ),
     ("aliases.json", "old name to new name, by server, where a name means one tool only"),
     ("never_merge.json", "pairs that people keep apart"),
     ("decisions.jsonl", "what people decided; `merge --decisions` replays it"),

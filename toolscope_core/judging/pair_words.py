@@ -136,5 +136,6 @@ def _one_word_apart(a: ToolReading, b: ToolReading, names: Sequence[Sequence[str
     return rest[0] == rest[1]
 
 
-def _stems(words: Iterable[str]) -> frozenset[str]:
+@lru_cache(maxsize=65_536)
+def _stems(words: tuple[str, ...]) -> frozenset[str]:
     return frozenset(map(stem, words))

@@ -125,6 +125,7 @@ def are_one(word: str, other: str) -> bool:
     return not keys_of(word).isdisjoint(keys_of(other))
 
 
+@lru_cache(maxsize=65_536)
 def is_english(word: str) -> bool:
     """Whether the word, or what it is a form of, is an English one."""
     return any(map(is_word, base_forms(word)))
