@@ -156,7 +156,7 @@ def pair_rows(analysis: Analysis) -> Iterator[JsonObject]:
         yield row
 
 
-def verdict_row(left: str, right: str, verdict: Verdict) -> JsonObject:
+def verdict_row(left: str, right: str, verdict: Verdict) -> dict[str, Any]:
     """A verdict as ``pairs.jsonl`` and ``judge`` write it, the ids in the order asked: the sides
     in ``serves`` and ``differs`` are those of this row.
     """
