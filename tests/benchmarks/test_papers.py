@@ -55,14 +55,14 @@ def rows(sets):
     return cache(lambda name: list(papers.TABLES[name].rows(sets(most[name]))))
 
 
-TRAINS = {"t2v-1", "t2v-a", "t2v-b", "t2v-5.1", "t2v-4.2"}
-"""They take long."""
+AT_NIGHT = {"t2v-1", "t2v-a", "t2v-b", "t2v-5.1", "t2v-4.2", "rps-5", "rps-10"}
+"""They take long: five train, two index every document variant or plan."""
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.nightly] if name in TRAINS else [])
+        pytest.param(name, marks=[pytest.mark.nightly] if name in AT_NIGHT else [])
         for name in MADE
         if not papers.TABLES[name].asks
     ],

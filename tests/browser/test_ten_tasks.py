@@ -72,7 +72,8 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
         decided += 1
         page.keyboard.press(key)
         expect(reviewed(page, decided)).to_be_visible()
-        look(watched, "decide", findings)
+        watched.settled()
+    look(watched, "decide", findings)
 
     page = watched.open("documents", catalog="team")
     text = page.locator('[class*="st-key-description_"] textarea')
