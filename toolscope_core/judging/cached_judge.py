@@ -35,7 +35,9 @@ _MOST_EXPLAINED = 250_000
 that they need not all be in memory, and only those that are no *keep* have reasons.
 """
 _SAVED = 250_000
-"""Judged pairs after which the file is written: so many at most are judged again after a kill."""
+"""Judged pairs after which the file is written, or a quarter of all: so many at most are judged
+again after a kill.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +174,10 @@ class _PairFile:
         return [self._entries.get(key) for key in keys]
 
     def add(self, entries: dict[str, Any]) -> None:
-        """Add judged pairs; every ``_SAVED`` of them the file is written."""
+        """Add judged pairs; where there are enough new ones, the file is written."""
         self._entries.update(entries)
         self._unsaved += len(entries)
-        if self._unsaved >= _SAVED:
+        if self._unsaved >= max(_SAVED, len(self._entries) // 4):
             with suppress(ConfigError):  # the end of the run says it
                 self.save()
 
