@@ -4,7 +4,11 @@ They are formed from what same-job clusters leave. No member could serve another
 what differs is in no argument; a gateway with a selector could stand for all of them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 
 from toolscope_core.judging.phrasing import renamed, unshared
@@ -48,45 +52,75 @@ def own_words(readings: Sequence[ToolReading]) -> list[tuple[str, ...]]:
     """For each of the tools the words of its name that no other name says, then those of its text
     that none of the others says at all.
     """
-    own = []
-    for at, one in enumerate(readings):
-        others = [other for place, other in enumerate(readings) if place != at]
-        named = set(one.named).intersection(*(renamed(one, other)[0] for other in others))
-        left = set(one.words).intersection(*(unshared(one, other) for other in others))
-        own.append(tuple(word for word in one.words if word in named | left))
-    return own
+    return reduce(_Compared.beside, readings, _Compared()).own_words()
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Tools beside each other: of each the words of its name that no other name says, and all
+    those that none of the others says. One more is compared with each of them once.
+    """
+
+    readings: tuple[ToolReading, ...] = ()
+    named: tuple[frozenset[str], ...] = ()
+    said: tuple[frozenset[str], ...] = ()
+
+    def beside(self, reading: ToolReading) -> _Compared:
+        """These and one more."""
+        names = [renamed(one, reading) for one in self.readings]
+        words = [(unshared(one, reading), unshared(reading, one)) for one in self.readings]
+        return _Compared(
+            (*self.readings, reading),
+            _narrowed(self.named, frozenset(reading.named), names),
+            _narrowed(self.said, frozenset(reading.words), words),
+        )
+
+    def own_words(self) -> list[tuple[str, ...]]:
+        each = zip(self.readings, self.named, self.said, strict=True)
+        return [tuple([word for word in one.words if word in a or word in b]) for one, a, b in each]
+
+
+def _narrowed(
+    words: Sequence[frozenset[str]],
+    added: frozenset[str],
+    pairs: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
+) -> tuple[frozenset[str], ...]:
+    """The words of each that the one added does not say, then its own that none of them says."""
+    kept = [own.intersection(ours) for own, (ours, _) in zip(words, pairs, strict=True)]
+    return (*kept, added.intersection(*(theirs for _, theirs in pairs)))
 
 
 def _by_selector(members: Sequence[Tool], stands: Callable[[Pair], bool]) -> list[tuple[str, ...]]:
     """The ids of what stays together where each member needs words, or a server, of its own: a
     tool that differs from the others in another selector begins a group of its own.
     """
-    groups: list[list[Tool]] = []
+    groups: list[_Compared] = []
     for tool in members:
-        for group in groups:
-            wider = [*group, tool]
-            pairs = combinations([one.id for one in wider], 2)
+        reading = read_tool(tool)
+        for at, group in enumerate(groups):
+            wider = group.beside(reading)
+            pairs = combinations([one.tool.id for one in wider.readings], 2)
             if all(stands(Pair.of(a, b)) for a, b in pairs) or _have_values(wider):
-                group.append(tool)
+                groups[at] = wider
                 break
         else:
-            groups.append([tool])
-    return [tuple(tool.id for tool in group) for group in groups if len(group) > 1]
+            groups.append(_Compared().beside(reading))
+    several = (group.readings for group in groups if len(group.readings) > 1)
+    return [tuple(one.tool.id for one in readings) for readings in several]
 
 
-def _have_values(tools: Sequence[Tool]) -> bool:
-    readings = [read_tool(tool) for tool in tools]
-    words = own_words(readings)
+def _have_values(compared: _Compared) -> bool:
+    readings, words = compared.readings, compared.own_words()
     named = [
         [word for word in own if word in one.named]
         for own, one in zip(words, readings, strict=True)
     ]
-    by_server = len({tool.server for tool in tools}) == len(tools)
+    by_server = len({one.tool.server for one in readings}) == len(readings)
     if by_server and len({_without_server(one) for one in readings}) == 1:
         return True
     if all(named):
-        return len(tools) < 3 or not _vary_otherwise(readings, words)
-    if any(named) and len(tools) > 2:
+        return len(readings) < 3 or not _vary_otherwise(readings, words)
+    if any(named) and len(readings) > 2:
         return False
     return all(words) or by_server
 
