@@ -14,9 +14,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 PORT ?= 8501
 # The default encoder in the form that starts at once; without this line its first use makes it.
 MAKE_MODEL := $(BIN)/python -c "from toolscope_core.embedding.quantized_model import *; quantized_model()"
-# A file stays on one worker, with what it sets up once; those of the browser, which are the longest,
-# come first.
-PYTEST := $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder
+# A file stays on one worker, with what it sets up once; the longest, as those of the browser, come
+# first. Workers with a thread each: a third one works while others wait for a browser.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(WORKERS),3) --dist loadfile \
+  --no-loadscope-reorder
 
 export HF_HUB_OFFLINE ?= 1
 

@@ -167,9 +167,13 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+LONG = {"browser": 0, "tool2vec": 1, "benchmarks": 2, "cli": 3}
+"""Folders whose files come first, so that no long one is the last."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    items.sort(key=lambda item: item.path.parent.name != "browser")  # a long one is not the last
+    items.sort(key=lambda item: LONG.get(item.path.parent.name, len(LONG)))
     seen = set()
     for item in items:
         again = item.path.name in LONG_LISTS and item.function in seen
