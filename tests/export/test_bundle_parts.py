@@ -43,7 +43,7 @@ def test_parts_hold_what_the_whole_files_hold(written):
 def test_of_very_many_pairs_those_that_are_kept_apart_have_no_reasons(written, monkeypatch):
     whole, parts = written
     rows = [json.loads(line) for line in (whole / "pairs.jsonl").read_text().splitlines()]
-    monkeypatch.setattr(cached_judge, "_MOST_EXPLAINED", 50)
+    monkeypatch.setattr(cached_judge, "MOST_EXPLAINED", 50)
     analysis = analysed(example_catalog(), parts.parent / "cache", threshold=0.4)
     short = [
         {key: row[key] for key in row.keys() - {"differs", "evidence"}}

@@ -64,7 +64,7 @@ def test_of_very_many_pairs_those_that_are_kept_apart_have_no_reasons(tmp_path, 
     *first, verdicts = answers(cached(tmp_path))
     outcomes = [verdict.outcome for verdict in verdicts]
     assert 0 < outcomes.count("keep") < len(outcomes)
-    monkeypatch.setattr(cached_judge, "_MOST_EXPLAINED", 10)
+    monkeypatch.setattr(cached_judge, "MOST_EXPLAINED", 10)
     monkeypatch.setattr(cached_judge, "_BLOCK", 7)
     judge = cached(tmp_path)
     assert answers(judge) == (

@@ -6,6 +6,7 @@ of them.
 
 from collections.abc import Iterator, Sequence
 
+from toolscope_core.judging.cached_judge import MOST_EXPLAINED
 from toolscope_core.merging.calls import map_call, sample_arguments
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.model.argument_map import ArgumentMap
@@ -21,8 +22,8 @@ _FILES = (
     ("clusters.json", "the merges, accepted and proposed, with reasons"),
     (
         "pairs.jsonl",
-        "each pair that was judged, with probabilities and reasons; of more than 250,000 pairs "
-        "those that are kept apart have no reasons",
+        "each pair that was judged, with probabilities and reasons; of more than "
+        f"{MOST_EXPLAINED:,} pairs those that are kept apart have no reasons",
     ),
     ("aliases.json", "old name to new name, by server, where a name means one tool only"),
     ("never_merge.json", "pairs that people keep apart"),

@@ -30,7 +30,7 @@ _BLOCK = 2048
 """Pairs that a worker judges at a time."""
 _MOST = 1_000_000
 """Pairs in one file; beyond them only those of this run are kept."""
-_MOST_EXPLAINED = 250_000
+MOST_EXPLAINED = 250_000
 """Pairs whose verdicts are looked up and kept; of more they are made one block after the other, so
 that they need not all be in memory, and only those that are no *keep* have reasons.
 """
@@ -84,11 +84,11 @@ class CachedJudge:
         left, right = scores.left, scores.right
         tools, judge = self.judge.tools, self.judge
         values: Iterable[Any]
-        if len(scores) > _MOST_EXPLAINED:
+        if len(scores) > MOST_EXPLAINED:
             values = self._with_reasons_of_some(scores)
         else:
             values = self._looked_up(self._verdicts, left, right, _explained)
-        for (a, b), value in zip(_values(left, right), values, strict=True):
+        for (a, b), value in zip(_rows_of(left, right), values, strict=True):
             yield _verdict(Pair.of(tools[a].id, tools[b].id), judge.name, value)
 
     def _with_reasons_of_some(self, scores: PairScores) -> Iterator[list[Any]]:
@@ -100,7 +100,7 @@ class CachedJudge:
         rows = ((scores.left[part], scores.right[part]) for part in parts)
         made = chain.from_iterable(self._engine.map_blocks(_explained, self._shared, rows))
         columns = kept, scores.similarity, scores.probability, scores.family
-        for is_kept, near, same_job, family in _values(*columns):
+        for is_kept, near, same_job, family in _rows_of(*columns):
             if is_kept:
                 relation, serves = weights.relation(near, (same_job, family), ((), ()), "none")
                 yield [near, same_job, "keep", (), relation, family, serves, ((), ())]
@@ -206,7 +206,7 @@ def _explained(judge: OfflineJudge, rows: tuple[Rows, Rows]) -> list[list[Any]]:
     return list(map(_as_json, judge.verdicts(*rows, brief=True)))
 
 
-def _values(*columns: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
+def _rows_of(*columns: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
     """The rows of columns of one length, not all of them as objects at once."""
     for start in range(0, len(columns[0]), _BLOCK):
         yield from zip(

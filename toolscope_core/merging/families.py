@@ -57,13 +57,13 @@ def own_words(readings: Sequence[ToolReading]) -> list[tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """Tools beside each other: of each the words of its name that no other name says, and all
-    those that none of the others says. One more is compared with each of them once.
+    """Tools beside each other: of each the ``name_words`` that no other name says, and of
+    ``all_words`` those that none of the others says. One more is compared with each of them once.
     """
 
     readings: tuple[ToolReading, ...] = ()
-    named: tuple[frozenset[str], ...] = ()
-    said: tuple[frozenset[str], ...] = ()
+    name_words: tuple[frozenset[str], ...] = ()
+    all_words: tuple[frozenset[str], ...] = ()
 
     def beside(self, reading: ToolReading) -> _Compared:
         """These and one more."""
@@ -71,12 +71,12 @@ class _Compared:
         words = [(unshared(one, reading), unshared(reading, one)) for one in self.readings]
         return _Compared(
             (*self.readings, reading),
-            _narrowed(self.named, frozenset(reading.named), names),
-            _narrowed(self.said, frozenset(reading.words), words),
+            _narrowed(self.name_words, frozenset(reading.named), names),
+            _narrowed(self.all_words, frozenset(reading.words), words),
         )
 
     def own_words(self) -> list[tuple[str, ...]]:
-        each = zip(self.readings, self.named, self.said, strict=True)
+        each = zip(self.readings, self.name_words, self.all_words, strict=True)
         return [tuple([word for word in one.words if word in a or word in b]) for one, a, b in each]
 
 
