@@ -152,7 +152,7 @@ def lay_around(watch: Watch) -> None:
         ("judge", OfflineJudge, "of"),
         ("judge", CachedJudge, "pair_probabilities save"),
         ("graph + correct", grouping, "row_graph correct"),
-        ("align + synthesise", group_syntheses, "synthesise guards unit_conflicts"),
+        ("align + synthesise", group_syntheses, "synthesise guards words_apart"),
         ("plan", plan_making, "build_clusters accept apply_clusters"),
         ("write", bundle, "bundle_files"),
         ("write", folders, "write_folder"),

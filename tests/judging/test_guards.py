@@ -181,6 +181,22 @@ def test_a_router_reaches_every_server_and_keeps_all_state():
     assert not guards([tool("a", "read_file"), tool("b", "read_old_file")], "a", "router", ALONE)
 
 
+@pytest.mark.parametrize(("name", "held"), [("read_file", 0), ("close_session", 1)])
+def test_one_account_lifts_the_rule_of_stores_and_nothing_else(name, held):
+    one, other = tool("a", name, "attic"), tool("b", name, "cellar")
+    assert len(guards([one, other], "a", "prune", ALONE)) == 1
+    reasons = guards([one, other], "a", "prune", ALONE, one_account=True)
+    assert len([reason for reason in reasons if HELD in reason]) == held
+    account = Constraints(one_account={frozenset({"attic", "cellar"}): True})
+    for words in ("Id of the issue", "UUID of the issue"):
+        two = [
+            replace(made, schema={"type": "object", "properties": {"id": TEXT | {"description": d}}})
+            for made, d in ((one, "Id of the issue"), (other, words))
+        ]
+        (cluster,) = build_clusters(Catalog(tuple(two)), [Group(("a", "b"), 0.99)], account, {}, 0.9)
+        assert cluster.safe is (not held and "UUID" not in words), cluster.reasons
+
+
 def test_state_is_switched_off_as_a_family_or_not_at_all():
     one, other = tool("a", "read_file", "attic"), tool("b", "read_file", "cellar")
     beside = [

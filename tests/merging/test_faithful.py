@@ -106,7 +106,7 @@ COUNTS = Tool(
     "counts",
     "stat_file",
     "Gives lineCount and size of a text file. Do not call it on devices.",
-    schema={"type": "object", "properties": {"filename": {"type": "string"}}},
+    schema={"type": "object", "properties": {"path": {"type": "string"}}},
 )
 """The words that the tool that goes says alone are no promise of the one that stays."""
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from toolscope_core.judging.arguments.argument_words import difference
 from toolscope_core.judging.arguments.matching import Match
-from toolscope_core.judging.arguments.units import difference
+from toolscope_core.judging.phrasing import renamed
 from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.vocabulary import action_classes, is_foreign, opposites
@@ -107,7 +108,8 @@ def _on_relation(compared: Compared) -> Iterator[str]:
         if left.schema is None or right.schema is None:
             yield "They look alike; their arguments are not known."
             return
-        yield serving_words(compared.serves, compared.tools)
+        if not all(renamed(*compared.readings)):
+            yield serving_words(compared.serves, compared.tools)
     elif compared.relation == "related":
         yield RELATED
     else:

@@ -100,7 +100,7 @@ def guards(
     on_servers = _on_servers(members, canonical, pruned, readings, companions)
     return (
         *(on_servers if not (one_account and pruned) else ()),
-        *_on_state(members, pruned, readings),
+        *_on_state(members, pruned, readings, one_account),
         *_on_effects(members, readings),
         *_on_results(members),
         *_on_scope(members, readings),
@@ -245,15 +245,21 @@ def _owners(members: Sequence[Tool]) -> list[str]:
 
 
 def _on_state(
-    members: Sequence[Tool], pruned: Sequence[Tool], readings: Mapping[str, ToolReading]
+    members: Sequence[Tool],
+    pruned: Sequence[Tool],
+    readings: Mapping[str, ToolReading],
+    one_account: bool,
 ) -> Iterator[str]:
-    """On one server: state that the members need not share, going by their names.
+    """On one server, or on several of one account: state that the members need not share, going by
+    their names.
 
-    A named server shares its files and records among its tools, but not what is held open.
+    A named server shares its files and records among its tools, and an account among its servers,
+    but not what is held open.
     """
-    if len(_owners(members)) > 1 or not pruned:
+    several = len(_owners(members)) > 1
+    if not pruned or (several and not one_account):
         return
-    if len({frozenset(readings[tool.id].nouns) for tool in members}) < 2:
+    if not several and len({frozenset(readings[tool.id].nouns) for tool in members}) < 2:
         return
     nouns = {noun for tool in pruned for noun in kept_behind(readings[tool.id])}
     if members[0].server:  # an implied one is a guess, which allows nothing

@@ -16,6 +16,7 @@ from toolscope_core.judging.explanation import (
     same_operation,
     serving_words,
 )
+from toolscope_core.judging.phrasing import renamed
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.unmatched_words import unmatched_reasons
@@ -72,7 +73,9 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
 def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
     """Which takes the calls of which by their arguments, in a sentence; empty for two jobs.
 
-    It says what their argument maps say, whatever else keeps the two apart.
+    It says what their argument maps say; nothing where each name has a word that the other does
+    not say in any form, ``setAdmin`` and ``setRegular``: whatever their arguments are, no call of
+    the one is meant for the other.
     """
     if verdict.relation in ("related", "different"):
         return ""
@@ -85,6 +88,8 @@ def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
     if verdict.relation == "parametric":
         selector, _ = selector_of(tools, verdict.differs)
         return f"Neither has an argument for the {selector}, so neither can take the other's calls."
+    if all(renamed(*map(read_tool, tools))):
+        return ""
     return serving_words(serving(*tools, match_parameters(*tools)), tools)
 
 

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.catalog.scan.hidden import without_hidden
+from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.candidate_pairs import Rows
-from toolscope_core.judging.arguments.alignment import unmappable
-from toolscope_core.judging.fixed_values import general_tools
+from toolscope_core.judging.arguments.alignment import argument_map, unmappable
 from toolscope_core.judging.signals import codes
 from toolscope_core.judging.vocabulary import is_foreign
+from toolscope_core.judging.words import is_empty, stem, words_of
 from toolscope_core.model.tool import Tool
 
 
@@ -78,6 +79,37 @@ class ToolFacts:
         return np.asarray(self._contents[left] == self._contents[right])
 
 
+def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
+    """Tool id → id of the general tool it is an instance of, on the same server: the one with the
+    first id where several fit. General tools are not in the result.
+
+    ``translate_to_french(text)`` is ``translate(text, language)`` where ``language`` lists French:
+    the name is the general tool's with one of its values added, and every call can be mapped.
+    """
+    named: dict[tuple[str, frozenset[str]], list[Tool]] = {}
+    for tool in tools:
+        own = _name_words(source_name(tool))
+        for parameter in tool.parameters:
+            for value in parameter.enum:
+                added = _name_words(value) - own if isinstance(value, str) else frozenset()
+                if added:
+                    named.setdefault((tool.server, own | added), []).append(tool)
+    general_by_id: dict[str, str] = {}
+    for tool in tools:
+        fitting = [
+            general
+            for general in named.get((tool.server, _name_words(source_name(tool))), ())
+            if general.id != tool.id
+            and (alpha := argument_map(tool, general)).exact
+            and alpha.constants
+        ]
+        if fitting:
+            general_by_id[tool.id] = min(general.id for general in fitting)
+    return {
+        tool: general for tool, general in general_by_id.items() if general not in general_by_id
+    }
+
+
 def _visible_content(tool: Tool) -> str:
     """The content hash of what a person sees: hidden characters make no other tool. One that says
     nothing but its name is equal to no other.
@@ -95,3 +127,8 @@ def _visible_content(tool: Tool) -> str:
 def _is_unclear(tool: Tool) -> bool:
     text = tool.description.strip()
     return not text or is_foreign(text)
+
+
+def _name_words(name: str) -> frozenset[str]:
+    """The words of a name that say something: ``translate_to_french`` has two."""
+    return frozenset(stem(word) for word in words_of(name) if not is_empty(word))

@@ -1,5 +1,7 @@
 """A catalog analysed: embedded, its near pairs judged, and the merged tools made."""
 
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -16,7 +18,6 @@ from toolscope_core.judging.same_names import same_named
 from toolscope_core.merging.analysis import Analysis, own_thresholds
 from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.grouping import groups_at, with_families
-from toolscope_core.merging.keepers import replaceable_shares
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, MergeThresholds
 from toolscope_core.model.decision import Constraints
@@ -24,6 +25,7 @@ from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.pair import PairScores
 from toolscope_core.model.protocols import LOCAL, Embedder, Engine, Progress, Step, silent
+from toolscope_core.model.tool import Tool
 
 _REPORTED = 64
 """So many clusters are made between two reports."""
@@ -101,6 +103,29 @@ def _make(analysis: Analysis, progress: Progress) -> None:
         synthesis = analysis.syntheses.synthesis(group.members, None, group.family)
         analysis.syntheses.differences(group.members, synthesis)
     progress(Step("merge", len(groups), len(groups)))
+
+
+def replaceable_shares(
+    tools: Sequence[Tool], first: Rows, left: Rows, right: Rows
+) -> Mapping[str, float]:
+    """By server the share of its tools, 0 to 1, that some other server has too: an exact copy
+    (``first`` is by row that of the first of equal content), or the other end of a pair of rows
+    that are merges. Of two servers the merges between them keep the one with the lower share.
+    """
+    places: defaultdict[int, set[str]] = defaultdict(set)
+    for tool, own in zip(tools, first.tolist(), strict=True):
+        places[own].add(tool.server)
+    near = {own: {own} for own in places}
+    for a, b in zip(first[left].tolist(), first[right].tolist(), strict=True):
+        near[a].add(b)
+        near[b].add(a)
+    elsewhere = Counter(
+        tool.server
+        for tool, own in zip(tools, first.tolist(), strict=True)
+        if tool.server and any(places[other] - {tool.server, ""} for other in near[own])
+    )
+    sizes = Counter(tool.server for tool in tools if tool.server)
+    return {server: elsewhere[server] / size for server, size in sizes.items()}
 
 
 def _first_copies(catalog: Catalog) -> Rows:

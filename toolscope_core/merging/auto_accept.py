@@ -174,7 +174,7 @@ RULES_ON_TOOLS = (
     Rule(
         "arguments",
         "No argument means something else in the tool that stays: its unit, its default "
-        "(``alignment.unit_conflicts``, ``defaults``).",
+        "(``argument_words``).",
         _check_arguments,
     ),
     Rule("inferred", "No argument is only guessed to be another (``matching``).", _check_inferred),

@@ -7,8 +7,8 @@ from functools import cached_property, partial
 from types import MappingProxyType
 
 from toolscope_core.catalog.tokens import Costs
-from toolscope_core.judging.arguments.alignment import argument_map, unit_conflicts
-from toolscope_core.judging.arguments.defaults import silent_changes
+from toolscope_core.judging.arguments.alignment import argument_map, words_apart
+from toolscope_core.judging.arguments.argument_words import silent_changes
 from toolscope_core.judging.guards import Companions, guards
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.unmatched_words import unmatched_reasons
@@ -109,7 +109,7 @@ class GroupSyntheses:
         key = members, synthesis.canonical
         if key not in self._serves_all:
             stays = self._tools[synthesis.canonical]
-            back = (argument_map(stays, tool).lossless for tool in self.of(members))
+            back = (argument_map(stays, tool).exact for tool in self.of(members))
             self._serves_all[key] = all(back)
         return "duplicate" if self._serves_all[key] else "subsumes"
 
@@ -132,9 +132,9 @@ class GroupSyntheses:
                     change
                     for tool, alpha in moved
                     for change in (
-                        unit_conflicts(tool, stays)
+                        words_apart(tool, stays)
                         if synthesis.kind == "router"
-                        else silent_changes(tool, stays, alpha)
+                        else silent_changes(tool, stays, alpha.moves)
                     )
                 ),
                 words=tuple(self._words(stays, moved)) if synthesis.kind == "prune" else (),

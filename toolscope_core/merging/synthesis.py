@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from toolscope_core.judging.arguments.alignment import argument_map, inferences, inlined, map_onto
+from toolscope_core.judging.arguments.alignment import argument_map, inferences, map_onto
+from toolscope_core.judging.arguments.argument_words import difference
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.judging.arguments.subschema import admits, leaves_out
-from toolscope_core.judging.arguments.units import difference
+from toolscope_core.judging.arguments.subschema import admits, inlined, leaves_out
 from toolscope_core.judging.phrasing import unshared
 from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.selector import selector_of
@@ -87,10 +87,11 @@ def synthesise(
     allowed = [tool for tool in free if tool.id == chosen] or free
     fit = [tool for tool in allowed if tool.id not in keepers.unfit]
     candidates = () if family or apart else fit
-    serving = [(tool, maps) for tool in candidates if (maps := serving_maps(tool, members))]
-    if serving and not chosen and any(tool.schema is None for tool in members):
+    guess = any(tool.schema is None for tool in members)
+    serving = [(tool, maps) for tool in candidates if (maps := serving_maps(tool, members, guess))]
+    if serving and not chosen and guess:
         canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
-        maps = serving_maps(canonical, members)
+        maps = serving_maps(canonical, members, guess)
         return Synthesis("unknown", canonical.id, document_of(canonical), maps)
     if serving:
         reading_by_id = {tool.id: read_tool(tool) for tool in members} if len(serving) > 1 else {}
@@ -109,23 +110,26 @@ def synthesise(
 
 def _preference(
     tool: Tool, maps: Sequence[ArgumentMap], reading_by_id: Mapping[str, ToolReading]
-) -> tuple[int, int, int, int, str]:
-    """What is inferred of fewest arguments first, then what asks for fewest limits, then the most
-    general: the one that says fewest words that others do not; then the shortest name, then the id.
+) -> tuple[int, int, int, str]:
+    """What asks for fewest limits first, then the most general: the one that says fewest words that
+    others do not; then the shortest name, then the id.
     """
-    inferred = sum(len(alpha.inferred) for alpha in maps)
     own = reading_by_id.get(tool.id)
     alone = sum(len(unshared(own, other)) for other in reading_by_id.values()) if own else 0
     notes = sum(len(alpha.notes) for alpha in maps)
-    return inferred, notes, alone, len(tool.name), tool.id
+    return notes, alone, len(tool.name), tool.id
 
 
-def serving_maps(canonical: Tool, members: Sequence[Tool]) -> tuple[ArgumentMap, ...]:
-    """α of every member onto the canonical's own schema; empty if one would lose anything."""
+def serving_maps(
+    canonical: Tool, members: Sequence[Tool], guess: bool = False
+) -> tuple[ArgumentMap, ...]:
+    """α of every member onto the canonical's own schema; empty if one would lose anything, or takes
+    an argument for another with little to say so, unless all of it is a ``guess``.
+    """
     maps = []
     for tool in members:
         alpha = argument_map(tool, canonical)
-        if not alpha.lossless:
+        if not (alpha.lossless if guess else alpha.exact):
             return ()
         maps.append(alpha)
     return tuple(maps)

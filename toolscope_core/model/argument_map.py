@@ -71,6 +71,11 @@ class ArgumentMap:
         return not self.dropped and not self.lossy
 
     @property
+    def exact(self) -> bool:
+        """Whether nothing is lost and no argument is only guessed to be another."""
+        return self.lossless and not self.inferred
+
+    @property
     def applicable(self) -> bool:
         """Whether nothing is lost but what a person lets go."""
         return not self.lossy and set(self.dropped) <= set(self.waived)

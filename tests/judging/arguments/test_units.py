@@ -102,7 +102,7 @@ def test_a_merge_over_units_keeps_both_arguments_and_is_left_to_a_person():
     assert [next(iter(arguments)) for arguments in given] == ["temperature", "temperature_2"]
 
 
-def test_a_inferred_argument_is_left_to_a_person():
+def test_a_guessed_argument_makes_no_drop_in():
     tools = tuple(
         Tool(one, "book", "Books it.", schema={"type": "object", "properties": {name: sub}})
         for one, name, sub in (
@@ -111,7 +111,7 @@ def test_a_inferred_argument_is_left_to_a_person():
         )
     )
     (cluster,) = build_clusters(Catalog(tools), [Group(("a", "b"))], Constraints(), {}, 0.9)
-    assert cluster.kind == "prune"
+    assert cluster.kind == "router"
     assert any("only guessed" in reason for reason in cluster.reasons)
     assert not cluster.safe
 

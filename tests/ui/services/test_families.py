@@ -165,21 +165,22 @@ BOTH_WAYS = Tool("a", "get_door", "Get a door.")
 
 
 def test_nobody_is_said_to_serve_whom_where_parameters_are_not_known():
-    def sentence(one, other):
+    def sentence(one, other, name="fetch_door"):
         pair = (
             replace(BOTH_WAYS, schema=one),
-            replace(BOTH_WAYS, id="b", name="get_gate", schema=other),
+            replace(BOTH_WAYS, id="b", name=name, schema=other),
         )
         return serving_of(Verdict(Pair("a", "b"), 0.9, 0.7, "unsure", relation="duplicate"), pair)
 
     known = {"type": "object", "properties": {"key": {"type": "string"}}}
     unknown = "so it is open which of them could take the other's calls."
     assert (
-        sentence(None, None) == f"The arguments of get_door and get_gate are not known, {unknown}"
+        sentence(None, None) == f"The arguments of get_door and fetch_door are not known, {unknown}"
     )
-    assert sentence(known, None) == f"The arguments of get_gate are not known, {unknown}"
+    assert sentence(known, None) == f"The arguments of fetch_door are not known, {unknown}"
     both = "Going by their arguments, each could take every call of the other."
     assert sentence(known, known) == both, "by the maps, though the verdict says that none serves"
+    assert sentence(known, known, "get_gate") == "", "a name says what the other does not"
 
 
 def test_a_merge_of_unknown_parameters_is_not_called_lossless(work, catalog_id):

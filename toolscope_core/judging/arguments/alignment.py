@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import Any
 
 from toolscope_core.catalog.source_words import source_name
+from toolscope_core.judging.arguments.argument_words import demands, difference
 from toolscope_core.judging.arguments.matching import Match, match_parameters, turned
 from toolscope_core.judging.arguments.moves import move_to, refusal, usual_move
-from toolscope_core.judging.arguments.subschema import core, inline_references, refers
-from toolscope_core.judging.arguments.units import difference
+from toolscope_core.judging.arguments.subschema import core, inline_references, inlined, refers
 from toolscope_core.judging.word_stems import name_words, plain_words, spelling
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.pair import Serves
@@ -51,15 +51,16 @@ def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = Non
     matches = match_parameters(tool, target) if matches is None else matches
     pairs = {match.left: match.right for match in matches}
     alpha = map_onto(tool, target.id, target.schema or {}, pairs, fixed_values(tool, target))
-    return replace(alpha, inferred=inferences(tool, matches))
+    lossy = (*alpha.lossy, *demands(tool, target, alpha.moves))
+    return replace(alpha, lossy=lossy, inferred=inferences(tool, matches))
 
 
 def serving(left: Tool, right: Tool, matches: Sequence[Match]) -> Serves:
     """Which of the two takes every call to the other, going by their schemas; ``matches`` are those
     of ``match_parameters``.
     """
-    by_left = argument_map(right, left, turned(matches)).lossless
-    if argument_map(left, right, matches).lossless:
+    by_left = argument_map(right, left, turned(matches)).exact
+    if argument_map(left, right, matches).exact:
         return "both" if by_left else "right"
     return "left" if by_left else "none"
 
@@ -81,12 +82,6 @@ def unmappable(tool: Tool) -> str | None:
     if refers(inline_references(tool.schema)):
         return f"the schema of `{tool.name}` refers to itself or to something outside it"
     return None
-
-
-def inlined(tool: Tool) -> Tool:
-    """The tool with the local references of its schema replaced; the same one if it has none."""
-    declared = inline_references(tool.schema or {})
-    return tool if declared is tool.schema else replace(tool, schema=declared)
 
 
 def map_onto(
@@ -158,15 +153,21 @@ def fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
     }
 
 
-def unit_conflicts(tool: Tool, target: Tool) -> tuple[str, ...]:
-    """Sentences on the arguments that are the same but in another unit or form."""
+def words_apart(tool: Tool, target: Tool) -> tuple[str, ...]:
+    """Sentences on the arguments that are the same by their schemas and not by their words, for
+    tools of one schema too.
+    """
     ours, theirs = ({p.name: p for p in one.parameters} for one in (tool, target))
     matches = match_parameters(tool, target)
-    units = [(m, difference(ours[m.left], theirs[m.right])) for m in matches]
-    return tuple(
-        f"`{m.left}` of {tool.id} and `{m.right}` of {target.id} differ: {unit}"
-        for m, unit in units
-        if unit
+    apart = [(m, difference(ours[m.left], theirs[m.right])) for m in matches]
+    moves = [ArgumentMove(match.left, match.right) for match in matches]
+    return (
+        *(
+            f"`{m.left}` of {tool.id} and `{m.right}` of {target.id} differ: {words}"
+            for m, words in apart
+            if words
+        ),
+        *demands(tool, target, moves),
     )
 
 

@@ -41,7 +41,7 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
         for p in left.parameters
         if p.name in names and types_meet(p.schema, names[p.name].schema)
     ]
-    scored = _scored(left, right, {match.left for match in matches})
+    scored = _scored(left, right)
     for score, a, b in sorted(scored, key=lambda row: (-row[0], sorted(row[1:]), row[1])):
         if score >= MATCH_AT and _rest([(score, a, b)], matches):
             matches.append(Match(a, b, score))
@@ -60,13 +60,18 @@ def turned(matches: Sequence[Match]) -> tuple[Match, ...]:
 _Scored = tuple[float, str, str]
 
 
-def _scored(left: Tool, right: Tool, done: set[str]) -> Sequence[_Scored]:
-    ours = [p for p in left.parameters if p.name not in done]
-    theirs = [p for p in right.parameters if p.name not in done]
+def _scored(left: Tool, right: Tool) -> Sequence[_Scored]:
+    """Those that only one of the tools names: what both name is that of the other or none of it."""
+    ours, theirs = _alone(left, right), _alone(right, left)
     if not ours or not theirs:
         return ()
     rows = ((likeness(a, b, (left, right)), a.name, b.name) for a in ours for b in theirs)
     return [row for row in rows if row[0] >= INFER_AT - _MARGIN]
+
+
+def _alone(tool: Tool, other: Tool) -> list[Parameter]:
+    names = {parameter.name for parameter in other.parameters}
+    return [parameter for parameter in tool.parameters if parameter.name not in names]
 
 
 def _rest(scored: Sequence[_Scored], matches: Sequence[Match]) -> Sequence[_Scored]:
@@ -86,6 +91,8 @@ def _only_ones(left: Tool, right: Tool, matches: Sequence[Match]) -> Sequence[Ma
     if len(ours) != 1 or len(theirs) != 1:
         return ()
     (a,), (b,) = ours, theirs
+    if a not in _alone(left, right) or b not in _alone(right, left):
+        return ()
     if any(match.left == a.name or match.right == b.name for match in matches):
         return ()
     fits = types_overlap(a.schema, b.schema) and not tell_apart(a, b)

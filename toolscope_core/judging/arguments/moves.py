@@ -1,14 +1,18 @@
 """How one argument is carried over: the operation between two parameters' schemas."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolscope_core.judging.arguments.roles import read_parameter
 from toolscope_core.judging.arguments.subschema import admits, core, leaves_out, type_set
-from toolscope_core.judging.word_stems import meaning, spelling
+from toolscope_core.judging.arguments.value_facts import LIST, value_facts
+from toolscope_core.judging.word_stems import meaning, plain_words, spelling
+from toolscope_core.judging.words import is_plural
 from toolscope_core.model.argument_map import ArgumentMove
 from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
+_SEVERAL = re.compile(r"\w\(e?s\)|\b(?:one or more|multiple|several|lists?)\b", re.IGNORECASE)
 _LARGEST = 2**31 - 1
 _COUNTED = frozenset({"count", "key"})
 _PAGED = frozenset(map(meaning, "limit max page per offset index size top results items".split()))
@@ -114,9 +118,23 @@ def _through_a_list(parameter: Parameter, target: str, schema: JsonObject) -> Ar
         one = own.get("minItems") == 1 == own.get("maxItems")
         fits = one and admits(schema, own.get("items"))
         return ArgumentMove(parameter.name, target, "unwrap") if fits else None
+    if _may_be_several(parameter):
+        return None
     listed = {"type": "array", "items": own, "minItems": 1, "maxItems": 1}
     fits = bool(type_set(own)) and type_set(schema) == {"array"} and admits(schema, listed)
     return ArgumentMove(parameter.name, target, "wrap") if fits else None
+
+
+def _may_be_several(parameter: Parameter) -> bool:
+    """Whether a text may name several things at once, as ``A-1,A-2`` does: a list of it would hold
+    one text that is none of them.
+    """
+    name = plain_words(parameter.name)
+    return bool(
+        value_facts(parameter).of(LIST)
+        or _SEVERAL.search(parameter.description)
+        or (name and is_plural(name[-1]))
+    )
 
 
 def refusal(parameter: Parameter, target: str, schema: JsonObject | bool) -> str:

@@ -5,10 +5,11 @@ knows, so a doubt costs a merge and never an argument.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from operator import ge, le
 from typing import Any
 
-from toolscope_core.model.tool import JsonObject, canonical_json
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 MAX_NODES = 20_000
 MAX_LEVELS = 100
@@ -88,9 +89,15 @@ def inline_references(schema: JsonObject) -> JsonObject:
     """
     if not refers(schema):
         return schema
-    inlined = _inlined(schema, schema, (), iter(range(MAX_NODES)))
-    plain = {key: value for key, value in inlined.items() if key not in _DEFINITIONS}
+    replaced = _inlined(schema, schema, (), iter(range(MAX_NODES)))
+    plain = {key: value for key, value in replaced.items() if key not in _DEFINITIONS}
     return schema if refers(plain) else plain
+
+
+def inlined(tool: Tool) -> Tool:
+    """The tool with the local references of its schema replaced; the same one if it has none."""
+    declared = inline_references(tool.schema or {})
+    return tool if declared is tool.schema else replace(tool, schema=declared)
 
 
 def refers(node: Any) -> bool:

@@ -88,8 +88,8 @@ _FORM_WORDS = frozenset("yyyy epoch unix iso rfc".split())
 _FORMS = (
     ("milliseconds since 1970", r"(?:epoch|unix)[^.;]*\b(?:milliseconds|millis|ms)\b"),
     ("seconds since 1970", r"\bepoch\b|\bunix(?:[- ]?time(?:stamp)?|\s+seconds)?\b"),
+    ("a date as YYYY-MM-DD", r"\byyyy-mm-dd\b(?![ t]?hh)"),
     ("a date and time as ISO 8601", r"\byyyy-mm-ddt?[t ]?hh:mm|\brfc ?3339|\biso[- ]?8601"),
-    ("a date as YYYY-MM-DD", r"\byyyy-mm-dd\b"),
     ("a date as MM/DD/YYYY", r"\bmm/dd/yyyy\b"),
     ("a date as DD/MM/YYYY", r"\bdd/mm/yyyy\b"),
     ("a date as MM-DD-YYYY", r"\bmm-dd-yyyy\b"),
@@ -115,8 +115,8 @@ def difference(one: Parameter, other: Parameter) -> str:
     Silence is no difference, and neither is a parameter that lists its values or offers several
     units itself.
     """
-    ours = _measured(one)
-    theirs = dict(_measured(other)) if ours else {}
+    ours = measured(one)
+    theirs = dict(measured(other)) if ours else {}
     for dimension, unit in ours:
         if theirs.get(dimension, unit) != unit:
             return f"{unit}, not {theirs[dimension]}"
@@ -133,7 +133,7 @@ def _parts(description: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in re.findall(r"[A-Z][a-z]{2,}", shown))
 
 
-def _measured(parameter: Parameter) -> tuple[tuple[str, str], ...]:
+def measured(parameter: Parameter) -> tuple[tuple[str, str], ...]:
     """Dimension and unit or written form, from ``format``, else the name, else the description."""
     if "enum" in parameter.schema:
         return ()

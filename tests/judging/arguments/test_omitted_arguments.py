@@ -4,11 +4,14 @@ import pytest
 
 from tests.judging.arguments.test_alignment import text, tool
 from toolscope_core.judging.arguments.alignment import argument_map
-from toolscope_core.judging.arguments.defaults import silent_changes
+from toolscope_core.judging.arguments.argument_words import silent_changes
 
 
 def changes(left, right):
-    return silent_changes(left, right, argument_map(left, right))
+    alpha = argument_map(left, right)
+    other = (one for one in alpha.lossy if one.startswith("if left out"))
+    silent = silent_changes(left, right, alpha.moves)
+    return (*other, *(one for one in silent if "written as text" in one))
 
 
 def test_calls_that_come_to_mean_something_else_are_told_of():
@@ -96,7 +99,7 @@ def test_a_schema_is_heard_before_a_description():
         for i, value in zip("ab", ("blue", "red"), strict=True)
     )
     assert changes(left, right) == ('if left out, `x` of a is "blue", and `x` of b "red"',)
-    assert changes(tool("a", "a", x=text("Default is 'red'.")), left)
+    assert changes(tool("b", "a", x=text("Default is 'red'.")), left)
 
 
 def test_an_argument_that_is_always_given_has_no_default():

@@ -1,0 +1,248 @@
+"""What the words of two arguments that are taken for one do not agree on.
+
+A schema says that both take a text; the words say that one is a UUID and the other a key, that one
+ends a day before the other, that one of two must be given. Where both say something else, calls
+would break or mean something else. Where one alone says it, its calls may: nobody knows. Where the
+tool that stays takes less by its words, it does not take every call.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.judging.arguments import units
+from toolscope_core.judging.arguments.omitted_arguments import (
+    conditions_apart,
+    other_default,
+    unmet_conditions,
+    unshared_default,
+)
+from toolscope_core.judging.arguments.subschema import inlined
+from toolscope_core.judging.arguments.value_facts import (
+    FORMS,
+    IDENTIFIER,
+    LIST,
+    WEAK,
+    ValueFacts,
+    facts_of_text,
+    unsaid,
+    value_facts,
+)
+from toolscope_core.judging.word_stems import plain_words, spelling
+from toolscope_core.model.argument_map import ArgumentMove
+from toolscope_core.model.numbers import enumerated, quoted
+from toolscope_core.model.tool import Parameter, Tool
+
+_DEEPEST = 5
+"""How many levels of an argument's own fields are compared."""
+
+_NO_NAMES = frozenset({"a UUID", "a number", "an e-mail address", "a URL", "a phone number"})
+_NO_IDS = _NO_NAMES - {"a UUID", "a number"} | {"a login name", "coordinates", "an IP address"}
+"""What is surely no name, and no id."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Two:
+    """An argument of one tool and that of another which it is taken for, at some depth."""
+
+    name: str
+    source: Parameter
+    target: Parameter
+
+    @property
+    def facts(self) -> tuple[ValueFacts, ValueFacts]:
+        return value_facts(self.source), value_facts(self.target)
+
+    @property
+    def turned(self) -> "_Two":
+        return _Two(self.name, self.target, self.source)
+
+
+def difference(one: Parameter, other: Parameter) -> str:
+    """What the words of both say and do not agree on, ``a UUID, not a key``; else empty.
+
+    Silence is no difference, and neither is what one of them takes beside what both take.
+    """
+    return next(filter(None, map(_difference, _levels(one, other, one.name))), "")
+
+
+def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator[str]:
+    """Sentences on what keeps ``target`` from taking calls to ``tool`` as they are meant, though
+    its schema takes them: what its words ask for, and what it does where an argument is left out.
+
+    Of two tools that differ in nothing else, whatever one alone says of an argument keeps them
+    apart: it is why there are two.
+    """
+    tool, target = inlined(tool), inlined(target)
+    pairs = list(_moved(tool, target, moves))
+    for two in pairs:
+        name = f"`{two.name}` of {target.id}"
+        if defaults := other_default(two.source, two.target):
+            yield (
+                f"if left out, `{two.source.name}` of {tool.id} is {defaults[0]}, and {name} "
+                f"{defaults[1]}"
+            )
+        if not _difference(two) and (asked := list(_limits(two, tool))):
+            yield f"{name} takes {enumerated(asked)}, and {tool.id} does not ask for that"
+    if _differ_in_one(pairs, tool, target):
+        yield from _only_one_says(pairs, tool, target)
+    yield from unmet_conditions(tool, target, moves)
+
+
+def silent_changes(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator[str]:
+    """Sentences on what calls to ``tool`` may come to mean on ``target`` though nothing is lost:
+    what only one of the two says of an argument, a number that is written as text (an id is no
+    number).
+    """
+    ours, theirs = inlined(tool), inlined(target)
+    yield from _only_one_says(list(_moved(ours, theirs, moves)), ours, theirs)
+    for move in moves:
+        if move.op == "cast" and plain_words(move.source)[-1:] not in (("id",), ("ids",)):
+            yield f"`{move.source}` of {tool.id} would be written as text"
+
+
+def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[str]:
+    for two in pairs:
+        for own, who, beside in ((two.turned, tool, target), (two, target, tool)):
+            words = unsaid(own.target, beside)
+            alone = [*_asked(own, beside), *_bounds(own), *([quoted(words)] if words else [])]
+            if alone:
+                yield f"only {who.id} says of `{own.target.name}`: {enumerated(alone)}"
+        if stated := unshared_default(two.source, two.target):
+            yield f"only one of them says what `{two.name}` is where it is left out: {stated}"
+    yield from conditions_apart(tool, target)
+
+
+def _differ_in_one(pairs: Sequence[_Two], tool: Tool, target: Tool) -> bool:
+    """Whether all but the names of two tools is the same but for the words of one argument."""
+    apart = [two for two in pairs if two.source.description != two.target.description]
+    names = [[parameter.name for parameter in one.parameters] for one in (tool, target)]
+    return len(apart) == 1 and names[0] == names[1] and tool.description == target.description
+
+
+def _moved(tool: Tool, target: Tool, moves: Iterable[ArgumentMove]) -> Iterator[_Two]:
+    ours, theirs = ({p.name: p for p in one.parameters} for one in (tool, target))
+    for move in moves:
+        yield from _levels(ours[move.source], theirs[move.target], move.target)
+
+
+def _levels(one: Parameter, other: Parameter, name: str, depth: int = 0) -> Iterator[_Two]:
+    """The two, and what they hold under one name, at every depth."""
+    yield _Two(name, one, other)
+    if depth >= _DEEPEST:
+        return
+    ours, theirs = one.schema.get("items"), other.schema.get("items")
+    if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+        items = Parameter(one.name, True, ours), Parameter(other.name, True, theirs)
+        yield from _levels(*items, f"{name}[]", depth + 1)
+    ours, theirs = one.schema.get("properties"), other.schema.get("properties")
+    if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+        for key in ours:
+            if isinstance(ours[key], Mapping) and isinstance(theirs.get(key), Mapping):
+                inner = (Parameter(key, False, ours[key]), Parameter(key, False, theirs[key]))
+                yield from _levels(*inner, f"{name}.{key}", depth + 1)
+
+
+def _difference(two: _Two) -> str:
+    return units.difference(two.source, two.target) or _contradiction(*two.facts)
+
+
+def _contradiction(a: ValueFacts, b: ValueFacts) -> str:
+    agreed = any(a.of(about) & b.of(about) - WEAK for about in a.say)
+    for about in sorted({*a.say, *b.say, *a.shown, *b.shown}):
+        ours, theirs = a.of(about), b.of(about)
+        if _are_two(about, ours, theirs) and not (ours <= WEAK and theirs <= WEAK and agreed):
+            return f"{_either(ours)}, not {_either(theirs)}"
+        for labels, refused in ((ours, b.refuse.get(about)), (theirs, a.refuse.get(about))):
+            if refused and labels & refused:
+                return f"{_either(labels & refused)}, which the other does not take"
+    if a.values and b.values and a.values.isdisjoint(b.values):
+        return "none of the values that they list is the same"
+    return ""
+
+
+def _are_two(about: str, ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    if not ours or not theirs or not ours.isdisjoint(theirs):
+        return False
+    if about != IDENTIFIER:
+        return True
+    weak = [WEAK & labels for labels in (ours, theirs)]
+    if not any(weak):
+        return True
+    if ours <= WEAK and theirs <= WEAK:
+        return {"a name", "an id"} <= ours | theirs
+    named, other = (ours, theirs) if ours <= WEAK else (theirs, ours)
+    if named <= WEAK and other.isdisjoint(WEAK):
+        return (named == {"a name"} and other <= _NO_NAMES) or (
+            named == {"an id"} and other <= _NO_IDS
+        )
+    return False
+
+
+def _asked(two: _Two, tool: Tool) -> Iterator[str]:
+    """What the words of the target say of its value, and the source does not."""
+    yield from _facts_asked(two, tool, frozenset(two.facts[1].say))
+    ours, theirs = dict(units.measured(two.source)), dict(units.measured(two.target))
+    yield from (unit for dimension, unit in theirs.items() if dimension not in ours)
+    if _lists_values(two) and two.facts[1].values not in _values(two):
+        yield "certain values"
+
+
+def _limits(two: _Two, tool: Tool) -> Iterator[str]:
+    """What the words of the target take no more than, and the source does not say it gives."""
+    source, target = two.facts
+    takes_one_too = "a JSON list" not in target.say.get(LIST, ())  # a value alone is a list of one
+    yield from _facts_asked(two, tool, FORMS - {LIST} if takes_one_too else FORMS)
+    form = dict(units.measured(two.target)).get("form")
+    if form and "form" not in dict(units.measured(two.source)) and "format uri" not in form:
+        yield form
+    if source.of(LIST) and not target.of(LIST) and two.target.type == "string":
+        yield "one value"
+    if _lists_values(two) and not any(values <= target.values for values in _values(two)):
+        yield "certain values"
+    yield from _bounds(two, narrower=True)
+
+
+def _facts_asked(two: _Two, tool: Tool, kinds: frozenset[str]) -> Iterator[str]:
+    source, target = two.facts
+    said = facts_of_text(tool.description)
+    for about in sorted(kinds & target.say.keys()):
+        asked, given = target.say[about] - WEAK, source.of(about) - WEAK
+        if asked - said.get(about, frozenset()) and not (given and given <= asked):
+            yield _either(asked)
+
+
+def _lists_values(two: _Two) -> bool:
+    """Whether the words of the target list the values that it takes, where no schema does."""
+    return bool(two.facts[1].values) and not (two.source.enum and two.target.enum)
+
+
+def _values(two: _Two) -> Iterator[frozenset[str]]:
+    """What the source may list as the values that it gives."""
+    facts = two.facts[0]
+    return filter(None, (facts.values, facts.glosses, frozenset(map(spelling, two.source.enum))))
+
+
+def _bounds(two: _Two, narrower: bool = False) -> Iterator[str]:
+    """The bounds of the target that are none of the source; only those that are ``narrower``."""
+    source, target = two.facts
+    for words, sign, own, bounds in (
+        ("at least", -1, source.least, target.least),
+        ("at most", 1, source.most, target.most),
+    ):
+        for unit, bound in bounds.items():
+            given = own.get(unit, _declared(two.source, words, unit))
+            wider = given is None or given * sign > bound * sign
+            if wider if narrower else given != bound:
+                yield f"{words} {bound:g}{f' {unit}s' if unit else ''}"
+
+
+def _declared(parameter: Parameter, words: str, unit: str) -> float | None:
+    """The bound that the schema of a parameter states; ``None`` if none."""
+    of_value = {"at least": "minimum", "at most": "maximum"}
+    of_text = {"at least": "minLength", "at most": "maxLength"}
+    keyword = {"": of_value, "character": of_text}.get(unit, {}).get(words, "")
+    return parameter.schema.get(keyword)
+
+
+def _either(labels: Iterable[str]) -> str:
+    return " or ".join(sorted(labels))

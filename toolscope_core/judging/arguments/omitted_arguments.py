@@ -1,0 +1,234 @@
+"""What leaving an argument out means, as its schema or the words of its tool say.
+
+It has a default; or it must be given after all, though the schema calls it optional: *exactly one
+of `id` and `key` must be given* makes one required argument of two optional ones.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolscope_core.judging.word_stems import spelling
+from toolscope_core.judging.words import sentences
+from toolscope_core.model.argument_map import ArgumentMove
+from toolscope_core.model.tool import Parameter, Tool, canonical_json
+
+MOST_READ = 2_000
+"""Characters of a text in which facts are looked for; of the rest each word is compared."""
+
+_ONE_OF = (
+    r"\b(?:exactly|only|at least|either|just|any) (?:one|1)\b[^.]*?\b(?:of|or)\b"
+    r"|\beither\b[^.]*\bor\b"
+)
+_GIVEN = (
+    r"\b(?:given|provided|specified|supplied|passed|set|used|present|required|needed|specify|provide"
+    r"|give|pass|supply|use)\b"
+)
+_CHOICE = re.compile(
+    rf"(?=.*{_GIVEN}).*?(?:{_ONE_OF})|.*\bmutually exclusive\b|.*\bnot both\b", re.IGNORECASE
+)
+_WHEN = r"(?:if|when|unless|for|with|without|only)\b"
+_NEEDED = re.compile(
+    r"(?:^|[(,;:–-] *|\b(?:is|are|be|argument|parameter|field) )"
+    rf"(?:required|mandatory)\b(?! (?!{_WHEN})\w)"
+    r"|(?<!not )\b(?:required|mandatory) (?:if|when|unless)\b"
+    r"|\b(?:must|has to|needs to) be (?:given|provided|specified|supplied|passed|set|present)\b"
+    r"|\bwithout (?:it|this)\b",
+    re.IGNORECASE,
+)
+_IN_QUOTES = re.compile(r"['\"`]([^'\"`]+)['\"`]")
+_AT_MOST = re.compile(
+    r"\bmutually exclusive\b|\bnot both\b|\b(?:exactly|only|just) (?:one|1)\b", re.I
+)
+
+
+_STATED = re.compile(
+    r"""\bdefaults?\b(?:\s+value)?(?:\s*(?:is|to|being|set\ to|=|:))*\s*
+    ('[^']*'|"[^"]*"|`[^`]*`|-?\d+(?:\.\d+)?(?![\w.]*\w)|(?:true|false|empty|none|null|all|any)\b
+    |[a-z][\w-]*(?=\s*(?:[.,;)\]]|$)))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_VALUE = r"""('[^']*'|"[^"]*"|`[^`]*`|[\w.-]*\w)"""
+_GONE = r"(?:omitted|left (?:out|empty|blank)|absent|missing|unset|un?specified|empty|not \w+)"
+_USED = re.compile(
+    rf"\b(?:if|when|where)(?: (?:it|this)(?: is)?)? {_GONE}[,:]?(?: (?:then|it|this|the|is|are"
+    rf"|uses?|defaults? to|will be|falls? back to))* {_VALUE}"
+    r"(?=(?: (?:is|are|will be) \w+)? *(?:[.,;)]|$))"
+    rf"|\b(?:if|when|where)(?: \w+){{0,3}} {_GONE}[^.;]{{0,20}}?('[^']+'|\"[^\"]+\"|`[^`]+`)"
+    rf"|{_VALUE} (?:is|will be) (?:used|taken|assumed) (?:if|when|unless)[^.;)]*"
+    rf"|{_VALUE},? unless (?:\w+ )?(?:\w+ )?(?:stated|specified|given|told|set|provided|passed|pass"
+    r"|otherwise|said|changed|overridden)\b[^.;)]*",
+    re.IGNORECASE,
+)
+"""What is used where an argument is left out, in other words."""
+_SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
+_AS_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
+_NOTHING = frozenset({"", "none", "null"})
+_NO_LIMIT = _NOTHING | {"empty", "all", "any", "dontcare", "[]", "{}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A sentence that says when arguments must be given: those of ``arguments``, or some of them
+    where it is a choice.
+    """
+
+    sentence: str
+    arguments: frozenset[str]
+    is_choice: bool
+
+    @property
+    def key(self) -> tuple[bool, frozenset[str], frozenset[str]]:
+        """What two conditions share that ask for the same, whatever their words."""
+        values = frozenset() if self.is_choice else frozenset(_IN_QUOTES.findall(self.sentence))
+        return self.is_choice, self.arguments, values
+
+
+def other_default(source: Parameter, target: Parameter) -> tuple[str, str] | None:
+    """The two defaults as JSON where both state one and they differ. A schema that states *null*
+    states nothing, but for a switch, which then is in neither position, and beside a value of the
+    other's schema.
+    """
+    if source.required:
+        return None
+    if "default" not in source.schema and "default" not in target.schema:
+        values = [_in_words(source), _in_words(target)]
+        stated = None not in values
+    else:
+        values = [_default(source), _default(target)]
+        stated = values[1] is not None and (values[0] is not None or _is_open(source))
+        both_declare = "default" in source.schema and "default" in target.schema
+        stated |= both_declare and _limits(values[0])
+    if not stated or _spelled(values[0]) == _spelled(values[1]):
+        return None
+    return canonical_json(values[0]), canonical_json(values[1])
+
+
+def unshared_default(one: Parameter, other: Parameter) -> str:
+    """The default as JSON that only one of two optional parameters states, in its schema or in
+    words; empty where both or neither do, and where it leaves everything open.
+    """
+    if one.required or other.required:
+        return ""
+    values = [_stated_default(one), _stated_default(other)]
+    if (values[0] is None) == (values[1] is None):
+        return ""
+    value = values[0] if values[1] is None else values[1]
+    return canonical_json(value) if _limits(value) and value is not False else ""
+
+
+def without_defaults(description: str) -> str:
+    """The description without the default that it states."""
+    text = _USED.sub(" ", _STATED.sub(" ", description[:MOST_READ]))
+    return text + description[MOST_READ:]
+
+
+def conditions_of(tool: Tool) -> tuple[Condition, ...]:
+    """What the words of a tool ask of the presence of its optional arguments, in order."""
+    names = [parameter.name for parameter in tool.parameters]
+    required = frozenset(parameter.name for parameter in tool.parameters if parameter.required)
+    texts = [("", tool.description), *((p.name, p.description) for p in tool.parameters)]
+    conditions = []
+    for owner, text in texts:
+        for sentence in sentences(text[:MOST_READ]):
+            named = frozenset(name for name in names if _is_named(name, sentence))
+            is_choice = _CHOICE.match(sentence) is not None
+            if is_choice:
+                about = named | ({owner} - {""})
+            elif _NEEDED.search(sentence):
+                about = frozenset({owner}) if owner else named
+            else:
+                continue
+            if about and not about <= required:
+                conditions.append(Condition(sentence, about, is_choice))
+    return tuple(conditions)
+
+
+def without_conditions(description: str) -> str:
+    """The description without the sentences that say when an argument must be given."""
+    own = sentences(description[:MOST_READ])
+    plain = (one for one in own if not (_CHOICE.match(one) or _NEEDED.search(one)))
+    return " ".join((*plain, description[MOST_READ:]))
+
+
+def unmet_conditions(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator[str]:
+    """Sentences on the conditions of ``target`` that not every call to ``tool`` meets."""
+    always = {parameter.name for parameter in tool.parameters if parameter.required}
+    given = {move.target for move in moves}
+    supplied = {move.target for move in moves if move.source in always}
+    for condition in _alone(target, tool):
+        at_once = len(condition.arguments & given) if _AT_MOST.search(condition.sentence) else 1
+        if at_once > 1 or condition.arguments.isdisjoint(supplied):
+            yield f"not every call to {tool.id} does what {target.id} says: {_shown(condition)}"
+
+
+def conditions_apart(tool: Tool, target: Tool) -> Iterator[str]:
+    """Sentences on the conditions that only one of the two states."""
+    for own, other in ((tool, target), (target, tool)):
+        for condition in _alone(own, other):
+            yield f"only {own.id} says: {_shown(condition)}"
+
+
+def _stated_default(parameter: Parameter) -> Any:
+    """What a parameter says that it is where it is left out; ``None`` if nothing."""
+    if "default" in parameter.schema:
+        return parameter.schema["default"]
+    return _in_words(parameter)
+
+
+def _limits(value: Any) -> bool:
+    """Whether a default is a value, and none that leaves everything open."""
+    return value not in (None, [], {}) and str(value).casefold() not in _NO_LIMIT
+
+
+def _default(parameter: Parameter) -> Any:
+    """What the argument is where it is left out; ``None`` if nothing, in whatever spelling."""
+    if "default" not in parameter.schema:
+        return _in_words(parameter) or None
+    value = parameter.schema["default"]
+    return None if isinstance(value, str) and value.casefold() in _NOTHING else value
+
+
+def _in_words(parameter: Parameter) -> Any:
+    """The default that a description states in quotes, as a number or a truth value; empty where it
+    states that there is none, or no limit; ``None`` where it states nothing that can be read.
+    """
+    text = parameter.description[:MOST_READ]
+    match = _STATED.search(text) or _USED.search(text)
+    if match is None:
+        return None
+    stated = next(filter(None, match.groups()), "")
+    text = stated.strip("'\"`")
+    if text.casefold() in _NO_LIMIT:
+        return ""
+    if parameter.type == "boolean" or text.casefold() in ("true", "false"):
+        return _SWITCHES.get(text.casefold(), text)
+    return json.loads(text) if text == stated and _AS_NUMBER.fullmatch(text) else text
+
+
+def _spelled(value: Any) -> str:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return spelling(float(value) if is_number else value)
+
+
+def _is_open(parameter: Parameter) -> bool:
+    """Whether it is a switch of which nothing is said to be the default: one of three positions."""
+    unset = "default" in parameter.schema and _default(parameter) is None
+    return unset and parameter.type == "boolean"
+
+
+def _alone(own: Tool, other: Tool) -> Iterator[Condition]:
+    """The conditions of a tool of which the other says none of the kind on the same arguments."""
+    theirs = {condition.key for condition in conditions_of(other)}
+    return (condition for condition in conditions_of(own) if condition.key not in theirs)
+
+
+def _is_named(name: str, sentence: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", sentence) is not None
+
+
+def _shown(condition: Condition) -> str:
+    text = " ".join(condition.sentence.split())
+    return f"“{text if len(text) <= 120 else text[:119] + '…'}”"

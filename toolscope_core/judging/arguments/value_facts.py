@@ -1,0 +1,313 @@
+"""What the words of an argument say of its value: how it is written, and how it is understood.
+
+A *form* limits what is taken: a UUID, values separated by commas, at most 50. A *reading* says what
+a value means: the zone of a time, whether counting begins at 0 or at 1. Units and dates are read in
+``units``, defaults in ``defaults``.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from toolscope_core.judging.arguments.omitted_arguments import (
+    MOST_READ,
+    without_conditions,
+    without_defaults,
+)
+from toolscope_core.judging.word_stems import meaning, plain_words, spelling
+from toolscope_core.judging.words import STOP_WORDS, Key, is_english, keys_of, stem, words_of
+from toolscope_core.model.tool import Parameter, Tool, canonical_json
+
+_FACTS: Mapping[str, Any] = json.loads(
+    (Path(__file__).parents[1] / "data" / "argument_facts.json").read_text("utf-8")
+)
+"""The words that say each thing, by what it is about; the file says where from."""
+
+_TELLING, _PLAIN = frozenset(_FACTS["telling"]), frozenset(_FACTS["plain"])
+_SAME: Mapping[str, frozenset[str]] = {
+    word: frozenset({f"line {at}" for at, line in enumerate(_FACTS["same"]) if word in line})
+    for group in _FACTS["same"]
+    for word in group
+}
+"""Words that arguments use for each other: by word the lines in which it stands."""
+FORMS = frozenset(_FACTS["forms"])
+IDENTIFIER, LIST = "identifier", "list"
+
+Said = Mapping[str, frozenset[str]]
+"""By what it is about (``zone``), what is said of it, in words (``UTC``)."""
+
+
+def _compiled(group: str) -> dict[str, dict[str, re.Pattern[str]]]:
+    return {
+        about: {label: re.compile(rf"(?<!\w)(?:{words})(?!\w)") for label, words in labels.items()}
+        for about, labels in _FACTS[group].items()
+    }
+
+
+_FORM_WORDS, _READING_WORDS, _WEAK_WORDS = map(_compiled, ("forms", "readings", "weak"))
+_SHAPES = [(about, label, re.compile(shape)) for about, label, shape in _FACTS["shapes"]]
+WEAK = frozenset(label for labels in _WEAK_WORDS.values() for label in labels)
+"""What nearly every value may be called: it counts beside something else only."""
+
+_NUMBER = r"(\d[\d,_]*(?:\.\d+)?)(?![\d-])(?: ?(k)\b)?"
+_COUNTED = (
+    r"(?:[ -](characters?|chars?|words?|items?|entries|results?|rows?|bytes|kb|mb|digits?)\b)?"
+)
+_SIZE = r"(?: (?:length|value|size|count|number|is|of|allowed|the))*[ :=]*"
+_MOST = re.compile(
+    rf"(?:\bmax(?:imum)?{_SIZE}|\b(?:at most|up to|limited to|capped at|less than or equal to"
+    r"|(?:not|never|cannot) (?:to )?exceed(?:ing)?|(?:no |cannot be )?(?:longer|more|larger) than)"
+    r"[ :=]*|[<≤]=? ?)"
+    rf"{_NUMBER}{_COUNTED}"
+)
+_LEAST = re.compile(
+    rf"(?:\bmin(?:imum)?{_SIZE}|\b(?:at least|no (?:less|fewer) than|greater than or equal to)"
+    rf"[ :=]*|[>≥]=? ?){_NUMBER}{_COUNTED}"
+)
+_RANGE = re.compile(
+    r"(?:\b(?:between|from|range|values?)[ :]+|[(\[:,] ?)(-?\d[\d,_]*(?:\.\d+)?)"
+    rf" ?(?:-|–|to|and|\.\.+) ?{_NUMBER}{_COUNTED}(?! ?(?:-|/|:)\d)"
+)
+
+_TOKEN = r"(?:'[^']+'|\"[^\"]+\"|`[^`]+`)"
+_ONE = rf"(?:{_TOKEN}|[\w+-]+(?:\.[\w+-]+)*)"
+_AND = r"(?: ?[,|/] ?(?:or |and )?| or | and )"
+_LISTED = re.compile(
+    r"\b(?:(?<!exactly )(?<!least )one of|options?|choices?|must be|accepts|(?:allowed|valid"
+    r"|possible|supported|accepted|permitted)(?: \w+)?)(?: are| is| include)?:? "
+    r"(?:the following:? )?"
+    rf"\(?({_ONE}(?:{_AND}{_ONE})+)|\(({_ONE}(?: ?[,|] ?(?:or )?{_ONE})+)\)"
+    rf"|({_TOKEN}(?:{_AND}{_TOKEN})+)"
+    rf"|[:,–-] ({_ONE}(?:, {_ONE})*,? or {_ONE}|{_ONE}(?:, {_ONE}){{2,}})(?= *(?:[.;)]|$))",
+    re.IGNORECASE,
+)
+_GLOSS = re.compile(rf"\(({_ONE}(?:,? or {_ONE})+)\)")
+_CHOICE = re.compile(r"\b(?:exactly|only|just|at least) one of [^.;)]*", re.IGNORECASE)
+"""Which arguments are given, not which values."""
+_EXAMPLE = re.compile(
+    r"(?:\be\. ?g\b\.?|\beg\b|\bfor (?:example|instance)\b|\bsuch as\b|\bi\.e\.|\bexamples?\b"
+    r"|(?<!would )\blike\b(?! to\b))[,:]?((?:[^().;]|\.(?=\S))*)",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"(?<!\w)(?:'([^']+)'|\"([^\"]+)\"|`+([^`]+)`+|“([^”]+)”)(?!\w)")
+_REFUSED = re.compile(
+    r"\b(?:not|n['’]t|never|rather than|instead of|without|unlike)\b(?! (?:required|given|specified"
+    r"|provided|set|present|included?|including|inclusive|encoded|(?:to )?exceed|case|more|less"
+    r"|only|regard|tax|vat)\b)[^,.;()]*",
+    re.IGNORECASE,
+)
+_FOUND = re.compile(
+    r"\b(?:obtained|retrieved|returned|found|taken|copied|listed|available)\b"
+    r"|\b(?:use|see|call) (?:the )?(?:`|\w+_\w|[\w ]+ (?:tool|method|endpoint)\b)|\bfrom the ",
+    re.IGNORECASE,
+)
+"""What follows says where a value is found, and nothing of its form."""
+_SPANS = (
+    *(
+        words
+        for table in (_FORM_WORDS, _READING_WORDS, _WEAK_WORDS)
+        for part in table.values()
+        for words in part.values()
+    ),
+    _RANGE,
+    _LEAST,
+    _MOST,
+    re.compile(r"\b(?:is )?(?:not )?(?:optional(?:ly)?|required|mandatory)\b"),
+)
+"""What says no word of its own: facts and bounds, which are compared as such."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueFacts:
+    """What the words ``say`` and ``refuse``; ``shown`` is what examples alone show. ``values`` are
+    those allowed, by their spelling, ``glosses`` those that may be meant so, ``least`` and ``most``
+    the bounds by what is counted (empty: the value itself).
+    """
+
+    say: Said
+    refuse: Said
+    shown: Said
+    values: frozenset[str]
+    glosses: frozenset[str]
+    least: Mapping[str, float]
+    most: Mapping[str, float]
+
+    def of(self, about: str) -> frozenset[str]:
+        """What is said of it, or else shown."""
+        said = self.say.get(about, frozenset())
+        return said if said - WEAK else self.shown.get(about, said)
+
+
+def facts_of_text(text: str) -> Said:
+    """What a text says of values, whichever they are."""
+    return _text_facts(text[:MOST_READ].casefold())
+
+
+@lru_cache(maxsize=65_536)
+def _text_facts(text: str) -> Said:
+    return _by_words(_FORM_WORDS, text) | _by_words(_READING_WORDS, text)
+
+
+def value_facts(parameter: Parameter) -> ValueFacts:
+    """What the name and the description of a parameter say of its value."""
+    return _facts(parameter.name, parameter.description)
+
+
+def unsaid(parameter: Parameter, beside: Tool) -> list[str]:
+    """The words of a description that the other tool says in no form: neither itself, nor by an
+    argument, nor in its schema; without what is no word of its own: facts, bounds, defaults and
+    examples.
+    """
+    said = _keys_said(beside)
+    words = words_of(_left_over(without_defaults(without_conditions(parameter.description))))
+    return [
+        word for word in dict.fromkeys(words) if _is_telling(word) and said.isdisjoint(_keys(word))
+    ]
+
+
+@lru_cache(maxsize=65_536)
+def _facts(name: str, description: str) -> ValueFacts:
+    text = " ".join(description[:MOST_READ].split())
+    refused = " ".join(match[0] for match in _REFUSED.finditer(text))
+    own = _REFUSED.sub(" ", text)
+    examples = list(_examples(own))
+    plain = _QUOTED.sub(" ", _EXAMPLE.sub(" ", own))
+    said = _said(plain, " ".join(plain_words(name)))
+    shown = _shown(examples, said)
+    least, most = _bounds(text.casefold())
+    return ValueFacts(
+        say=said | _by_words(_READING_WORDS, text.casefold()),
+        refuse=_merged(_by_words(_FORM_WORDS, refused.casefold()), _shown(_examples(refused), {})),
+        shown=shown,
+        values=_values(own),
+        glosses=_glosses(own),
+        least=least,
+        most=most,
+    )
+
+
+def _said(text: str, name: str) -> dict[str, frozenset[str]]:
+    """What the words say of the form; of the kind of identifier only until they say where it is
+    found, and the name only where the description says nothing.
+    """
+    lower = text.casefold()
+    said = _merged(_by_words(_FORM_WORDS, lower), _by_words(_WEAK_WORDS, lower))
+    found = _FOUND.search(lower)
+    for words in (lower[: found.start()] if found else lower, name):
+        kinds = _by_words(_FORM_WORDS, words).get(IDENTIFIER, frozenset())
+        kinds |= _by_words(_WEAK_WORDS, words).get(IDENTIFIER, frozenset())
+        said[IDENTIFIER] = kinds
+        if kinds:
+            break
+    return {about: labels for about, labels in said.items() if labels}
+
+
+def _by_words(
+    tables: Mapping[str, Mapping[str, re.Pattern[str]]], text: str
+) -> dict[str, frozenset[str]]:
+    said = {
+        about: frozenset(label for label, words in labels.items() if words.search(text))
+        for about, labels in tables.items()
+    }
+    return {about: labels for about, labels in said.items() if labels}
+
+
+def _examples(text: str) -> Iterator[str]:
+    """What a description gives as examples, and what it puts in quotes."""
+    for match in _EXAMPLE.finditer(text):
+        bare = _QUOTED.sub(" ", match[1])
+        yield from (word.strip(",:") for word in bare.split() if word not in ("or", "and"))
+    for groups in _QUOTED.findall(text):
+        yield from filter(None, groups)
+
+
+def _shown(examples: Iterable[str], said: Said) -> dict[str, frozenset[str]]:
+    """What the examples are by their shape; a bare number is an id where an id is spoken of."""
+    shown: dict[str, set[str]] = {}
+    for example in examples:
+        for about, label, shape in _SHAPES:
+            if shape.fullmatch(example):
+                shown.setdefault(about, set()).add(label)
+    if "an id" not in said.get(IDENTIFIER, ()):
+        shown.get(IDENTIFIER, set()).discard("a number")
+    return {about: frozenset(labels) for about, labels in shown.items() if labels}
+
+
+def _merged(one: Said, other: Said) -> dict[str, frozenset[str]]:
+    empty = frozenset[str]()
+    return {about: one.get(about, empty) | other.get(about, empty) for about in {*one, *other}}
+
+
+def _values(text: str) -> frozenset[str]:
+    """The values that a description allows: two or more that it does not call examples."""
+    plain = _CHOICE.sub(" ", _EXAMPLE.sub(" ", text))
+    for match in _LISTED.finditer(plain):
+        listed = next(filter(None, match.groups()))
+        tokens = re.findall(_ONE, re.sub(_AND, " , ", listed))
+        in_capitals = match[2] and any(token != token.casefold() for token in tokens)
+        if in_capitals or any("," in token for token in tokens):
+            continue  # (City, State) and 'City, State' are forms
+        return frozenset(spelling(token.strip("'\"`")) for token in tokens)
+    return frozenset()
+
+
+def _glosses(text: str) -> frozenset[str]:
+    """What stands in brackets as *this or that*: values, or other words for the same."""
+    match = _GLOSS.search(text)
+    tokens = re.findall(_ONE, match[1]) if match else []
+    return frozenset(map(spelling, tokens)) - {spelling("or")}
+
+
+def _bounds(text: str) -> tuple[dict[str, float], dict[str, float]]:
+    least: dict[str, float] = {}
+    most: dict[str, float] = {}
+    for match in _RANGE.finditer(text):
+        low, high, thousand, counted = match.groups()
+        least[_unit(counted)], most[_unit(counted)] = _number(low), _number(high, thousand)
+    for bounds, words in ((least, _LEAST), (most, _MOST)):
+        for number, thousand, counted in words.findall(text):
+            bounds[_unit(counted)] = _number(number, thousand)
+    return least, most
+
+
+def _number(text: str, thousand: str | None = "") -> float:
+    return float(text.replace(",", "").replace("_", "")) * (1000 if thousand else 1)
+
+
+def _unit(counted: str | None) -> str:
+    """What is counted, in one word: *chars*, *characters*; a count of results is the value."""
+    unit = (counted or "").rstrip("s")
+    return {"char": "character", "result": "", "item": "", "entrie": "", "row": ""}.get(unit, unit)
+
+
+def _is_telling(word: str) -> bool:
+    """Whether the word may turn what a value means: one of our list, a number, no English one."""
+    return (
+        word in _TELLING
+        or word.isdigit()
+        or not (is_english(word) or word in STOP_WORDS or word in _PLAIN)
+    )
+
+
+@lru_cache(maxsize=8_192)
+def _keys_said(tool: Tool) -> frozenset[Key]:
+    texts = [*plain_words(tool.name), tool.description, canonical_json(tool.schema)]
+    words = {word for text in texts for word in (*words_of(text), *words_of(text.casefold()))}
+    return frozenset(key for word in words for key in _keys(word))
+
+
+def _keys(word: str) -> frozenset[Key]:
+    return keys_of(word) | _SAME.get(word, frozenset()) | {meaning(word), stem(word)}
+
+
+def _left_over(description: str) -> str:
+    """What a description says beside facts, bounds and examples, in lower case."""
+    read, rest = " ".join(description[:MOST_READ].split()), description[MOST_READ:]
+    text = _QUOTED.sub(" ", _EXAMPLE.sub(" ", read)).casefold()
+    for words in _SPANS:
+        text = words.sub(" ", text)
+    return f"{text} {rest.casefold()}"
