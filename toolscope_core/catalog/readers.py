@@ -75,13 +75,14 @@ def read_catalog(
         for contents, file in zip(all_contents, files, strict=False)
         if file.tools
     }
+    servers = _all_servers(all_contents, shared, tools)
     return Catalog(
         tools=tools,
-        servers=_all_servers(all_contents, shared, tools),
+        servers=servers,
         format=formats.pop() if len(formats) == 1 else "generic",
         problems=problems,
         findings=(
-            *scan_catalog(tools),
+            *scan_catalog(tools, servers),
             *chain.from_iterable(
                 (finding for find in FINDERS for finding in find(tool)) for tool in tools
             ),

@@ -41,7 +41,7 @@ from toolscope_core.cli.terminal import (
     tell_spent,
 )
 from toolscope_core.files.folders import MANIFEST
-from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.kinds import KINDS
@@ -195,11 +195,22 @@ def merge(
     _tell_decisions(len(given), of_others)
     if analysis.model_verdicts:
         _tell_model(analysis.model_verdicts)
-    tell_findings(hidden_in(outgoing))
+    of_profiles = _findings_of_profiles(plan, log)
+    tell_findings((*hidden_in(outgoing), *of_profiles))
     for sentence in held_back(plan):
         say_error(sentence)
     say(f"bundle: {out}{more(len(plan.dangling), 'dangling references', 'dangling reference')}")
-    fail_for(why_failing(scan_catalog(outgoing), fail_on) if fail_on else "")
+    found = (*scan_catalog(outgoing, plan.outgoing_servers), *of_profiles)
+    fail_for(why_failing(found, fail_on) if fail_on else "")
+
+
+def _findings_of_profiles(plan: MergePlan, log: tuple[Decision, ...]) -> tuple[Finding, ...]:
+    """What is found in the words that the profiles of the log give tools of the plan."""
+    from toolscope_core.decisions.constraints import profiles
+    from toolscope_core.profiles.profile_tools import profile_tools
+
+    own = (profile_tools(plan, one) for one in profiles(plan.catalog, log).values())
+    return tuple(finding for one in own for finding in one.findings)
 
 
 def _without_servers(

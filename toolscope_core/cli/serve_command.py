@@ -196,6 +196,7 @@ def _shown(state: ServerState) -> list[str]:
         ("mended", state.mended),
         ("held back", state.withheld),
         ("not read", state.notes),
+        ("instructions", (state.words,) if state.words else ()),
     ):
         lines += [f"    {what}: {sentence}" for sentence in sentences]
     return lines
@@ -219,16 +220,22 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
 
 
 def _oddities(bundle: ServedBundle) -> list[str]:
-    """Which tools clients get under another name, in another form, or not at all."""
-    table = bundle.table
+    """Which tools and words clients get under another name, in another form, or not at all."""
+    from toolscope_core.mcp.gateway.server_words import server_words
+
+    table, words = bundle.table, server_words(bundle).notes
     return [
-        sentence
-        for server in table.servers
-        for sentence in (
-            *table.renamed_of(server),
-            *table.mended_of(server),
-            *(f"held back: {line}" for line in table.withheld_of(server)),
-        )
+        *bundle.notes,
+        *(f"{name}: {sentence}" for name, sentence in words.items()),
+        *(
+            sentence
+            for server in table.servers
+            for sentence in (
+                *table.renamed_of(server),
+                *table.mended_of(server),
+                *(f"held back: {line}" for line in table.withheld_of(server)),
+            )
+        ),
     ]
 
 

@@ -50,9 +50,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to know about a tool before trusting it.
+    """Something to know about a tool before trusting it, or about a ``server``, without a tool's id
+    then.
 
-    ``field`` is the place in the tool's definition (``description``, ``schema/properties/x``);
+    ``field`` is the place in the definition (``description``, ``schema/properties/x``);
     ``excerpt`` is the suspicious text with invisible characters written visibly.
     """
 
@@ -62,6 +63,12 @@ class Finding:
     field: str
     message: str
     excerpt: str = ""
+    server: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The id of the tool, or the server in words."""
+        return self.tool_id or f"server {self.server}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,4 +118,5 @@ class Catalog:
     @property
     def blocked(self) -> frozenset[str]:
         """Ids of the tools with a *block* finding: never canonical, never auto-merged."""
-        return frozenset(item.tool_id for item in self.findings if item.severity == "block")
+        blocking = (item.tool_id for item in self.findings if item.severity == "block")
+        return frozenset(blocking) - {""}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from toolscope_core.catalog.formats.mcp_records import readable_record
 from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
 from toolscope_core.catalog.formats.writers import write_record
+from toolscope_core.catalog.scan.cleaning import with_clean_texts
 from toolscope_core.catalog.schema.fixed_arguments import without_arguments
 from toolscope_core.catalog.schema.walking import properties_of
 from toolscope_core.model.argument_map import ArgumentMap
@@ -206,7 +207,8 @@ def _route(
     originals: Mapping[str, Original],
     alphas: Mapping[str, ArgumentMap],
 ) -> Route:
-    tool = replace(item.tool, name=name, raw=item.raw or item.tool.raw)
+    as_it_came = replace(item.tool, name=name, raw=item.raw or item.tool.raw)
+    tool = with_clean_texts(as_it_came)
     others = tuple(one for one in item.members if one != tool.id) if item.is_router else ()
     called = [one for one in (tool.id, *others) if _agrees(alphas.get(one), item.presets)]
     written, sent = write_record(tool, "mcp"), write_record(tool, "mcp", sendable=True)
@@ -215,6 +217,8 @@ def _route(
     mended = [f"{fault.message} Here it is {fault.fix}." for fault in faults if fault.fix]
     if "inputSchema" in written and written["inputSchema"] != sent["inputSchema"]:
         mended.append(REWRITTEN)
+    if tool != as_it_came:
+        mended.append("Its texts hold hidden characters. Here they are without.")
     return Route(
         tool.id,
         readable.record,

@@ -16,6 +16,7 @@ from toolscope_core.mcp.gateway.held_tools import DeclaredTools, HeldTools, OnCh
 from toolscope_core.mcp.gateway.http_transport import HttpPlace, http_server, listening_socket
 from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
 from toolscope_core.mcp.gateway.passed_content import PassedContent
+from toolscope_core.mcp.gateway.server_words import server_words
 from toolscope_core.mcp.gateway.standard_streams import standard_streams
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.mcp.servers.launches import Launch
@@ -24,7 +25,6 @@ from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.groups import grouped
 
 Finder = Callable[[ToolCalls], ToolFinder]
-LONGEST_INSTRUCTIONS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ async def open_gateway(
         calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names)
         content = PassedContent(servers, announcements, bundle.table.servers, notice)
         finder = config.finder(calls) if config.finder else None
-        yield Gateway(calls, content, instructions(bundle), finder)
+        yield Gateway(calls, content, server_words(bundle).text, finder)
         group.cancel_scope.cancel()
 
 
@@ -131,17 +131,6 @@ def serve_over_http(
                 group.cancel_scope.cancel()
 
     anyio.run(run)
-
-
-def instructions(bundle: ServedBundle) -> str:
-    """What the servers say of themselves, in the catalog, for the agent; cut to 4,000 letters."""
-    reached = set(bundle.table.servers)
-    lines = [
-        f"{server.name}: {server.description}"
-        for server in bundle.catalog.servers
-        if server.description and server.name in reached
-    ]
-    return "\n\n".join(lines)[:LONGEST_INSTRUCTIONS]
 
 
 async def _when_told(end: Callable[[], None]) -> None:

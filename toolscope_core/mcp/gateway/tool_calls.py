@@ -9,6 +9,7 @@ import anyio
 import mcp_types as types
 from jsonschema_rs import Draft202012Validator
 
+from toolscope_core.catalog.scan.hidden import for_agent
 from toolscope_core.mcp.gateway.call_log import AgentCall, CallLog
 from toolscope_core.mcp.gateway.call_mapping import (
     choices,
@@ -174,8 +175,8 @@ class ToolCalls:
 
 
 def tool_error(text: str) -> Result:
-    """A result that tells the agent's model what went wrong."""
-    return {"content": [{"type": "text", "text": text}], "isError": True}
+    """A result that tells the agent's model what went wrong; what is hidden is written out."""
+    return {"content": [{"type": "text", "text": for_agent(text)}], "isError": True}
 
 
 def _refuse_arguments(route: Route, reasons: Sequence[str]) -> None:
