@@ -195,7 +195,7 @@ def _fixed(tool: Tool, wanted: JsonObject) -> tuple[JsonObject, list[str]]:
     fixed, notes = {}, []
     for name, value in sorted(wanted.items()):
         alone = {k: v for k, v in (tool.schema or {}).items() if k not in (*COMBINED, "required")}
-        against = refusals(alone, {name: value}, 1)
+        against = refusals(alone, {name: value}, 1, "the value")
         if name not in declared:
             notes.append(f"{tool.id} has no argument {name}, so that it is not fixed")
         elif against:

@@ -3,11 +3,12 @@ way, and refused in words where there is none or it does not offer that.
 """
 
 import warnings
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import anyio
@@ -18,6 +19,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.shared.message import ServerMessageMetadata
 
+from toolscope_core.mcp.gateway.fixed_values import NOTHING_FIXED, FixedValues
 from toolscope_core.mcp.gateway.outboxes import Message, Outboxes
 from toolscope_core.mcp.servers.sessions import ServerRequests
 
@@ -51,15 +53,22 @@ class _Call:
 
 class Callers:
     """The clients that have been heard, by session, and the calls under way on each original
-    server. Messages to them are sent in ``group``.
+    server. Messages to them are sent in ``group``, without what is ``fixed`` for a server.
     """
 
-    def __init__(self, group: TaskGroup) -> None:
+    def __init__(
+        self, group: TaskGroup, fixed: Mapping[str, FixedValues] = MappingProxyType({})
+    ) -> None:
+        self._fixed = fixed
         self._sessions: dict[str, ServerSession] = {}
         self._calls: dict[str, list[_Call]] = {}
         self._outboxes = Outboxes(group, self._forget)
         self.when_gone: list[Callable[[str], None]] = []
         """Hear of a client that is told nothing more."""
+
+    def fixed_for(self, server: str) -> FixedValues:
+        """The values that no message of the server shows."""
+        return self._fixed.get(server, NOTHING_FIXED)
 
     def heard(self, context: Context) -> None:
         """The client is one that may be told things, if it has a session for that."""
@@ -178,12 +187,13 @@ class Callers:
         named = params.logger if params.logger and params.logger != server else ""
         logger = f"{server}: {named}" if named else server
         calls = self._calls.get(server) or []
+        data = self.fixed_for(server).cut_all(params.data)
 
         async def say(session: ServerSession, request: Any = None) -> None:
             with warnings.catch_warnings():
                 # the SDK warns about what the latest version leaves out, which earlier clients use
                 warnings.simplefilter("ignore")
-                await session.send_log_message(params.level, params.data, logger, request)
+                await session.send_log_message(params.level, data, logger, request)
 
         if not calls:
             self.tell(say, object())

@@ -10,6 +10,7 @@ from mcp_types import SERVER_INFO_META_KEY
 from pydantic import BaseModel, TypeAdapter
 
 from toolscope_core.mcp.gateway.callers import Context, asked_by
+from toolscope_core.mcp.gateway.fixed_values import NOTHING_FIXED, FixedValues
 from toolscope_core.mcp.servers.offers import without_secrets
 from toolscope_core.mcp.servers.sessions import OpenServer
 from toolscope_core.model.tool import JsonObject
@@ -36,17 +37,26 @@ FRESH = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 
 async def ask_original(
-    server: OpenServer, method: str, params: JsonObject, context: Context
+    server: OpenServer,
+    method: str,
+    params: JsonObject,
+    context: Context,
+    fixed: FixedValues = NOTHING_FIXED,
 ) -> Result:
     """The result as the original sent it, with what is left out of it here for clients that know
-    no such thing. Progress goes to the agent's client; where its request is cancelled, so is this
-    one.
+    no such thing. Progress goes to the agent's client, its words without what is ``fixed``; where
+    its request is cancelled, so is this one.
 
     Raises what the SDK raises.
     """
     meta = {key: value for key, value in (context.meta or {}).items() if key not in ENVELOPE}
     given = {**params, "_meta": meta} if meta else {**params}
-    progress = context.session.report_progress if _wants_progress(context) else None
+
+    async def tell_progress(progress: float, total: float | None, message: str | None) -> None:
+        words = fixed.cut(message) if message else message
+        await context.session.report_progress(progress, total, words)
+
+    progress = tell_progress if _wants_progress(context) else None
     for _ in range(MOST_ROUNDS):
         request = ANY_REQUEST(method=method, params=given)
         result: dict[str, Any] = await server.client.session.send_request(

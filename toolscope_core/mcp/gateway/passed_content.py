@@ -287,7 +287,8 @@ class PassedContent:
         can = context.session.client_capabilities
         with self.callers.calling(name, context), server.request(can) as request:
             try:
-                return {**FRESH, **await ask_original(server, method, params, context)}
+                fixed = self.callers.fixed_for(name)
+                return {**FRESH, **await ask_original(server, method, params, context, fixed)}
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 failure = await self.servers.failure(name, server, error, READING, request)
                 raise _for_client(failure) from None

@@ -3,7 +3,8 @@
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import anyio
 
@@ -11,6 +12,7 @@ from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.callers import Callers
+from toolscope_core.mcp.gateway.fixed_values import NOTHING_FIXED, FixedValues, fixed_values
 from toolscope_core.mcp.gateway.gateway_server import Gateway, ToolFinder, gateway_server
 from toolscope_core.mcp.gateway.held_tools import DeclaredTools, HeldTools, OnChange
 from toolscope_core.mcp.gateway.http_transport import HttpPlace, http_server, listening_socket
@@ -74,11 +76,20 @@ async def open_gateway(
     async def tell(name: str, method: str, message: object) -> None:
         await content.pass_on_news(name, method, message)
 
-    hooks = Hooks(look, tell, notice)
+    fixed = fixed_values(bundle.table)
+
+    def cut(name: str, error: Exception) -> Exception:
+        return fixed.get(name, NOTHING_FIXED).cut_error(error)
+
+    launches = {
+        name: partial(_hiding, launch, fixed.get(name, NOTHING_FIXED))
+        for name, launch in config.launches.items()
+    }
+    hooks = Hooks(look, tell, notice, cut)
     async with anyio.create_task_group() as group:
-        callers = Callers(group)
+        callers = Callers(group, fixed)
         announcements = Announcements(callers)
-        servers = OriginalServers(group, config.launches, config.limits, hooks)
+        servers = OriginalServers(group, launches, config.limits, hooks)
         calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names)
         content = PassedContent(servers, announcements, bundle.table.servers, notice)
         finder = config.finder(calls) if config.finder else None
@@ -131,6 +142,12 @@ def serve_over_http(
                 group.cancel_scope.cancel()
 
     anyio.run(run)
+
+
+def _hiding(launch: Callable[[], Launch], fixed: FixedValues) -> Launch:
+    """The launch, whose messages are cut to a few lines after what is fixed was taken out."""
+    read = launch()
+    return replace(read, secrets=read.secrets.union(fixed.texts))
 
 
 async def _when_told(end: Callable[[], None]) -> None:

@@ -18,6 +18,7 @@ from toolscope_core.mcp.gateway.call_mapping import (
     original_call,
 )
 from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
+from toolscope_core.mcp.gateway.fixed_values import FIXED
 from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import Result, ask_original, plain_params
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
@@ -109,20 +110,27 @@ class ToolCalls:
             self._validators[route.name] = validator_of(route.schema)
         if takes(self._validators[route.name], arguments):
             return ()
-        return refusals(route.schema, arguments, MOST_SENTENCES)
+        if not route.presets:
+            return refusals(route.schema, arguments, MOST_SENTENCES)
+        listed = route.listed["inputSchema"]
+        own = {name: arguments[name] for name in arguments if name not in route.presets}
+        return refusals(listed, own, MOST_SENTENCES) or refusals(
+            route.schema, arguments, MOST_SENTENCES, FIXED
+        )
 
     async def _passed_on(
         self, call: AgentCall, context: Context, params: types.CallToolRequestParams
     ) -> Result:
         route = self._route(call)
         named = [name for name in route.presets if name in call.arguments]
+        call.arguments = {**call.arguments, **dict.fromkeys(named, FIXED)}
         _refuse_arguments(route, [f"{name!r} is fixed here; leave it out" for name in named])
-        call.arguments = {**call.arguments, **route.presets}
-        original = chosen_original(route, call.arguments)
+        arguments = {**call.arguments, **route.presets}
+        original = chosen_original(route, arguments)
         if original is None:
             which = " or ".join(choices(route))
             raise _Refused(f"{route.name} does several tools' work; say whose is meant: {which}")
-        against = self.reasons_against(route, call.arguments)
+        against = self.reasons_against(route, arguments)
         _refuse_arguments(route, against)
         call.original = original
         requests = self.callers.requests(original.server, context)
@@ -131,16 +139,17 @@ class ToolCalls:
         if held:
             raise _Held(held)
         declared = self.held_tools.tool(original)
-        against = misplaced_arguments(route, original, call.arguments, declared)
+        against = misplaced_arguments(route, original, arguments, declared)
         _refuse_arguments(route, against)
-        there = original_call(route, original, call.arguments, declared)
+        there = original_call(route, original, arguments, declared)
         lost = [f"{route.name} has no argument {name!r}; leave it out" for name in there.lost]
         _refuse_arguments(route, lost)
         sent = {**plain_params(params), "name": original.name, "arguments": dict(there.arguments)}
         can = context.session.client_capabilities
         with self.callers.calling(original.server, context), server.request(can) as request:
             try:
-                result = await ask_original(server, "tools/call", sent, context)
+                fixed = self.callers.fixed_for(original.server)
+                result = await ask_original(server, "tools/call", sent, context, fixed)
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 doing = f"while it ran {original.name}"
                 failure = await self.servers.failure(original.server, server, error, doing, request)
@@ -148,7 +157,7 @@ class ToolCalls:
         await self.callers.wait_for_delivery(
             original.server, context
         )  # logs and progress come before the result
-        return result
+        return fixed.cut_all(result) if result.get("isError") else result
 
     def _route(self, call: AgentCall) -> Route:
         """The tool that is meant; an old name is followed, and its arguments mapped."""
