@@ -41,6 +41,7 @@ from toolscope_core.cli.terminal import (
     tell_spent,
 )
 from toolscope_core.files.folders import MANIFEST
+from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
 from toolscope_core.model.errors import ConfigError, DecisionError
@@ -276,7 +277,7 @@ def _tell_larger(plan: MergePlan, costs: Costs) -> None:
 
 
 def _tell_toolset(bundle: Path) -> None:
-    manifest = json.loads((bundle / MANIFEST).read_bytes())
+    manifest = json.loads(read_file(bundle / MANIFEST))
     tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
     sizes = (Size(tokens[side], tokens["bytes"][side]) for side in ("before", "after"))
     say(f"about {SizeChange('', *sizes).in_words} ({tokens['counted']})")
@@ -292,7 +293,7 @@ def _tell_toolset(bundle: Path) -> None:
             "manifest.json lists them"
         )
     own = bundle / PROFILES
-    for row in json.loads(own.read_bytes())["profiles"] if own.exists() else ():
+    for row in json.loads(read_file(own))["profiles"] if own.exists() else ():
         changes = more(len(row["notes"]), "changes since it was saved", "change since it was saved")
         say(f"profile {row['name']}: {quantity(len(row['tools']), 'tool')}{changes}")
 

@@ -17,7 +17,7 @@ from tests.mcp.gateway.stub_toolset import (
     through,
     write_stub_toolset,
 )
-from tests.mcp.gateway.test_serving import TOKEN, client_at, served_over_http
+from tests.mcp.gateway.test_serving import TOKEN, client_at, invoke, served_over_http
 from tests.profiles.shelf import chosen, plan_of, saved, shelf
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.decisions.imported_decisions import decision_lines
@@ -123,7 +123,27 @@ def test_each_profile_has_an_address_and_perhaps_a_token_of_its_own(
 @pytest.mark.parametrize("text", ["reader", "reader=", "=x", "reader=short"])
 def test_tokens_that_could_be_guessed_are_refused(text):
     with pytest.raises(ConfigError, match="TOOLSCOPE_PROFILE_TOKENS"):
-        tokens_of_profiles(text)
+        tokens_of_profiles(text, {"reader"})
+
+
+@pytest.mark.case(95)
+@pytest.mark.parametrize(
+    "text", [f"writer={OWN}", f"reader={OWN} Reader={OWN}", f"reader={OWN} " * 2]
+)
+def test_a_token_of_a_profile_that_is_not_served_is_an_error_at_the_start(text):
+    with pytest.raises(ConfigError, match="served are reader"):
+        tokens_of_profiles(text, {"reader"})
+    assert tokens_of_profiles(f"reader={OWN}", {"reader", "other"}) == {"reader": OWN}
+
+
+@pytest.mark.case(95)
+def test_serve_says_so_before_it_listens(profiled, servers, tmp_path, monkeypatch):
+    path = tmp_path / "mcp.json"
+    path.write_text(servers)
+    monkeypatch.setenv("TOOLSCOPE_PROFILE_TOKENS", f"southern={OWN}")
+    options = ("--config", path, "--http", "127.0.0.1:0", "--profile", "reader")
+    refused = invoke(profiled, *options)
+    assert refused.exit_code == 2 and "southern" in refused.stderr
 
 
 def test_two_accounts_of_one_server_are_told_apart_everywhere(tmp_path):

@@ -21,6 +21,7 @@ from mcp.shared.message import ServerMessageMetadata
 
 from toolscope_core.mcp.gateway.fixed_values import NOTHING_FIXED, FixedValues
 from toolscope_core.mcp.gateway.outboxes import Message, Outboxes
+from toolscope_core.mcp.gateway.senders import Sender
 from toolscope_core.mcp.servers.sessions import ServerRequests
 
 Context = ServerRequestContext[Any, Any]
@@ -66,9 +67,9 @@ class Callers:
         self.when_gone: list[Callable[[str], None]] = []
         """Hear of a client that is told nothing more."""
 
-    def fixed_for(self, server: str) -> FixedValues:
-        """The values that no message of the server shows."""
-        return self._fixed.get(server, NOTHING_FIXED)
+    def sender(self, server: str) -> Sender:
+        """The server, as its messages are passed on."""
+        return Sender(server, self._fixed.get(server, NOTHING_FIXED))
 
     def heard(self, context: Context) -> None:
         """The client is one that may be told things, if it has a session for that."""
@@ -141,6 +142,10 @@ class Callers:
 
     async def _ask(self, server: str, what: str, request: Any, result: Any) -> Any:
         """The client's own answer, or why there is none."""
+        try:
+            request = self._named(server, request)
+        except MCPError as refused:
+            return refused.error
         session, call, why = self._asked(server)
         if session is None:
             return types.ErrorData(code=types.INVALID_REQUEST, message=why)
@@ -162,6 +167,15 @@ class Callers:
                 answer = error.error
             group.cancel_scope.cancel()
         return answer
+
+    def _named(self, server: str, request: Any) -> Any:
+        """A request of the server in its name. Raises ``MCPError`` where it is not passed on."""
+        if request.params is None:
+            return request
+        given = request.params.model_dump(mode="json", by_alias=True, exclude_none=True)
+        params = self.sender(server).request(request.method, given)
+        kind = type(request.params)
+        return type(request)(params=kind.model_validate(params, by_name=False))
 
     def _asked(self, server: str) -> tuple[ServerSession | None, _Call | None, str]:
         """The client that a request of the server is for, the call it is about, or why none is."""
@@ -187,7 +201,7 @@ class Callers:
         named = params.logger if params.logger and params.logger != server else ""
         logger = f"{server}: {named}" if named else server
         calls = self._calls.get(server) or []
-        data = self.fixed_for(server).cut_all(params.data)
+        data = self.sender(server).fixed.cut_all(params.data)
 
         async def say(session: ServerSession, request: Any = None) -> None:
             with warnings.catch_warnings():

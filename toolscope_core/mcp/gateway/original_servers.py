@@ -33,13 +33,13 @@ class Hooks:
     """What is done as servers come and go. ``look`` at a server when it has been opened, before the
     first call, and each time it says that its tools are others now; ``tell`` gets its other
     messages that no request asked for, with their method; ``notice`` sentences for a person;
-    ``cut`` an error of a server, of which it gives what may be shown.
+    ``shown`` gives of an error of a server what may be shown.
     """
 
     look: Callable[[str, OpenServer], Awaitable[None]]
     tell: Callable[[str, str, object], Awaitable[None]]
     notice: Callable[[str], None]
-    cut: Callable[[str, Exception], Exception] = lambda name, error: error
+    shown: Callable[[str, Exception], Exception] = lambda name, error: error
 
 
 @dataclass(slots=True)
@@ -99,7 +99,7 @@ class OriginalServers:
         try:
             return await self._ready(name, requests)
         except ToolScopeError as error:
-            raise self._hooks.cut(name, error) from None
+            raise self._hooks.shown(name, error) from None
 
     async def _ready(self, name: str, requests: ServerRequests) -> OpenServer:
         connection = self._connections[name]
@@ -128,13 +128,13 @@ class OriginalServers:
         what went wrong with it in words. A connection that ended is given up.
         """
         if is_answer(error) and not server.has_forgotten(error, request):
-            return self._hooks.cut(name, error)
+            return self._hooks.shown(name, error)
         failure = await server.failure(error, doing, request)
         if failure is None:
             return error
         if server.has_ended or is_closed(error) or getattr(failure, "kind", "") == "exit":
             self.lost(name, server)
-        return self._hooks.cut(name, failure)
+        return self._hooks.shown(name, failure)
 
     def lost(self, name: str, server: OpenServer) -> None:
         """The connection broke during a call; the next one opens another."""

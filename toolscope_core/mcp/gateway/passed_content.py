@@ -287,8 +287,8 @@ class PassedContent:
         can = context.session.client_capabilities
         with self.callers.calling(name, context), server.request(can) as request:
             try:
-                fixed = self.callers.fixed_for(name)
-                return {**FRESH, **await ask_original(server, method, params, context, fixed)}
+                sender = self.callers.sender(name)
+                return {**FRESH, **await ask_original(server, method, params, context, sender)}
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 failure = await self.servers.failure(name, server, error, READING, request)
                 raise _for_client(failure) from None

@@ -78,14 +78,14 @@ async def open_gateway(
 
     fixed = fixed_values(bundle.table)
 
-    def cut(name: str, error: Exception) -> Exception:
-        return fixed.get(name, NOTHING_FIXED).cut_error(error)
+    def shown(name: str, error: Exception) -> Exception:
+        return callers.sender(name).error(error)
 
     launches = {
         name: partial(_hiding, launch, fixed.get(name, NOTHING_FIXED))
         for name, launch in config.launches.items()
     }
-    hooks = Hooks(look, tell, notice, cut)
+    hooks = Hooks(look, tell, notice, shown)
     async with anyio.create_task_group() as group:
         callers = Callers(group, fixed)
         announcements = Announcements(callers)

@@ -148,8 +148,8 @@ class ToolCalls:
         can = context.session.client_capabilities
         with self.callers.calling(original.server, context), server.request(can) as request:
             try:
-                fixed = self.callers.fixed_for(original.server)
-                result = await ask_original(server, "tools/call", sent, context, fixed)
+                sender = self.callers.sender(original.server)
+                result = await ask_original(server, "tools/call", sent, context, sender)
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 doing = f"while it ran {original.name}"
                 failure = await self.servers.failure(original.server, server, error, doing, request)
@@ -157,7 +157,7 @@ class ToolCalls:
         await self.callers.wait_for_delivery(
             original.server, context
         )  # logs and progress come before the result
-        return fixed.cut_all(result) if result.get("isError") else result
+        return result
 
     def _route(self, call: AgentCall) -> Route:
         """The tool that is meant; an old name is followed, and its arguments mapped."""
