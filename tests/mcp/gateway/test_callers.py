@@ -5,7 +5,7 @@ import pytest
 from mcp import MCPError
 
 from tests.mcp.gateway.stub_toolset import through, work, work_reply
-from toolscope_core.mcp.gateway.fixed_values import FixedValues
+from toolscope_core.mcp.gateway.preset_values import FixedValues
 from toolscope_core.mcp.gateway.senders import Sender
 
 SAMPLING = {

@@ -19,8 +19,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.shared.message import ServerMessageMetadata
 
-from toolscope_core.mcp.gateway.fixed_values import NOTHING_FIXED, FixedValues
 from toolscope_core.mcp.gateway.outboxes import Message, Outboxes
+from toolscope_core.mcp.gateway.preset_values import NOTHING_FIXED, FixedValues
 from toolscope_core.mcp.gateway.senders import Sender
 from toolscope_core.mcp.servers.sessions import ServerRequests
 

@@ -11,7 +11,7 @@ from mcp import MCPError
 from mcp_types import INVALID_PARAMS, URL_ELICITATION_REQUIRED
 
 from toolscope_core.catalog.scan.hidden import for_agent, for_terminal
-from toolscope_core.mcp.gateway.fixed_values import NOTHING_FIXED, FixedValues
+from toolscope_core.mcp.gateway.preset_values import NOTHING_FIXED, FixedValues
 from toolscope_core.model.tool import JsonObject
 
 ELICITATION, SAMPLING = "elicitation/create", "sampling/createMessage"

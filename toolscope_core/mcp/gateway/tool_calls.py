@@ -18,10 +18,10 @@ from toolscope_core.mcp.gateway.call_mapping import (
     original_call,
 )
 from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
-from toolscope_core.mcp.gateway.fixed_values import FIXED
 from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import Result, ask_original, plain_params
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
+from toolscope_core.mcp.gateway.preset_values import FIXED
 from toolscope_core.mcp.gateway.routing import Route, RoutingTable
 from toolscope_core.merging.call_validity import refusals, takes, validator_of
 from toolscope_core.merging.calls import map_call
