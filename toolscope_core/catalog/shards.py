@@ -121,6 +121,7 @@ def join(catalogs: Sequence[Catalog], problems: Sequence[Problem] = ()) -> Catal
         problems=(*problems, *(one for catalog in catalogs for one in catalog.problems)),
         findings=_findings(catalogs, tools, servers),
         files=tuple(one for catalog in catalogs for one in catalog.files),
+        former_names=tuple(one for catalog in catalogs for one in catalog.former_names),
     )
 
 

@@ -40,7 +40,7 @@ from toolscope_core.cli.terminal import (
     say_error,
     tell_spent,
 )
-from toolscope_core.files.folders import MANIFEST
+from toolscope_core.files.folders import MANIFEST, write_folder
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
@@ -149,8 +149,8 @@ def merge(
     from toolscope_core.decisions.imported_decisions import count_of_others, read_decisions
     from toolscope_core.export.bundle import bundle_files
     from toolscope_core.export.checked_plan import held_back, readable_plan
-    from toolscope_core.files.folders import write_folder
     from toolscope_core.llm.embedders import encoder_and_cache
+    from toolscope_core.merging.former_names import with_names_of
     from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
 
     of_a_model = replace(ask, base_url=None).given  # embeddings may come from there too
@@ -160,7 +160,7 @@ def merge(
     refuse_without_budget(eager_tokens, usage or (), queries)
     show = progress()
     with on.start() as engine:
-        catalog = on.read(catalogs, engine, show)
+        catalog = with_names_of(on.read(catalogs, engine, show), out)
         log = read_decisions(catalog, decisions) if decisions else ()
         of_others = count_of_others(catalog, log)
         if of_others and of_others == sum(bool(one.members) for one in log):

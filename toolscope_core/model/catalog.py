@@ -72,6 +72,20 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class FormerName:
+    """A name by which agents called a tool of a server, after an export or before the first.
+
+    ``tool_id`` is the tool that it means in this catalog, empty where that is gone; ``maps`` are
+    the argument maps that a call of that name goes through in turn, a list in JSON, or empty.
+    """
+
+    name: str
+    server: str
+    tool_id: str = ""
+    maps: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class InputFile:
     """One file of an import: its format, and how many of its records are tools and problems.
 
@@ -91,7 +105,7 @@ class Catalog:
 
     ``files`` describes each file that was just read; a stored catalog has none. ``format`` is the
     shape in which its tools are written again.
-    ``by_id`` has the tools by their ids.
+    ``former_names`` came with a bundle. ``by_id`` has the tools by their ids.
     """
 
     tools: tuple[Tool, ...]
@@ -100,6 +114,7 @@ class Catalog:
     problems: tuple[Problem, ...] = ()
     findings: tuple[Finding, ...] = ()
     files: tuple[InputFile, ...] = field(default=(), compare=False)
+    former_names: tuple[FormerName, ...] = ()
     by_id: Mapping[str, Tool] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -107,7 +107,9 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
         notes += [note for _, own in worded for note in own]
         catalog = replace(catalog, tools=tuple(one.tool for one in tools))
     originals = _originals(folder)
-    table = routing_table(tools, originals, relabelling.phi, relabelling.arguments)
+    table = routing_table(
+        tools, originals, relabelling.phi, relabelling.arguments, catalog.former_names
+    )
     manifest = hashlib.sha256(_bytes(folder / "manifest.json")).hexdigest()
     chosen = (_object(folder / "manifest.json").get("configuration") or {}).get("eager")
     eager = chosen if isinstance(chosen, list) else ()

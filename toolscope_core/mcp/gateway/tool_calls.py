@@ -164,8 +164,8 @@ class ToolCalls:
         old = self.table.old_names.get(call.tool) if self.old_names else None
         if call.tool not in self.table.routes and old is not None:
             call.old_name = call.tool
-            if old.alpha is not None:
-                mapped = map_call(old.alpha, call.arguments)
+            for alpha in old.maps:
+                mapped = map_call(alpha, call.arguments)
                 if mapped.lost:
                     lost = ", ".join(mapped.lost)
                     raise _Refused(f"{call.tool} is {old.route} now, which does not take {lost}")
