@@ -90,7 +90,7 @@ def test_an_argument_that_cannot_be_fixed_is_named_and_stays():
     selection = chosen(plan_of(catalog), saved(catalog, ids=(READ,), own={READ: words}))
     assert not selection.fixed
     assert selection.notes == (
-        f'{READ} does not take the fixed encoding: 7 is not of type "string"',
+        f'{READ} does not take the fixed encoding: the value is not of type "string"',
         f"{READ} has no argument mode, so that it is not fixed",
     )
 
