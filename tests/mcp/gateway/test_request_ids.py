@@ -8,6 +8,8 @@ import anyio
 import pytest
 from mcp import MCPError
 
+from tests.mcp.gateway.stub_toolset import through
+from toolscope_core.mcp.gateway.gateway_server import gateway_server
 from toolscope_core.mcp.gateway.request_ids import RequestsUnderWay, with_single_ids
 
 CALL = {"jsonrpc": "2.0", "method": "tools/call"}
@@ -93,3 +95,12 @@ def test_over_standard_streams_too():
         return under_way.ids
 
     assert asyncio.run(run()) == set()
+
+
+@pytest.mark.case(88)
+def test_each_server_of_the_gateway_does_so(toolset, servers):
+    async def use(client, gateway):
+        return gateway_server(gateway, "1").middleware
+
+    kinds = [type(one) for one in through(toolset, servers, use)]
+    assert RequestsUnderWay in kinds

@@ -26,8 +26,12 @@ from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.configured_servers import matched_servers
 from toolscope_core.mcp.gateway.http_transport import tokens_of_profiles
 from toolscope_core.mcp.gateway.preset_values import fixed_values
+from toolscope_core.mcp.gateway.routing import BundleTool, routing_table
+from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import Tool
 
+TEXT = {"type": "string"}
 OWN = "a-token-of-the-reader-alone"
 SHUT = {"server": "north", "size": 4711, "params": {"tenants": ['acme-77 of "ü"', {"deep": 0.25}]}}
 SHOWN = ("4711", "acme-77", "0.25", "tenants", "deep")
@@ -217,6 +221,28 @@ def test_no_refusal_of_the_gateway_has_a_value_that_is_fixed(shut, servers, tmp_
     assert '="north"' not in "".join(texts), "nor the value of a selector"
     said = "\n".join(texts[:4]) + (tmp_path / "calls.jsonl").read_text()
     assert [one for one in SHOWN if one in said] == []
+
+
+@pytest.mark.case(83)
+@pytest.mark.parametrize(
+    "rule", [{"minProperties": 3}, {"anyOf": [{"properties": {"key": False}}]}]
+)
+def test_what_a_schema_says_of_a_whole_call_shows_what_the_agent_sent_alone(rule):
+    schema = {"type": "object", "properties": {"key": TEXT, "size": {"type": "integer"}}, **rule}
+    item = BundleTool(Tool("x", "x", "", "s", schema), ("x",), presets={"key": "acme-77"})
+    calls = ToolCalls(routing_table([item], {}, {}, {}), *[None] * 4)
+    against = calls.reasons_against(calls.table.routes["x"], {"size": 4711, "key": "acme-77"})
+    assert against and "acme-77" not in str(against)
+    assert ("4711" in str(against)) == ("minProperties" in rule)
+
+
+@pytest.mark.case(83)
+def test_a_value_is_gone_before_the_words_of_a_server_are_cut_to_a_few_lines(shut, servers):
+    async def use(client, gateway):
+        launch = gateway.calls.servers._launches["north"]()
+        return launch.clean('x acme-77 of "ü" y')
+
+    assert "acme" not in through(shut, servers, use, profile="shut")
 
 
 @pytest.mark.case(83)
