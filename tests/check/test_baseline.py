@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 
@@ -86,3 +87,10 @@ def test_pairs_kept_apart_count_from_the_list_alone_too(bundle):
     extra = ["alpha/send_mail", "beta/add_numbers"]
     (bundle / "never_merge.json").write_text(json.dumps([extra]))
     assert Pair.of(*extra) in read_baseline(bundle).settled
+
+
+@pytest.mark.case(90)
+def test_a_pipe_is_no_baseline(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CatalogError, match="neither a file nor a folder"):
+        read_baseline(tmp_path / "pipe")

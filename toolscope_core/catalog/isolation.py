@@ -25,7 +25,7 @@ from toolscope_core.catalog.limits import MAX_TOTAL_BYTES, MIB, READING_BYTES, R
 from toolscope_core.catalog.sources import Source, check_size, load_paths
 from toolscope_core.files.app_folder import child_environment
 from toolscope_core.files.cache_files import code_version, read_sealed, write_sealed
-from toolscope_core.model.catalog import Catalog, Finding, InputFile, Problem, Server
+from toolscope_core.model.catalog import Catalog, Finding, FormerName, InputFile, Problem, Server
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.tool import JsonObject, Tool
@@ -37,6 +37,7 @@ ITEM_TYPES: dict[str, type] = {
     "problems": Problem,
     "findings": Finding,
     "files": InputFile,
+    "former_names": FormerName,
 }
 _LARGE = 256 << 10
 """Bytes from which reading takes longer than to start the program."""

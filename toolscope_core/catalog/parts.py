@@ -8,6 +8,7 @@ from toolscope_core.catalog.flaws import excerpt
 from toolscope_core.catalog.formats.detection import detect
 from toolscope_core.catalog.formats.format_table import INPUTS, RECORD_FORMATS
 from toolscope_core.catalog.formats.generic import GENERIC
+from toolscope_core.catalog.formats.neutral import names_in
 from toolscope_core.catalog.formats.record_format import RecordFormat, own_server
 from toolscope_core.catalog.limits import MAX_RECORDS
 from toolscope_core.catalog.naming import source_names
@@ -15,7 +16,7 @@ from toolscope_core.catalog.records import Entry, Record, ToolsPage, document_ki
 from toolscope_core.catalog.schema.budget import ExpansionBudget
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import Placed, read_values
-from toolscope_core.model.catalog import Problem, Server
+from toolscope_core.model.catalog import FormerName, Problem, Server
 from toolscope_core.model.errors import CatalogError
 
 
@@ -24,7 +25,7 @@ class SourceContents:
     """The contents of one source, before servers and ids are settled; ``items`` are its records.
 
     ``name`` is the source's, ``kind`` its format (one of ``INPUTS``), ``budget`` what all readers
-    of the source share.
+    of the source share; ``former_names`` are those of a toolset in the neutral shape.
     """
 
     name: str
@@ -35,6 +36,7 @@ class SourceContents:
     servers: tuple[Server, ...]
     pages: tuple[ToolsPage, ...]
     budget: ExpansionBudget
+    former_names: tuple[FormerName, ...] = ()
 
     def server_of(self, record: Record) -> str:
         """The server that the source itself gives the record; empty if none."""
@@ -91,8 +93,12 @@ def _read_source(source: Source, name: str, forced: str | None) -> SourceContent
         forced = "csv"
     shape = RECORD_FORMATS.get(forced or "") or _detect(records, servers, forced)
     other = kinds.pop() if len(kinds) == 1 else ""
+    names: tuple[FormerName, ...] = ()
     if shape.name == "neutral" and any(_is_marked(record, shape) for record in records):
         _check_versions(source.label, values.items)
+        names = tuple(
+            one for item in values.items if isinstance(item, Placed) for one in names_in(item.value)
+        )
     return SourceContents(
         name=name,
         label=source.label,
@@ -102,6 +108,7 @@ def _read_source(source: Source, name: str, forced: str | None) -> SourceContent
         servers=servers,
         pages=tuple(item for item in entries if isinstance(item, ToolsPage)),
         budget=budget,
+        former_names=names,
     )
 
 

@@ -20,7 +20,7 @@ from toolscope_core.catalog.schema.declarations import RecordError
 from toolscope_core.catalog.schema.keywords import find_invalid
 from toolscope_core.catalog.schema.references import find_shortened
 from toolscope_core.catalog.sources import Source, load_paths
-from toolscope_core.model.catalog import Catalog, InputFile, Problem, Server
+from toolscope_core.model.catalog import Catalog, FormerName, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
@@ -75,19 +75,35 @@ def read_catalog(
         for contents, file in zip(all_contents, files, strict=False)
         if file.tools
     }
+    servers = _all_servers(all_contents, shared, tools)
     return Catalog(
         tools=tools,
-        servers=_all_servers(all_contents, shared, tools),
+        servers=servers,
         format=formats.pop() if len(formats) == 1 else "generic",
         problems=problems,
         findings=(
-            *scan_catalog(tools),
+            *scan_catalog(tools, servers),
             *chain.from_iterable(
                 (finding for find in FINDERS for finding in find(tool)) for tool in tools
             ),
             *find_repeats(tools),
         ),
         files=files,
+        former_names=_former_names(all_contents, tools),
+    )
+
+
+def _former_names(
+    all_contents: Sequence[SourceContents], tools: Sequence[Tool]
+) -> tuple[FormerName, ...]:
+    """The names that came with the sources; one that meant a tool that did not come in under its
+    id means a tool that is gone.
+    """
+    ids = {tool.id for tool in tools}
+    return tuple(
+        one if one.tool_id in ids else replace(one, tool_id="", maps="")
+        for contents in all_contents
+        for one in contents.former_names
     )
 
 

@@ -11,7 +11,7 @@ from toolscope_core.catalog.naming import REPEAT, assign_ids, find_repeats
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.sources import Source, check_size, input_files
 from toolscope_core.files.whole_files import read_file
-from toolscope_core.model.catalog import Catalog, Finding, Problem
+from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.groups import grouped
 from toolscope_core.model.numbers import quantity
@@ -111,28 +111,30 @@ def join(catalogs: Sequence[Catalog], problems: Sequence[Problem] = ()) -> Catal
     if len(catalogs) == 1 and not problems:
         return catalogs[0]
     tools = assign_ids(tool for catalog in catalogs for tool in catalog.tools)
-    servers = grouped(
-        (one for catalog in catalogs for one in catalog.servers), lambda one: one.name
-    )
+    named = grouped((one for catalog in catalogs for one in catalog.servers), lambda one: one.name)
+    servers = tuple(max(named[name], key=lambda one: one.fullness) for name in sorted(named))
     formats = {catalog.format for catalog in catalogs}
     return Catalog(
         tools=tools,
-        servers=tuple(max(servers[name], key=lambda one: one.fullness) for name in sorted(servers)),
+        servers=servers,
         format=formats.pop() if len(formats) == 1 else "generic",
         problems=(*problems, *(one for catalog in catalogs for one in catalog.problems)),
-        findings=_findings(catalogs, tools),
+        findings=_findings(catalogs, tools, servers),
         files=tuple(one for catalog in catalogs for one in catalog.files),
+        former_names=tuple(one for catalog in catalogs for one in catalog.former_names),
     )
 
 
-def _findings(catalogs: Sequence[Catalog], tools: Sequence[Tool]) -> tuple[Finding, ...]:
+def _findings(
+    catalogs: Sequence[Catalog], tools: Sequence[Tool], servers: Sequence[Server]
+) -> tuple[Finding, ...]:
     """What is found among all tools, and what readers found in each, for all exactly like it."""
     alike = grouped(tools, lambda tool: tool.fingerprint)
     by_readers = (
         replace(finding, tool_id=tool.id)
         for catalog in catalogs
         for finding in catalog.findings
-        if finding.code != REPEAT
+        if finding.tool_id and finding.code != REPEAT
         for tool in alike[catalog.by_id[finding.tool_id].fingerprint]
     )
-    return tuple(dict.fromkeys((*scan_catalog(tools), *by_readers, *find_repeats(tools))))
+    return tuple(dict.fromkeys((*scan_catalog(tools, servers), *by_readers, *find_repeats(tools))))

@@ -117,8 +117,7 @@ def _size(path: Path) -> int:
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)  # it may have grown
+        return read_file(path, MAX_BYTES)
     except OSError as error:
         raise _unreadable(path, error) from error
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.writers import write_record
+from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
@@ -124,7 +125,7 @@ def tokenizer_in(folder: Path | None) -> Tokenizer:
         return ESTIMATE
     file = folder / hashlib.sha1(VOCABULARY.encode(), usedforsecurity=False).hexdigest()
     try:
-        sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+        sha256 = hashlib.sha256(read_file(file)).hexdigest()
         if sha256 != VOCABULARY_SHA256:
             return ESTIMATE
         import tiktoken

@@ -64,7 +64,7 @@ def read_baseline(path: Path) -> Baseline:
     """
     if not path.exists():
         restore(path.absolute())
-    if is_bundle(path) or zipfile.is_zipfile(path):
+    if is_bundle(path) or (path.is_file() and zipfile.is_zipfile(path)):
         with bundle_folder(path) as folder:
             return _of_bundle(folder)
     return Baseline(read_isolated(load_paths([path])))

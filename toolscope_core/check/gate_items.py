@@ -178,7 +178,7 @@ def _findings(report: GateReport, section: Literal["block", "warn"]) -> Iterator
     for item in report.findings:
         if item.severity == section:
             details = filter(None, (item.message, item.excerpt))
-            yield _item(section, (item.tool_id,), item.code, details)
+            yield _item(section, (item.subject,), item.code, details)
 
 
 def _confusion(one: CaseConfusion) -> GateItem:

@@ -15,11 +15,13 @@ def new_findings(old: Catalog, new: Catalog, tools: Matched) -> tuple[Finding, .
     fresh = []
     for item in new.findings:
         before = tools.before.get(item.tool_id, "")
-        was_there = (before, item.severity, item.code) in kinds and item.tool_id not in tools.new
+        is_as_it_was = bool(item.tool_id) and item.tool_id not in tools.new
+        was_there = is_as_it_was and (before, item.severity, item.code) in kinds
         if item.severity != "info" and not was_there and _key(item, before) not in there:
             fresh.append(item)
     return tuple(sorted(fresh, key=lambda item: (item.severity != "block", item.tool_id)))
 
 
 def _key(item: Finding, tool_id: str) -> tuple[str, ...]:
-    return tool_id, item.severity, item.code, item.field, item.message, item.excerpt
+    of = (tool_id, item.server, item.severity, item.code)
+    return (*of, item.field, item.message, item.excerpt)

@@ -227,7 +227,8 @@ def _with_requests(
             report.catalog, judge.config, judge.embedder, judge.cache, judge.progress
         )
         profile = checked_profile(name, baseline, report.tools, analysis, requests, setup)
-        report = replace(report, profile=profile)
+        findings = (*report.findings, *profile.chosen.findings)
+        report = replace(report, profile=profile, findings=findings)
     return with_cases(report, baseline, requests, ToolsetRanker(setup)) if cases else report
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _MOST_ADVICE = 8
 SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
-PARTS_SHOWN = ("severity", "code", "field", "message", "excerpt")
+PARTS_SHOWN = ("server", "severity", "code", "field", "message", "excerpt")
 FailOn = Literal["block", "warn"]
 """The least severity of a finding that makes ``inspect`` and ``merge`` fail."""
 
@@ -118,7 +118,7 @@ def why_failing(findings: Sequence[Finding], least: Severity) -> str:
     counts = Counter(item.severity for item in failing)
     totals = ", ".join(f"{counts[severity]} {severity}" for severity in bad if counts[severity])
     worst = min(failing, key=lambda item: SEVERITIES.index(item.severity))
-    return f"found {totals}; the first: {worst.tool_id}, {worst.field}: {worst.message}"
+    return f"found {totals}; the first: {worst.subject}, {worst.field}: {worst.message}"
 
 
 def some(names: Collection[str]) -> str:
@@ -136,7 +136,7 @@ def tell_files(catalog: Catalog) -> None:
 
 def tell_findings(findings: Iterable[Finding]) -> None:
     for item in findings:
-        say(f"{item.severity:8} {item.tool_id}, {item.field}: {item.message}")
+        say(f"{item.severity:8} {item.subject}, {item.field}: {item.message}")
 
 
 def _inspection(catalog: Catalog) -> JsonObject:

@@ -40,8 +40,9 @@ from toolscope_core.cli.terminal import (
     say_error,
     tell_spent,
 )
-from toolscope_core.files.folders import MANIFEST
-from toolscope_core.model.catalog import Catalog
+from toolscope_core.files.folders import MANIFEST, write_folder
+from toolscope_core.files.whole_files import read_file
+from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.kinds import KINDS
@@ -148,8 +149,8 @@ def merge(
     from toolscope_core.decisions.imported_decisions import count_of_others, read_decisions
     from toolscope_core.export.bundle import bundle_files
     from toolscope_core.export.checked_plan import held_back, readable_plan
-    from toolscope_core.files.folders import write_folder
     from toolscope_core.llm.embedders import encoder_and_cache
+    from toolscope_core.merging.former_names import with_names_of
     from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
 
     of_a_model = replace(ask, base_url=None).given  # embeddings may come from there too
@@ -159,7 +160,7 @@ def merge(
     refuse_without_budget(eager_tokens, usage or (), queries)
     show = progress()
     with on.start() as engine:
-        catalog = on.read(catalogs, engine, show)
+        catalog = with_names_of(on.read(catalogs, engine, show), out)
         log = read_decisions(catalog, decisions) if decisions else ()
         of_others = count_of_others(catalog, log)
         if of_others and of_others == sum(bool(one.members) for one in log):
@@ -195,11 +196,22 @@ def merge(
     _tell_decisions(len(given), of_others)
     if analysis.model_verdicts:
         _tell_model(analysis.model_verdicts)
-    tell_findings(hidden_in(outgoing))
+    of_profiles = _findings_of_profiles(plan, log)
+    tell_findings((*hidden_in(outgoing), *of_profiles))
     for sentence in held_back(plan):
         say_error(sentence)
     say(f"bundle: {out}{more(len(plan.dangling), 'dangling references', 'dangling reference')}")
-    fail_for(why_failing(scan_catalog(outgoing), fail_on) if fail_on else "")
+    found = (*scan_catalog(outgoing, plan.outgoing_servers), *of_profiles)
+    fail_for(why_failing(found, fail_on) if fail_on else "")
+
+
+def _findings_of_profiles(plan: MergePlan, log: tuple[Decision, ...]) -> tuple[Finding, ...]:
+    """What is found in the words that the profiles of the log give tools of the plan."""
+    from toolscope_core.decisions.constraints import profiles
+    from toolscope_core.profiles.profile_tools import profile_tools
+
+    own = (profile_tools(plan, one) for one in profiles(plan.catalog, log).values())
+    return tuple(finding for one in own for finding in one.findings)
 
 
 def _without_servers(
@@ -265,7 +277,7 @@ def _tell_larger(plan: MergePlan, costs: Costs) -> None:
 
 
 def _tell_toolset(bundle: Path) -> None:
-    manifest = json.loads((bundle / MANIFEST).read_bytes())
+    manifest = json.loads(read_file(bundle / MANIFEST))
     tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
     sizes = (Size(tokens[side], tokens["bytes"][side]) for side in ("before", "after"))
     say(f"about {SizeChange('', *sizes).in_words} ({tokens['counted']})")
@@ -281,7 +293,7 @@ def _tell_toolset(bundle: Path) -> None:
             "manifest.json lists them"
         )
     own = bundle / PROFILES
-    for row in json.loads(own.read_bytes())["profiles"] if own.exists() else ():
+    for row in json.loads(read_file(own))["profiles"] if own.exists() else ():
         changes = more(len(row["notes"]), "changes since it was saved", "change since it was saved")
         say(f"profile {row['name']}: {quantity(len(row['tools']), 'tool')}{changes}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -106,11 +106,7 @@ def serve(
     from toolscope_core.mcp.gateway.bundle_routes import profiles_of_bundle, read_served_bundle
     from toolscope_core.mcp.gateway.call_log import CallLog
     from toolscope_core.mcp.gateway.configured_servers import keys_given, launches_of
-    from toolscope_core.mcp.gateway.http_transport import (
-        http_place,
-        profile_path,
-        tokens_of_profiles,
-    )
+    from toolscope_core.mcp.gateway.http_transport import profile_path
     from toolscope_core.mcp.gateway.running import GatewayConfig
     from toolscope_core.mcp.gateway.serve_check import check_servers
     from toolscope_core.mcp.servers.server_definitions import read_configurations
@@ -139,8 +135,8 @@ def serve(
         odd = [sentence for merged, _ in served.values() for sentence in _oddities(merged)]
         for sentence in dict.fromkeys(odd):
             say_error(sentence)
-        tokens = tokens_of_profiles(settings.profile_tokens)
-        place = http_place(http, settings.gateway_token, allow_host or (), tokens) if http else None
+        names = {*(profile or also)}
+        place = _place(http, settings, allow_host or (), names) if http else None
         _serve(served, CallLog(log, log_arguments, say_error), place)
         return
     states = check_servers(merged, gateway)
@@ -154,6 +150,14 @@ def serve(
     if wrong:
         servers = quantity(len(wrong), "server")
         fail_for(f"{servers} failed, changed since the export, or have a tool that is held back")
+
+
+def _place(http: str, settings: Settings, hosts: Sequence[str], profiles: set[str]) -> HttpPlace:
+    """Where it listens, with the tokens of the profiles that are served."""
+    from toolscope_core.mcp.gateway.http_transport import http_place, tokens_of_profiles
+
+    tokens = tokens_of_profiles(settings.profile_tokens, profiles)
+    return http_place(http, settings.gateway_token, hosts, tokens)
 
 
 def _serve(served: Served, log: CallLog, place: HttpPlace | None) -> None:
@@ -196,6 +200,7 @@ def _shown(state: ServerState) -> list[str]:
         ("mended", state.mended),
         ("held back", state.withheld),
         ("not read", state.notes),
+        ("instructions", (state.words,) if state.words else ()),
     ):
         lines += [f"    {what}: {sentence}" for sentence in sentences]
     return lines
@@ -219,16 +224,22 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
 
 
 def _oddities(bundle: ServedBundle) -> list[str]:
-    """Which tools clients get under another name, in another form, or not at all."""
-    table = bundle.table
+    """Which tools and words clients get under another name, in another form, or not at all."""
+    from toolscope_core.mcp.gateway.server_words import server_words
+
+    table, words = bundle.table, server_words(bundle).notes
     return [
-        sentence
-        for server in table.servers
-        for sentence in (
-            *table.renamed_of(server),
-            *table.mended_of(server),
-            *(f"held back: {line}" for line in table.withheld_of(server)),
-        )
+        *bundle.notes,
+        *(f"{name}: {sentence}" for name, sentence in words.items()),
+        *(
+            sentence
+            for server in table.servers
+            for sentence in (
+                *table.renamed_of(server),
+                *table.mended_of(server),
+                *(f"held back: {line}" for line in table.withheld_of(server)),
+            )
+        ),
     ]
 
 

@@ -8,7 +8,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from toolscope_core.catalog.bundle_versions import (
 )
 from toolscope_core.catalog.clients.switches import client_files
 from toolscope_core.catalog.document_variants import variant_rows, with_variants
+from toolscope_core.catalog.formats.neutral import names_written
 from toolscope_core.catalog.formats.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.splitting import ToolsetPart, split
@@ -40,9 +41,10 @@ from toolscope_core.export.manifest import manifest, token_rows
 from toolscope_core.export.namespaces import described_servers, in_namespaces
 from toolscope_core.files.folders import MANIFEST, write_folder
 from toolscope_core.files.json_lines import lines_of
+from toolscope_core.merging.former_names import names_after, with_names_of
 from toolscope_core.merging.pipeline import Analysis, thresholds_of
-from toolscope_core.model.argument_map import ArgumentMap
-from toolscope_core.model.catalog import Catalog, Server
+from toolscope_core.merging.relabelling import argument_row
+from toolscope_core.model.catalog import Catalog, FormerName, Server
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
@@ -109,7 +111,7 @@ def bundle_files(
         yield "fingerprints.json", _json({one.id: one.fingerprint for one in plan.catalog.tools})
         yield "tools.csv", tools_csv(plan.tools, costs)
         yield "relabel.csv", relabel_csv(plan.relabels)
-        yield from _neutral("neutral.json", plan.tools, plan.catalog, _compact)
+        yield from _neutral("neutral.json", plan.tools, plan.catalog, _compact, names_after(plan))
         yield from _original(plan.catalog)
         text = readme_text(plan, analysis.model_verdicts)
         yield "README.md", text.encode("utf-8", "backslashreplace")
@@ -138,6 +140,7 @@ def write_bundle(
     are those that the plan was made with. Raises ``ExportError`` where the folder holds other files
     or the format would refuse the toolset.
     """
+    plan = replace(plan, catalog=with_names_of(plan.catalog, Path(folder)))
     write_folder(bundle_files(analysis, plan, log, config or PlanConfig("auto")), Path(folder))
 
 
@@ -176,26 +179,6 @@ def verdict_row(left: str, right: str, verdict: Verdict) -> dict[str, Any]:
         "judge": verdict.judge,
         "evidence": list(verdict.evidence),
     }
-
-
-def argument_row(alpha: ArgumentMap) -> JsonObject:
-    """One α as the bundle writes it."""
-    moves = []
-    for move in alpha.moves:
-        entry: dict[str, Any] = {"from": move.source, "to": move.target, "op": move.op}
-        if move.values:
-            entry["values"] = [list(pair) for pair in move.values]
-        moves.append(entry)
-    row = {
-        "to": alpha.to,
-        "args": moves,
-        "constants": dict(alpha.constants),
-        "dropped": dict(alpha.dropped),
-    }
-    if alpha.notes:
-        row["notes"] = list(alpha.notes)
-    nested = [{"from": item.source, "to": item.target} for item in alpha.nested]
-    return {**row, "nested": nested} if nested else row
 
 
 def _toolset(
@@ -295,12 +278,20 @@ def _original(catalog: Catalog) -> Iterator[tuple[str, bytes]]:
 
 
 def _neutral(
-    name: str, tools: Sequence[MergedTool], catalog: Catalog, write: Callable[[object], str]
+    name: str,
+    tools: Sequence[MergedTool],
+    catalog: Catalog,
+    write: Callable[[object], str],
+    names: Sequence[FormerName] = (),
 ) -> Iterator[tuple[str, bytes]]:
-    """A file with tools in the neutral shape, or its parts, of ``PART_TOOLS`` at most."""
+    """A file with tools in the neutral shape, or its parts, of ``PART_TOOLS`` at most; the first
+    has the names that agents called tools by.
+    """
     parts = split(tools, PART_TOOLS) if len(tools) > PART_TOOLS else (tools,)
     for own, part in zip(part_names(name, len(parts)), parts, strict=True):
-        yield own, _json(write_toolset(part, catalog.servers, "neutral"), 3, write)
+        document = write_toolset(part, catalog.servers, "neutral")
+        yield own, _json({**document, **names_written(names)}, 3, write)
+        names = ()
 
 
 def _json(value: object, levels: int = 2, write: Callable[[object], str] = _compact) -> bytes:

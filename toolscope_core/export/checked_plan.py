@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from toolscope_core.catalog.bundle_versions import PART_TOOLS, part_names
-from toolscope_core.catalog.formats.offered_names import shared_names, unique_names
+from toolscope_core.catalog.formats.offered_names import named_as_others, shared_names, unique_names
 from toolscope_core.catalog.formats.target_rules import (
     RuleViolation,
     fixed,
@@ -14,6 +14,7 @@ from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.catalog.scan.cleaning import without_hidden_text
 from toolscope_core.catalog.splitting import ToolsetPart, split
 from toolscope_core.merging.clusters import without_unreadable
+from toolscope_core.merging.former_names import names_now
 from toolscope_core.merging.renaming import NewNames, with_tools
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool, MergePlan
@@ -75,6 +76,22 @@ def disambiguated(plan: MergePlan, target: str) -> dict[str, Tool]:
     return {tool.id: replace(tool, name=names[tool.id]) for tool in shared}
 
 
+def newcomers_renamed(plan: MergePlan, target: str) -> dict[str, Tool]:
+    """By id, the outgoing tools whose name an earlier export gave a tool of another server, each
+    with its server in its name; empty where ``target`` tells servers apart.
+    """
+    if target_named(target).rules.unique != "toolset":
+        return {}
+    exported = [item.tool for item in plan.tools]
+    alphas = {alpha.tool_id: alpha for alpha in plan.arguments}
+    earlier = names_now(plan.catalog.former_names, plan.phi, alphas)
+    newcomers = named_as_others(exported, earlier)
+    others = {tool.name for tool in exported} | _old_names(plan)
+    names = unique_names([tool for tool in exported if tool.id in newcomers], others, earlier)
+    by_id = {tool.id: tool for tool in exported}
+    return {one: replace(by_id[one], name=name) for one, name in names.items()}
+
+
 def readable_plan(
     plan: MergePlan, shape: str | None, fix: bool, leave_out: bool = False
 ) -> MergePlan:
@@ -84,6 +101,8 @@ def readable_plan(
     against it.
     """
     target = shape or plan.catalog.format
+    renamed = newcomers_renamed(plan, target)
+    plan = with_tools(plan, renamed) if renamed else plan
     plan = with_fixes(plan, target) if fix else plan
     reasons = unreadable([item.tool for item in plan.tools], target)
     if reasons and shape is None:

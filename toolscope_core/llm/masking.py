@@ -12,8 +12,8 @@ _NEVER = "(?!)"
 _ZEROS = "0{0,9}"
 
 
-def masked(text: str, secret: str, halves: bool = True) -> str:
-    r"""The text with ``MASK`` in place of every ``secret`` and, with ``halves``, every half of one;
+def masked(text: str, secret: str, halves: bool = True, mask: str = MASK) -> str:
+    r"""The text with ``mask`` in place of every ``secret`` and, with ``halves``, every half of one;
     in any case where it is too long to stand anywhere by chance.
 
     Each character counts as it stands and as an escape (``\u0064``, ``\u{64}``, ``\x64``,
@@ -24,10 +24,10 @@ def masked(text: str, secret: str, halves: bool = True) -> str:
     flags = re.IGNORECASE if len(secret) >= LONG else 0
     parts = _parts(secret) if halves else (secret,)
     if not re.search(r"[\\%&]", text):
-        return re.sub("|".join(map(re.escape, parts)), MASK, text, flags=flags)
+        return re.sub("|".join(map(re.escape, parts)), mask, text, flags=flags)
     # only from where a run of backslashes begins: linear, and no half of an escape is left over
     spelled = "|".join("".join(map(_spellings, part)) for part in parts)
-    return re.sub(rf"(?<!\\)(?:{spelled})", MASK, text, flags=flags)
+    return re.sub(rf"(?<!\\)(?:{spelled})", mask, text, flags=flags)
 
 
 def _parts(secret: str) -> tuple[str, ...]:

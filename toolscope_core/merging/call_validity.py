@@ -9,14 +9,14 @@ from jsonschema_rs import Draft202012Validator, ReferencingError
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 
-def validator_of(schema: JsonObject | None) -> Draft202012Validator | None:
+def validator_of(schema: JsonObject | None, mask: str | None = None) -> Draft202012Validator | None:
     """``None`` for a tool that does not say what it takes, or says it in a schema that no validator
-    reads: it takes everything.
+    reads: it takes everything. Its messages have the ``mask`` in place of values.
     """
     if schema is None:
         return None
     try:
-        return Draft202012Validator(_encodable(dict(schema)), retriever=_nothing_outside)
+        return Draft202012Validator(_encodable(dict(schema)), retriever=_nothing_outside, mask=mask)
     except (ValueError, ReferencingError):
         return None
 
@@ -26,9 +26,13 @@ def takes(validator: Draft202012Validator | None, value: object) -> bool:
     return validator is None or validator.is_valid(_encodable(value))
 
 
-def refusals(schema: JsonObject | None, arguments: JsonObject, most: int = 5) -> tuple[str, ...]:
-    """What the schema says against these arguments: the first ``most`` sentences, cut to 300."""
-    validator = validator_of(schema)
+def refusals(
+    schema: JsonObject | None, arguments: JsonObject, most: int = 5, mask: str | None = None
+) -> tuple[str, ...]:
+    """What the schema says against these arguments: the first ``most`` sentences, cut to 300, with
+    the ``mask`` in place of values.
+    """
+    validator = validator_of(schema, mask)
     if validator is None:
         return ()
     errors = validator.iter_errors(_encodable(dict(arguments)))

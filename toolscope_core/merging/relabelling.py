@@ -69,6 +69,37 @@ def read_relabelling(path: Path) -> Relabelling:
     return Relabelling(phi, alphas, {name: tool for name, tool in names if used[name] == 1})
 
 
+def argument_row(alpha: ArgumentMap) -> JsonObject:
+    """One α as the bundle writes it."""
+    moves = []
+    for move in alpha.moves:
+        entry: dict[str, Any] = {"from": move.source, "to": move.target, "op": move.op}
+        if move.values:
+            entry["values"] = [list(pair) for pair in move.values]
+        moves.append(entry)
+    row = {
+        "to": alpha.to,
+        "args": moves,
+        "constants": dict(alpha.constants),
+        "dropped": dict(alpha.dropped),
+    }
+    if alpha.notes:
+        row["notes"] = list(alpha.notes)
+    nested = [{"from": item.source, "to": item.target} for item in alpha.nested]
+    return {**row, "nested": nested} if nested else row
+
+
+def argument_maps(text: str) -> tuple[ArgumentMap, ...] | None:
+    """The maps of a list of what ``argument_row`` gave, in JSON; ``None`` for anything else."""
+    try:
+        rows = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        return None
+    if not Draft202012Validator(_list(_MAP)).is_valid(rows):
+        return None
+    return tuple(_argument_map("", row) for row in rows)
+
+
 def _read(path: Path, shape: dict[str, Any]) -> JsonObject:
     try:
         content: Any = json.loads(read_file(path))

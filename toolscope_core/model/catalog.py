@@ -50,9 +50,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to know about a tool before trusting it.
+    """Something to know about a tool before trusting it, or about a ``server``, without a tool's id
+    then.
 
-    ``field`` is the place in the tool's definition (``description``, ``schema/properties/x``);
+    ``field`` is the place in the definition (``description``, ``schema/properties/x``);
     ``excerpt`` is the suspicious text with invisible characters written visibly.
     """
 
@@ -62,6 +63,26 @@ class Finding:
     field: str
     message: str
     excerpt: str = ""
+    server: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The id of the tool, or the server in words."""
+        return self.tool_id or f"server {self.server}"
+
+
+@dataclass(frozen=True, slots=True)
+class FormerName:
+    """A name by which agents called a tool of a server, after an export or before the first.
+
+    ``tool_id`` is the tool that it means in this catalog, empty where that is gone; ``maps`` are
+    the argument maps that a call of that name goes through in turn, a list in JSON, or empty.
+    """
+
+    name: str
+    server: str
+    tool_id: str = ""
+    maps: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +105,7 @@ class Catalog:
 
     ``files`` describes each file that was just read; a stored catalog has none. ``format`` is the
     shape in which its tools are written again.
-    ``by_id`` has the tools by their ids.
+    ``former_names`` came with a bundle. ``by_id`` has the tools by their ids.
     """
 
     tools: tuple[Tool, ...]
@@ -93,6 +114,7 @@ class Catalog:
     problems: tuple[Problem, ...] = ()
     findings: tuple[Finding, ...] = ()
     files: tuple[InputFile, ...] = field(default=(), compare=False)
+    former_names: tuple[FormerName, ...] = ()
     by_id: Mapping[str, Tool] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -111,4 +133,5 @@ class Catalog:
     @property
     def blocked(self) -> frozenset[str]:
         """Ids of the tools with a *block* finding: never canonical, never auto-merged."""
-        return frozenset(item.tool_id for item in self.findings if item.severity == "block")
+        blocking = (item.tool_id for item in self.findings if item.severity == "block")
+        return frozenset(blocking) - {""}

@@ -30,6 +30,8 @@ VARIABLES = (
     "TOOLSCOPE_API_ORIGIN",
 )
 """The names that are read."""
+MODEL_KEY = "OPENAI_API_KEY"
+"""The key of OpenAI's models, which is read too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +94,16 @@ def user_cache(environ: Mapping[str, str] | None = None) -> Path:
     return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toolscope"
 
 
+def is_own_variable(name: str) -> bool:
+    """Whether a variable is for this program alone; Windows has names in any case."""
+    return name.upper().startswith("TOOLSCOPE_")
+
+
 def unused_variables(values: Mapping[str, str]) -> tuple[str, ...]:
     """A sentence on each variable that is set and not used; no value of a key is in it."""
     unused = []
     for name in sorted(values):
-        if name.upper().startswith("TOOLSCOPE_") and name not in VARIABLES:
+        if is_own_variable(name) and name not in VARIABLES:
             near = get_close_matches(name.upper(), VARIABLES, 1, 0.75)
             remedy = f"did you mean {near[0]}?" if near else f"the names are {', '.join(VARIABLES)}"
             unused.append(f"{name} is set and not used: no setting has this name; {remedy}")
@@ -130,7 +137,7 @@ def read_keys(values: Mapping[str, str]) -> tuple[ApiKey, ...]:
     """
     address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL") or ""
     own = values.get("TOOLSCOPE_API_KEY", "").strip()
-    openai = values.get("OPENAI_API_KEY", "").strip()
+    openai = values.get(MODEL_KEY, "").strip()
     keys = [ApiKey(OPENAI, openai)] if openai else []
     with suppress(ConfigError):
         keys[:0] = [ApiKey(origin_of(address), own)] if own else []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolscope_core.model.argument_map import ArgumentMap
-from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.tool import JsonObject, Tool
 
@@ -75,6 +75,12 @@ class MergePlan:
     def phi(self) -> dict[str, str | None]:
         """φ: the new id of each tool, by its old id; ``None`` for one that was left out."""
         return {row.old_id: row.new_id for row in self.relabels}
+
+    @property
+    def outgoing_servers(self) -> tuple[Server, ...]:
+        """The servers of the tools that leave."""
+        names = {item.tool.server for item in self.tools}
+        return tuple(one for one in self.catalog.servers if one.name in names)
 
     @property
     def removed(self) -> tuple[str, ...]:

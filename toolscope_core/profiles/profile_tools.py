@@ -6,9 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from toolscope_core.catalog.scan.citations import ToolNames
+from toolscope_core.catalog.scan.own_words import with_own_words
 from toolscope_core.catalog.schema.fixed_arguments import COMBINED, without_arguments
 from toolscope_core.embedding.tool_text import split_text
 from toolscope_core.merging.call_validity import refusals
+from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.plan import MergedTool, MergePlan
@@ -32,7 +35,7 @@ class ProfileTools:
 
     ``ways`` says by id how each came in; ``fixed`` has the arguments that are no longer in its
     schema, and their values. ``notes`` are sentences on what is not as it was when the profile was
-    saved.
+    saved, and on its words that are not used; ``findings`` are those on its own words.
     """
 
     profile: Profile
@@ -41,6 +44,7 @@ class ProfileTools:
     fixed: Mapping[str, JsonObject] = field(default_factory=dict)
     conflicts: tuple[ServerConflict, ...] = ()
     notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def ids(self) -> frozenset[str]:
@@ -67,7 +71,7 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
     ways = {tool_id: way for tool_id, way in ways.items() if tool_id not in lost}
     words = own_words(plan, profile)
     fixed, notes = {}, [*_changes(plan, profile, ways, lost)]
-    tools = []
+    tools, findings, called = [], list[Finding](), ToolNames.of([by_id[one].tool for one in ways])
     names = Counter(
         (words[one].name if one in words else "") or by_id[one].tool.name for one in ways
     )
@@ -80,8 +84,13 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
         notes += refused
         if values:
             fixed[tool_id] = values
-        tools.append(replace(item, tool=_as_seen(item.tool, own, values)))
-    return ProfileTools(profile, tuple(tools), ways, fixed, conflicts, tuple(notes))
+        worded = with_own_words(item.tool, own.name, own.description, called)
+        notes += worded.notes
+        findings += worded.findings
+        seen = replace(worded.tool, schema=without_arguments(item.tool.schema, values))
+        tools.append(replace(item, tool=seen))
+    made = tuple(tools), ways, fixed, conflicts, tuple(notes), tuple(findings)
+    return ProfileTools(profile, *made)
 
 
 def own_words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
@@ -186,7 +195,7 @@ def _fixed(tool: Tool, wanted: JsonObject) -> tuple[JsonObject, list[str]]:
     fixed, notes = {}, []
     for name, value in sorted(wanted.items()):
         alone = {k: v for k, v in (tool.schema or {}).items() if k not in (*COMBINED, "required")}
-        against = refusals(alone, {name: value}, 1)
+        against = refusals(alone, {name: value}, 1, "the value")
         if name not in declared:
             notes.append(f"{tool.id} has no argument {name}, so that it is not fixed")
         elif against:
@@ -194,13 +203,3 @@ def _fixed(tool: Tool, wanted: JsonObject) -> tuple[JsonObject, list[str]]:
         else:
             fixed[name] = value
     return fixed, notes
-
-
-def _as_seen(tool: Tool, own: ProfileTool, fixed: JsonObject) -> Tool:
-    """The tool as the agent of the profile sees it."""
-    return replace(
-        tool,
-        name=own.name or tool.name,
-        description=own.description or tool.description,
-        schema=without_arguments(tool.schema, fixed),
-    )

@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, insert, update
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
 
-from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
+from toolscope_core.model.catalog import Catalog, Finding, FormerName, Problem, Server
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.store.engine import Store, found_row, now, row_named
@@ -161,6 +161,7 @@ def load_catalog(store: Store, catalog_id: int) -> Catalog:
             format=row.format,
             problems=tuple(rebuilt(Problem, item) for item in row.body["problems"]),
             findings=tuple(rebuilt(Finding, item) for item in row.body["findings"]),
+            former_names=tuple(rebuilt(FormerName, item) for item in row.body["former_names"]),
         )
 
 
@@ -196,6 +197,7 @@ def _body(catalog: Catalog) -> dict[str, Any]:
         "servers": [dataclasses.asdict(item) for item in catalog.servers],
         "problems": [dataclasses.asdict(item) for item in catalog.problems],
         "findings": [dataclasses.asdict(item) for item in catalog.findings],
+        "former_names": [dataclasses.asdict(item) for item in catalog.former_names],
     }
 
 

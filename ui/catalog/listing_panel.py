@@ -74,7 +74,7 @@ def findings_panel(catalog_id: int) -> None:
         {
             "severity": [SIGNS[one.severity] for one in shown],
             "kind": [finding_kind(one) for one in shown],
-            "tool": [one.tool_id for one in shown],
+            "tool": [one.subject for one in shown],
             "place": [one.field for one in shown],
             **data_tables.columns(shown, ["message", "excerpt"]),
         },
@@ -93,16 +93,17 @@ def _kind_label(key: str, count: int) -> str:
 def _one_finding(catalog_id: int, finding: Finding) -> None:
     """The finding in full, and a button that shows its tool."""
     with st.container(border=True):
-        st.markdown(f"**{SIGNS[finding.severity]}** · {safe_text.untrusted(finding.tool_id)}")
+        st.markdown(f"**{SIGNS[finding.severity]}** · {safe_text.untrusted(finding.subject)}")
         st.text(finding.message)
         st.code(finding.excerpt, language=None, wrap_lines=True)
-        st.button(
-            "Show tool in table",
-            icon=":material/table_rows:",
-            key="show_tool",
-            on_click=_go_to,
-            args=(catalog_id, finding.tool_id),
-        )
+        if finding.tool_id:
+            st.button(
+                "Show tool in table",
+                icon=":material/table_rows:",
+                key="show_tool",
+                on_click=_go_to,
+                args=(catalog_id, finding.tool_id),
+            )
 
 
 def _go_to(catalog_id: int, tool_id: str) -> None:

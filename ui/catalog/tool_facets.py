@@ -23,7 +23,8 @@ class ToolFacets(PageService):
 
         def make() -> Facet:
             kinds = findings_by_kind(self._catalogs.open(catalog_id))
-            return {kind: {one.tool_id for one in own} for kind, own in kinds.items()}
+            ids = {kind: {one.tool_id for one in own} - {""} for kind, own in kinds.items()}
+            return {kind: own for kind, own in ids.items() if own}
 
         return self._cached(("findings", catalog_id), (), make)
 

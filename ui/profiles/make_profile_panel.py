@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 import streamlit as st
 
-from toolscope_core.catalog.formats.offered_names import unique_names
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.merging.former_names import served_names
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.profile import Profile
 from toolscope_core.profiles.intent_cover import PER_JOB, Cover, Intent, not_asked_for
@@ -124,7 +124,7 @@ def _from_requests(catalog_id: int, before: Profile, queries: Sequence[Query]) -
         cover = edits.cover(catalog_id, queries, per_job, budget or None)
     plan = edits.plan(catalog_id)
     tools = [item.tool for item in plan.tools]
-    _cover(cover, {tool.id: tool.name for tool in tools} | unique_names(tools))
+    _cover(cover, served_names(plan, tools))
     return with_cover(plan, before, cover)
 
 

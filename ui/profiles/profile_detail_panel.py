@@ -10,9 +10,9 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from toolscope_core.catalog.formats.offered_names import unique_names
 from toolscope_core.decisions.profile_decisions import MOST_INTENTS
 from toolscope_core.evaluation.intervals import rate_text
+from toolscope_core.merging.former_names import served_names
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.numbers import quantity
@@ -83,13 +83,13 @@ def _served(catalog_id: int, chosen: ProfileTools) -> None:
         served = len(report.intents) - len(report.unserved)
         st.markdown(f"Requests served: **{rate_text(served, len(report.intents))}**.")
         tools = [item.tool for item in chosen.tools]
-        names = {tool.id: tool.name for tool in tools} | unique_names(tools)
+        plan = page_frame.service(ProfileEdits).plan(catalog_id)
+        names = served_names(plan, tools)
         intents_table(report.intents, chosen.ids, names)
         st.caption("  \n".join(effect))
         if report.unasked:
             named = safe_text.first_few([names[one] for one in report.unasked], MOST_NAMED)
             st.info(f"Nobody asks for {quantity(len(report.unasked), 'tool')}: {named}.")
-            plan = page_frame.service(ProfileEdits).plan(catalog_id)
             without = with_choice(plan, profile, report.unasked, is_in=False)
             _save_button(catalog_id, without, "Take these out", "unasked")
     text = st.text_area(

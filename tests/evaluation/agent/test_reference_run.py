@@ -97,7 +97,7 @@ def work(merged, tmp_path, model_server):  # noqa: F811
         if tool_id not in side:
             return calling({tool_id: json.dumps(arguments)})
         way = side[tool_id]
-        mapped = map_call(way.alpha, arguments).arguments if way.alpha else arguments
+        mapped = map_call(*way.maps, arguments).arguments if way.maps else arguments
         return calling({way.route: json.dumps(mapped)})
 
     model_server.turn = turn

@@ -89,6 +89,26 @@ def rpc_error(number, params, arguments, answer):
     send({"id": number, "error": {"code": code, "message": "no such row", "data": {"row": 7}}})
 
 
+def echo(number, params, arguments, answer):
+    """Repeat the arguments in everything that a server can say of a call, and fail in some way."""
+    text = f"refused: {json.dumps(arguments)} and {arguments}"
+    about = {"level": "error", "data": {"call": arguments, "said": text}}
+    send({"method": "notifications/message", "params": about})
+    token = params.get("_meta", {}).get("progressToken")
+    step = {"progressToken": token, "progress": 1, "message": text}
+    send({"method": "notifications/progress", "params": step})
+    way = arguments["act"].partition(":")[2]
+    if way == "rpc":
+        error = {"code": -32050, "message": text, "data": {"call": arguments}}
+        send({"id": number, "error": error})
+    elif way == "die":
+        sys.stderr.write(f"{'x' * 300} {text}\n")
+        sys.stderr.flush()
+        os._exit(3)
+    else:
+        said(number, answer, isError=way == "error", structuredContent={"call": arguments})
+
+
 def strange(number, params, arguments, answer):
     result(number, {"content": [{"type": "chart", "points": [1]}]})
 
@@ -152,8 +172,8 @@ def cancelled(number, params, arguments, answer):
 ACTS = {
     act.__name__.replace("_", "-"): act
     for act in (
-        *(structured, die, babble, whisper, huge, progress, log, storm, ask, rpc_error, strange),
-        *(null_meta, announce, listen, rich, change, touch, secret, cancelled),
+        *(structured, die, babble, whisper, huge, progress, log, storm, ask, rpc_error, echo),
+        *(strange, null_meta, announce, listen, rich, change, touch, secret, cancelled),
     )
 }
 

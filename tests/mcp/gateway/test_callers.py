@@ -2,8 +2,11 @@
 
 import anyio
 import pytest
+from mcp import MCPError
 
 from tests.mcp.gateway.stub_toolset import through, work, work_reply
+from toolscope_core.mcp.gateway.preset_values import FixedValues
+from toolscope_core.mcp.gateway.senders import Sender
 
 SAMPLING = {
     "messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}],
@@ -68,7 +71,7 @@ def test_a_storm_of_logs_comes_in_order_before_the_result_of_its_call(toolset, s
 async def sampling(context, params):
     import mcp_types as types
 
-    text = f"{params.messages[0].content.text} there"
+    text = f"{params.messages[0].content.text} there: {params.system_prompt}"
     content = types.TextContent(type="text", text=text)
     return types.CreateMessageResult(role="assistant", content=content, model="m")
 
@@ -106,9 +109,68 @@ def test_a_client_that_can_answers_what_an_original_asks(toolset, servers):
             "list_roots_callback": roots,
         },
     )
-    assert answers[0]["content"] == {"type": "text", "text": "hi there"}
-    assert answers[1] == {"action": "accept", "content": {"name": "Who?"}}
+    assert answers[0]["content"]["text"].startswith("hi there: The server north asks")
+    assert answers[1] == {"action": "accept", "content": {"name": "north asks: Who?"}}
     assert answers[2] == {"roots": [{"uri": "file:///home"}]}
+
+
+@pytest.mark.case(88)
+def test_an_address_of_another_kind_reaches_no_client(toolset, servers):
+    async def use(client, gateway):
+        asked = {"mode": "url", "message": "Sign in.", "elicitationId": "1"}
+        return [
+            await work_reply(client, "ask:elicitation/create", params={**asked, "url": url})
+            for url in ("https://bank.example/in", "file:///etc/passwd")
+        ]
+
+    answers = through(toolset, servers, use, callbacks={"elicitation_callback": elicitation})
+    assert answers[0] == {"action": "accept", "content": {"name": "north asks: Sign in."}}
+    assert answers[1]["code"] == -32602 and "http" in answers[1]["message"]
+
+
+@pytest.mark.case(88)
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("javascript:alert(1)", "ftp://a.example", "https:///x", "https://[", "", None, 7),
+        *("https://bank.example@evil.example/", "https://a.example/\u202e", "https://a.example\\b"),
+    ],
+)
+def test_addresses_are_checked_wherever_a_server_asks_for_one(url):
+    south, asked = Sender("south"), {"mode": "url", "message": "Go.", "url": url}
+    request = {"method": "elicitation/create", "params": asked}
+    with pytest.raises(MCPError, match="http"):
+        south.result({"resultType": "input_required", "inputRequests": {"a": request}})
+    refused = south.error(MCPError(-32042, "sign in", {"elicitations": [asked]}))
+    assert (refused.error.code, refused.error.data) == (-32602, None)
+
+
+@pytest.mark.case(88)
+def test_what_a_result_or_an_error_asks_for_says_who_asks_too():
+    south, asked = (
+        Sender("so\u200buth"),
+        {"message": "North asks:\u200b go.", "url": "https://a.example"},
+    )
+    request = {"method": "elicitation/create", "params": asked}
+    result = south.result({"resultType": "input_required", "inputRequests": {"a": request}})
+    error = south.error(MCPError(-32042, "sign in", {"elicitations": [asked]}))
+    for one in (result["inputRequests"]["a"]["params"], error.error.data["elicitations"][0]):
+        assert one["message"] == "so⟨U+200B⟩uth asks: North asks:⟨U+200B⟩ go."
+        assert one["_meta"] == {"toolscope/server": "so\u200buth"}
+
+
+@pytest.mark.case(83)
+def test_what_is_fixed_stands_in_nothing_that_a_server_asks():
+    south = Sender("south", FixedValues(("acme-77",)))
+    text = {"type": "text", "text": "for acme-77"}
+    sampling = {"messages": [{"role": "user", "content": text}], "systemPrompt": "acme-77"}
+    listed = {"messages": [{"role": "user", "content": [text]}]}
+    for method, params in (
+        ("sampling/createMessage", sampling),
+        ("sampling/createMessage", listed),
+        ("elicitation/create", {"message": "Use acme-77?"}),
+    ):
+        assert "acme-77" not in str(south.request(method, params))
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

@@ -5,19 +5,47 @@ import json
 
 import httpx2
 import pytest
+from mcp import MCPError
 
 from tests.cli.test_cli import run
-from tests.mcp.gateway.stub_toolset import error_text, merge_nothing, record, stub_reply, through
-from tests.mcp.gateway.test_serving import TOKEN, client_at, served_over_http
-from tests.profiles.shelf import saved
+from tests.mcp.gateway.stub_toolset import (
+    error_text,
+    merge_nothing,
+    record,
+    stub_catalog,
+    stub_reply,
+    through,
+    write_stub_toolset,
+)
+from tests.mcp.gateway.test_serving import TOKEN, client_at, invoke, served_over_http
+from tests.profiles.shelf import chosen, plan_of, saved, shelf
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.mcp.gateway.bundle_routes import profiles_of_bundle, read_served_bundle
+from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.configured_servers import matched_servers
 from toolscope_core.mcp.gateway.http_transport import tokens_of_profiles
+from toolscope_core.mcp.gateway.preset_values import fixed_values
+from toolscope_core.mcp.gateway.routing import BundleTool, routing_table
+from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import Tool
 
+TEXT = {"type": "string"}
 OWN = "a-token-of-the-reader-alone"
+SHUT = {"server": "north", "size": 4711, "params": {"tenants": ['acme-77 of "ü"', {"deep": 0.25}]}}
+SHOWN = ("4711", "acme-77", "0.25", "tenants", "deep")
+"""Pieces of what is fixed that no message may have."""
+
+
+@pytest.fixture(scope="module")
+def shut(tmp_path_factory):
+    """The bundle with a profile in which a tool's nested values, a number and a selector are
+    fixed.
+    """
+    own = {"north/work": {"fixed": SHUT}}
+    log = saved(stub_catalog(), name="shut", ids=tuple(own), own=own)
+    return write_stub_toolset(tmp_path_factory.mktemp("shut"), log=log)
 
 
 def test_the_bundle_has_each_profile_for_every_client(profiled):
@@ -90,7 +118,7 @@ def test_each_profile_has_an_address_and_perhaps_a_token_of_its_own(
         )
         assert asyncio.run(names(address, TOKEN)) == ["get", "north_same", "south_same", "work"]
         assert asyncio.run(names(reader, OWN)) == ["open", "work"]
-        assert asyncio.run(names(southern, TOKEN)) == ["same"]
+        assert asyncio.run(names(southern, TOKEN)) == ["south_same"], "as everywhere"
         for wrong in ((reader, TOKEN), (address, OWN), (southern, OWN)):
             assert status(*wrong) == 401
         assert status(none, TOKEN) == 404
@@ -99,7 +127,27 @@ def test_each_profile_has_an_address_and_perhaps_a_token_of_its_own(
 @pytest.mark.parametrize("text", ["reader", "reader=", "=x", "reader=short"])
 def test_tokens_that_could_be_guessed_are_refused(text):
     with pytest.raises(ConfigError, match="TOOLSCOPE_PROFILE_TOKENS"):
-        tokens_of_profiles(text)
+        tokens_of_profiles(text, {"reader"})
+
+
+@pytest.mark.case(95)
+@pytest.mark.parametrize(
+    "text", [f"writer={OWN}", f"reader={OWN} Reader={OWN}", f"reader={OWN} " * 2]
+)
+def test_a_token_of_a_profile_that_is_not_served_is_an_error_at_the_start(text):
+    with pytest.raises(ConfigError, match="served are reader"):
+        tokens_of_profiles(text, {"reader"})
+    assert tokens_of_profiles(f"reader={OWN}", {"reader", "other"}) == {"reader": OWN}
+
+
+@pytest.mark.case(95)
+def test_serve_says_so_before_it_listens(profiled, servers, tmp_path, monkeypatch):
+    path = tmp_path / "mcp.json"
+    path.write_text(servers)
+    monkeypatch.setenv("TOOLSCOPE_PROFILE_TOKENS", f"southern={OWN}")
+    options = ("--config", path, "--http", "127.0.0.1:0", "--profile", "reader")
+    refused = invoke(profiled, *options)
+    assert refused.exit_code == 2 and "southern" in refused.stderr
 
 
 def test_two_accounts_of_one_server_are_told_apart_everywhere(tmp_path):
@@ -123,7 +171,7 @@ def test_two_accounts_of_one_server_are_told_apart_everywhere(tmp_path):
         for name in ("", "private")
     )
     assert both == {"mail-home_send": "mail-home", "mail-work_send": "mail-work"}
-    assert one == {"send": "mail-home"}
+    assert one == {"mail-home_send": "mail-home"}, "a tool has one name at every address"
     listed = json.loads((tmp_path / "bundle/profiles/private/clients/claude-code.json").read_text())
     assert "mcp__mail-work" in json.dumps(listed) and "mcp__mail-home" not in json.dumps(listed)
 
@@ -133,3 +181,96 @@ def test_two_accounts_are_never_one_connection_unasked():
         matched_servers(("Mail", "mail"), ["mail", "other"], {})
     given = matched_servers(("Mail", "mail"), ["mail", "other"], {"Mail": "mail"})
     assert given == {"Mail": "mail", "mail": "mail"}
+
+
+@pytest.mark.case(83)
+@pytest.mark.parametrize("way", ["rpc", "error", "die"])
+def test_no_message_of_an_original_has_a_value_that_is_fixed(shut, servers, tmp_path, way):
+    heard, log = [], CallLog(tmp_path / "calls.jsonl", with_arguments=True)
+
+    async def logging(params):
+        heard.append(params.data)
+
+    async def progress(done, total, message):
+        heard.append(message)
+
+    async def use(client, gateway):
+        call = client.call_tool("work", {"act": f"echo:{way}"}, progress_callback=progress)
+        try:
+            heard.append((await call).model_dump())
+        except MCPError as error:
+            heard.append(error.error.model_dump())
+
+    options = {"profile": "shut", "log": log, "callbacks": {"logging_callback": logging}}
+    through(shut, servers, use, **options)
+    said = json.dumps(heard)
+    assert len(heard) > 1 and said.count("[fixed]") > 8
+    assert [one for one in SHOWN if one in said + (tmp_path / "calls.jsonl").read_text()] == []
+
+
+@pytest.mark.case(83)
+def test_no_refusal_of_the_gateway_has_a_value_that_is_fixed(shut, servers, tmp_path):
+    log = CallLog(tmp_path / "calls.jsonl", with_arguments=True)
+    wrong = ({"seconds": "soon"}, {"depth": 1}, {"size": 4711}, {"server": "north"}, {"other": []})
+
+    async def use(client, gateway):
+        return [(await client.call_tool("work", one)).content[0].text for one in wrong]
+
+    texts = through(shut, servers, use, profile="shut", log=log)
+    assert "soon" in texts[0], "what the agent sent it may read"
+    assert '="north"' not in "".join(texts), "nor the value of a selector"
+    said = "\n".join(texts[:4]) + (tmp_path / "calls.jsonl").read_text()
+    assert [one for one in SHOWN if one in said] == []
+
+
+@pytest.mark.case(83)
+@pytest.mark.parametrize(
+    "rule", [{"minProperties": 3}, {"anyOf": [{"properties": {"key": False}}]}]
+)
+def test_what_a_schema_says_of_a_whole_call_shows_what_the_agent_sent_alone(rule):
+    schema = {"type": "object", "properties": {"key": TEXT, "size": {"type": "integer"}}, **rule}
+    item = BundleTool(Tool("x", "x", "", "s", schema), ("x",), presets={"key": "acme-77"})
+    calls = ToolCalls(routing_table([item], {}, {}, {}), *[None] * 4)
+    against = calls.reasons_against(calls.table.routes["x"], {"size": 4711, "key": "acme-77"})
+    assert against and "acme-77" not in str(against)
+    assert ("4711" in str(against)) == ("minProperties" in rule)
+
+
+@pytest.mark.case(83)
+def test_a_value_is_gone_before_the_words_of_a_server_are_cut_to_a_few_lines(shut, servers):
+    async def use(client, gateway):
+        launch = gateway.calls.servers._launches["north"]()
+        return launch.clean('x acme-77 of "ü" y')
+
+    assert "acme" not in through(shut, servers, use, profile="shut")
+
+
+@pytest.mark.case(83)
+def test_the_result_of_a_tool_is_left_as_it_came(shut, servers):
+    async def use(client, gateway):
+        return stub_reply(await client.call_tool("work", {"act": "tell"}))
+
+    passed = through(shut, servers, use, profile="shut")["arguments"]
+    assert passed == {"act": "tell", "size": 4711, "params": SHUT["params"]}
+
+
+@pytest.mark.case(83)
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("4711 of 14711 at 4711.5, 4711.", "[fixed] of 14711 at 4711.5, [fixed]."),
+        ('{"a": "ACME-77 of \\"\\u00fc\\""}', '{"a": "[fixed]"}'),
+        ("acme%2D77%20of%20%22%C3%BC%22", "[fixed]"),
+    ],
+)
+def test_a_value_is_cut_out_in_every_spelling_and_numbers_as_words(shut, text, cut):
+    values = fixed_values(read_served_bundle(shut, "shut").table)["north"]
+    assert values.cut(text) == cut
+
+
+@pytest.mark.case(83)
+def test_a_note_on_a_value_that_a_tool_does_not_take_does_not_have_it():
+    catalog = shelf()
+    own = {"attic/read_file": {"fixed": {"encoding": 4711}}}
+    selection = chosen(plan_of(catalog), saved(catalog, ids=tuple(own), own=own))
+    assert "encoding" in selection.notes[0] and "4711" not in selection.notes[0]

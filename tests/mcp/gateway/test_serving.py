@@ -200,6 +200,7 @@ def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
         "withheld": [],
         "twice": [],
         "notes": [],
+        "words": "",
     }
     assert south["failure"].startswith("south ended with status 1 while")
     assert living(mark) == []

@@ -1,6 +1,7 @@
 """The values of a server, read when it is started."""
 
 import json
+import os
 
 import pytest
 
@@ -73,6 +74,47 @@ def test_variables_come_from_a_file_too(tmp_path):
     assert "tok-file-3" in one.keys
     with pytest.raises(ConfigError, match="has an envFile that cannot be read: No such file"):
         launch({"command": "x", "envFile": str(tmp_path / "none")})
+
+
+@pytest.mark.case(89)
+@pytest.mark.parametrize("name", ["TOOLSCOPE_API_KEY", "toolscope_store_url", "OPENAI_API_KEY"])
+@pytest.mark.parametrize("form", ["${%s}", "${env:%s}", "${%s:-none}"])
+def test_variables_of_toolscope_are_filled_in_nowhere(name, form):
+    reference, environ = form % name, {**ENVIRON, name: "sk-of-ours"}
+    for entry in (
+        {"command": "x", "env": {"A": reference}},
+        {"command": "x", "args": ["--key", reference]},
+        {"command": reference},
+        {"command": "x", "cwd": reference},
+        {"command": "x", "envFile": f"/{reference}"},
+        {"url": f"https://a.example/{reference}"},
+        {"url": "https://a.example", "headers": {"Authorization": f"Bearer {reference}"}},
+    ):
+        with pytest.raises(ConfigError, match="own and goes to no server; set another") as refused:
+            launch(entry, environ)
+        assert "sk-of-ours" not in str(refused.value)
+
+
+@pytest.mark.case(89)
+def test_a_file_that_is_shared_gives_a_server_nothing_of_toolscopes(tmp_path):
+    (tmp_path / ".env").write_text("TOOLSCOPE_API_KEY=sk-1\nexport TOOLSCOPE_MODEL=m\nA=1\n")
+    assert launch({"command": "x", "envFile": str(tmp_path / ".env")}).variables == {"A": "1"}
+
+
+@pytest.mark.case(90)
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "large", "no text"])
+def test_an_env_file_is_a_regular_file_of_limited_size(tmp_path, kind):
+    place = tmp_path / ".env"
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    elif kind == "device":
+        place.symlink_to("/dev/zero")
+    else:
+        place.write_bytes(b"A=1\n" * 300_000 if kind == "large" else b"A=\xff")
+    with pytest.raises(ConfigError, match="has an envFile that cannot be read"):
+        launch({"command": "x", "envFile": str(place)})
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,16 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain, count
+from types import MappingProxyType
 
 from toolscope_core.catalog.formats.mcp_tools import MCP
 from toolscope_core.catalog.formats.target import Rule, Target
 from toolscope_core.catalog.source_words import transliterated
+from toolscope_core.model.catalog import FormerName
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.model.unicode_forms import normalise
 
@@ -20,13 +23,17 @@ SHORT_NAME = 64
 
 
 def new_names(
-    tools: Sequence[Tool], target: Target, reserved: Iterable[str], blocked: Set[str]
+    tools: Sequence[Tool],
+    target: Target,
+    reserved: Iterable[str],
+    blocked: Set[str],
+    own: Mapping[str, Set[str]] = MappingProxyType({}),
 ) -> dict[str, tuple[str, Rule]]:
     """By id, the offered name of each tool whose own the target refuses, and the rule it breaks.
 
     Of tools that share a name the first by id keeps it, a blocked one only where all are; the
     others get their server in the name, else a hash of their id. The name is empty where
-    none can fit.
+    none can fit. ``own`` are reserved names, by the server whose tools may have them.
     """
     wrong = wrong_names(tools, target, blocked)
     taken = {comparable_name(name) for name in reserved}
@@ -38,7 +45,7 @@ def new_names(
     for tool in tools:
         if tool.id in wrong:
             mine = used[_scope(tool, target)]
-            name = offered_name(tool, target, mine, taken)
+            name = offered_name(tool, target, mine, taken, own.get(tool.server, frozenset()))
             mine.add(_key(name, target))
             offered[tool.id] = (name, wrong[tool.id])
     return offered
@@ -63,25 +70,50 @@ def wrong_names(
     return wrong
 
 
-def unique_names(tools: Sequence[Tool], reserved: Iterable[str] = ()) -> dict[str, str]:
+def unique_names(
+    tools: Sequence[Tool], reserved: Iterable[str] = (), former: Sequence[FormerName] = ()
+) -> dict[str, str]:
     """By id, another name for each tool that MCP refuses, or whose name another tool has; where
     that is of another server, all of them get their server in the name. ``reserved`` names are
-    offered to none.
+    offered to none. What is a ``former`` name of a tool of another server is no tool's name: of
+    tools that share one the one that had it keeps it.
     """
     row = replace(MCP, rules=replace(MCP.rules, unique="toolset"))
     ordered = sorted(tools, key=lambda tool: tool.id)
     servers: defaultdict[str, set[str]] = defaultdict(set)
     for tool in ordered:
         servers[comparable_name(tool.name)].add(tool.server)
-    shared = {tool.id for tool in ordered if len(servers[comparable_name(tool.name)]) > 1}
-    taken = servers.keys() | set(map(comparable_name, reserved))
+    had = grouped(former, lambda one: comparable_name(one.name))
+    own: defaultdict[str, set[str]] = defaultdict(set)
+    for name, rows in had.items():
+        if len({one.server for one in rows}) == 1:
+            own[rows[0].server].add(name)
+    shared = {
+        tool.id
+        for tool in ordered
+        if (key := comparable_name(tool.name)) not in had and len(servers[key]) > 1
+    } | named_as_others(ordered, former)
+    taken = servers.keys() | set(map(comparable_name, reserved)) | had.keys()
     prefixed = [
-        replace(tool, name=_with_server(tool, row, taken)) if tool.id in shared else tool
+        replace(tool, name=_with_server(tool, row, taken, own.get(tool.server, set())))
+        if tool.id in shared
+        else tool
         for tool in ordered
     ]
-    new = new_names(prefixed, row, reserved, shared)
+    new = new_names(prefixed, row, (*reserved, *had), shared, own)
     renamed = {tool.id: tool.name for tool in prefixed if tool.id in shared}
     return renamed | {tool_id: name for tool_id, (name, _) in new.items()}
+
+
+def named_as_others(tools: Iterable[Tool], former: Iterable[FormerName]) -> set[str]:
+    """The ids of the tools whose name is a former one of a tool of another server."""
+    had = grouped(former, lambda one: comparable_name(one.name))
+    return {
+        tool.id
+        for tool in tools
+        for one in had.get(comparable_name(tool.name), ())
+        if one.tool_id != tool.id and one.server != tool.server
+    }
 
 
 def comparable_name(name: str) -> str:
@@ -103,16 +135,21 @@ def shared_names(tools: Iterable[Tool]) -> tuple[tuple[Tool, ...], ...]:
 
 
 def offered_name(
-    tool: Tool, target: Target, used: Set[str] = frozenset(), reserved: Set[str] = frozenset()
+    tool: Tool,
+    target: Target,
+    used: Set[str] = frozenset(),
+    reserved: Set[str] = frozenset(),
+    former: Set[str] = frozenset(),
 ) -> str:
     """A name that fits and is free: the tool's own if mending it is enough. It may be ``reserved``
-    only for the tool itself.
+    only for the tool itself, or as a ``former`` name of its server.
     """
     own = comparable_name(tool.name)
 
     def free(name: str) -> bool:
         key = comparable_name(name)
-        return _key(name, target) not in used and (key == own or key not in reserved)
+        is_own = key == own or key in former
+        return _key(name, target) not in used and (is_own or key not in reserved)
 
     room = (target.rules.longest_name or 128) - len(name_prefix(tool, target))
     if room < HASH_DIGITS + 2:
@@ -154,10 +191,13 @@ def cut_text(text: str, most: int | None) -> str:
     return text if most is None or len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-def _with_server(tool: Tool, target: Target, taken: Set[str]) -> str:
-    """The tool's name with its server in front, as short as every API takes it and not taken."""
+def _with_server(tool: Tool, target: Target, taken: Set[str], own: Set[str]) -> str:
+    """The tool's name with its server in front, as short as every API takes it and not taken, but
+    perhaps its server's ``own`` of before.
+    """
     name = plain_name(f"{tool.server}_{tool.name}", target)
-    if len(name) <= SHORT_NAME and comparable_name(name) not in taken:
+    key = comparable_name(name)
+    if len(name) <= SHORT_NAME and (key not in taken or key in own):
         return name
     room = SHORT_NAME - HASH_DIGITS - 1
     return f"{name[:room]}_{digest(tool.server, tool.name)[:HASH_DIGITS]}"

@@ -1,4 +1,4 @@
-"""Tools whose text names other tools, or even redefines them.
+"""Tools and servers whose text names other tools, or even redefines them.
 
 Only the server of a tool may describe it. A server that cites its own tools explains how they
 work together (*info*); a text on another server, or in a catalog that names no servers, is
@@ -9,6 +9,7 @@ tool comes before another is none of this in a list without servers.
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from toolscope_core.catalog.scan.hidden import visible
 from toolscope_core.catalog.scan.lookalikes import plain_text
@@ -42,38 +43,48 @@ COMES_FIRST = re.compile(rf"\b(?:before|prior\W+to)\W+{FEW}{_CITED}", re.IGNOREC
 """That another tool comes after this one, which a list of one server may well say."""
 
 
-def find_citations(
-    tools: Sequence[Tool], texts: Mapping[str, Sequence[Passage]]
-) -> Iterator[Finding]:
-    """A finding on each tool that names others, one for those of its own server and one for
-    the rest, at the first place; ``texts`` holds the passages by tool id.
-
-    Only names that no prose holds by chance count: ``get_user``, ``getUser``, ``get-user-name``,
-    and plain words where they stand in backticks or before ``()``.
+@dataclass(frozen=True, slots=True)
+class ToolNames:
+    """The names of all tools, each with its servers; the ``rare`` ones no prose holds by chance:
+    ``get_user``, ``getUser``, ``get-user-name``.
     """
-    owners: defaultdict[str, set[str]] = defaultdict(set)
-    for tool in tools:
-        owners[tool.name].add(tool.server)
-    rare = {name for name in owners if len(name) >= SHORTEST and IDENTIFIER.search(name)}
-    for tool in tools:
-        own = {plain_text(tool.name), tool.name}
-        reported: set[tuple[str, str]] = set()
-        for passage in texts[tool.id]:
-            if " " not in passage.text or passage.path in ("name", "server"):
-                continue  # names, keys and types are no prose
-            text = plain_text(passage.text)
-            for name in sorted(_cited(text, rare, owners) - own):
-                finding = _finding(tool, passage, text, name, owners[name])
-                if (finding.code, finding.severity) not in reported:
-                    reported.add((finding.code, finding.severity))
-                    yield finding
+
+    owners: Mapping[str, set[str]]
+    rare: frozenset[str]
+
+    @classmethod
+    def of(cls, tools: Sequence[Tool]) -> "ToolNames":
+        owners: defaultdict[str, set[str]] = defaultdict(set)
+        for tool in tools:
+            owners[tool.name].add(tool.server)
+        rare = (name for name in owners if len(name) >= SHORTEST and IDENTIFIER.search(name))
+        return cls(dict(owners), frozenset(rare))
 
 
-def _cited(text: str, rare: set[str], names: Mapping[str, object]) -> set[str]:
-    cited = rare.intersection(TOKEN.findall(text))
+def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> Iterator[Finding]:
+    """A finding on a tool whose ``texts`` name others, one for those of its own server and one for
+    the rest, at the first place.
+
+    Rare names count, and plain words where they stand in backticks or before ``()``.
+    """
+    own = {plain_text(tool.name), tool.name}
+    reported: set[tuple[str, str]] = set()
+    for passage in texts:
+        if " " not in passage.text or passage.path in ("name", "server"):
+            continue  # names, keys and types are no prose
+        text = plain_text(passage.text)
+        for name in sorted(_cited(text, names) - own):
+            finding = _finding(tool, passage, text, name, names.owners[name])
+            if (finding.code, finding.severity) not in reported:
+                reported.add((finding.code, finding.severity))
+                yield finding
+
+
+def _cited(text: str, names: ToolNames) -> set[str]:
+    cited = {*names.rare.intersection(TOKEN.findall(text))}
     if "`" in text or "()" in text:
         marked = (one or other for one, other in QUOTED.findall(text))
-        cited.update(name for name in marked if name in names)
+        cited.update(name for name in marked if name in names.owners)
     return cited
 
 

@@ -61,6 +61,11 @@ def without_hidden_text(tools: Sequence[Tool], reserved: Sequence[str]) -> dict[
     return {tool.id: changed[tool.id] for tool in tools if changed.get(tool.id, tool) != tool}
 
 
+def with_clean_texts(tool: Tool) -> Tool:
+    """The tool without hidden characters in its texts; what calls are made of stays."""
+    return _with_clean_texts(tool, tool.name) if _may_hide(tool) else tool
+
+
 def _names(tool: Tool) -> Iterator[str]:
     """The names to try."""
     plain = cleaned(tool.name).strip()

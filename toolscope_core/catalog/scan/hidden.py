@@ -106,6 +106,13 @@ def visible(text: str) -> str:
     return _spell(text, set(_hidden_at(text)), 0, len(text))
 
 
+def for_agent(text: str) -> str:
+    """The text as a message of ours shows it to an agent: what is hidden is written out, and of
+    control characters only tabs and ends of lines stay.
+    """
+    return visible(text).replace("\r\n", "\n").replace("\r", "\n")
+
+
 def for_terminal(text: str) -> str:
     """The text as a terminal can show it: in one line, without a character that moves, colours or
     hides anything; each such is written as its code point.

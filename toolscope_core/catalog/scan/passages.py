@@ -1,11 +1,11 @@
-"""Every text that an agent may read of a tool, with its place."""
+"""Every text that an agent may read of a tool or a server, with its place."""
 
 from collections.abc import Set
 from typing import Any, NamedTuple
 
 from toolscope_core.catalog.flaws import below
 from toolscope_core.catalog.scan.hidden import visible
-from toolscope_core.model.catalog import Finding, Severity
+from toolscope_core.model.catalog import Finding, Server, Severity
 from toolscope_core.model.tool import Tool
 
 AROUND = 30
@@ -49,6 +49,14 @@ def passages(tool: Tool) -> tuple[Passage, ...]:
     own: list[Passage] = []
     _collect(definition, "", own, set())
     _collect(tool.raw, "raw", own, {passage.text for passage in own})
+    return tuple(own)
+
+
+def server_passages(server: Server) -> tuple[Passage, ...]:
+    """The texts of a server, those of its namespace included."""
+    own: list[Passage] = []
+    _collect({"name": server.name, "description": server.description}, "", own, set())
+    _collect(server.raw, "raw", own, {passage.text for passage in own})
     return tuple(own)
 
 

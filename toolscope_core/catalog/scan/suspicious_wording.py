@@ -35,6 +35,34 @@ _GIVES = (
 )
 _TOOLS = r"(?:tools?|functions?|servers?|actions?|steps?|requests?|tasks?|operations?)"
 
+_KEPT_QUIET = (
+    rf"\b{_NOT}\W+{FEW}(?:tell|inform|mention|reveal|notify|disclose|alert|warn)"
+    rf"(?:ing)?\W+{WORD}{{0,5}}(?:users?|humans?|person|anyone|anybody)\b"
+    r"(?!\W+(?:ids?|names?|records?|accounts?|data)\b)",
+    rf"\b{_NOT}\W+{FEW}(?:mention|reveal|disclose|repeat)\W+(?:this|these|that|it)\b",
+    rf"\b(?:hide|hidden|conceal|keep|kept)\W+{WORD}{{0,4}}(?:secret\W+)?from\W+(?:the\W+)?"
+    r"(?:users?|humans?)\b",
+    r"\busers?\W+(?:must|should|need|does|do|may|can)\W*(?:not|n['’]t|never)\W+" + FEW + r"(?:"
+    r"know|see|notice|learn|find\W+out|be\W+(?:told|informed|asked|notified))\b",
+)
+_ORDERS = (
+    r"\b(?:ignor|disregard|forget|overrid|bypass|discard)(?:e|es|ing|ting)?\W+" + FEW + r"(?:"
+    r"(?:previous|prior|above|earlier|preceding|existing|original|system|safety|other)\W+"
+    + FEW
+    + r"(?:instructions?|prompts?|messages?|rules?|guidelines?|directions?|polic(?:y|ies)"
+    r"|constraints?|tools?|context)"
+    r"|(?:instructions?|prompts?|guidelines?|everything)\b|rules?\W+"
+    + FEW
+    + r"(?:above|before|so\W+far)\b)",
+    r"<\|[a-z_]{2,20}\|>|\[/?inst\]|<</?sys>>|\[\s*system\b[^\]]{0,20}\]",
+    r"(?:\A|[\n.!?*#])\s{0,4}(?:system|developer|assistant)\s*(?:prompt|message|override|note)?\s*:"
+    r"\s*(?:you|ignore|always|never|do\b|from\b|the\b)",
+    r"\byou\W+are\W+(?:now|no\W+longer)\W+(?:a|an|the|in|bound|allowed|free)\b",
+    r"\b(?:silently|secretly|covertly|quietly|discreetly|without\W+being\W+asked)\W+"
+    + FEW
+    + rf"(?:{_TAKES}|(?:add|include|read|write|run|execute|save|store|call|invoke)\b)",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class WordingRule:
@@ -70,36 +98,18 @@ RULES = (
         "bypass discard user human person anyone anybody < [ system "
         "developer assistant instruction directive orders longer now attention silently secretly "
         "covertly quietly discreetly asked mode injection http @ llm language ai: note message",
-        r"\b(?:ignor|disregard|forget|overrid|bypass|discard)(?:e|es|ing|ting)?\W+" + FEW + r"(?:"
-        r"(?:previous|prior|above|earlier|preceding|existing|original|system|safety|other)\W+"
-        + FEW
-        + r"(?:instructions?|prompts?|messages?|rules?|guidelines?|directions?|polic(?:y|ies)"
-        r"|constraints?|tools?|context)"
-        r"|(?:instructions?|prompts?|guidelines?|everything)\b|rules?\W+"
-        + FEW
-        + r"(?:above|before|so\W+far)\b)",
-        rf"\b{_NOT}\W+{FEW}(?:tell|inform|mention|reveal|notify|disclose|alert|warn|show|explain"
-        rf"|report|ask|let)(?:ing)?\W+{WORD}{{0,5}}(?:users?|humans?|person|anyone|anybody)\b"
+        *_ORDERS,
+        *_KEPT_QUIET,
+        rf"\b{_NOT}\W+{FEW}(?:show|explain|report|ask|let)(?:ing)?\W+{WORD}{{0,5}}"
+        r"(?:users?|humans?|person|anyone|anybody)\b"
         r"(?!\W+(?:ids?|names?|records?|accounts?|data)\b)",
-        rf"\b{_NOT}\W+{FEW}(?:mention|reveal|disclose|repeat)\W+(?:this|these|that|it)\b",
         r"\b(?:assistant|language\W+model|llm|ai|agent)\W+(?:must|shall|is\W+required)\b",
-        rf"\b(?:hide|hidden|conceal|keep|kept)\W+{WORD}{{0,4}}(?:secret\W+)?from\W+(?:the\W+)?"
-        r"(?:users?|humans?)\b",
-        r"\busers?\W+(?:must|should|need|does|do|may|can)\W*(?:not|n['’]t|never)\W+" + FEW + r"(?:"
-        r"know|see|notice|learn|find\W+out|be\W+(?:told|informed|asked|notified))\b",
         r"<\s{0,3}/?\s{0,3}(?:important|system|instructions?|secret|hidden|admin|assistant|critical|prompt"
         r"|override)\s{0,3}/?\s{0,3}>",
-        r"<\|[a-z_]{2,20}\|>|\[/?inst\]|<</?sys>>|\[\s*system\b[^\]]{0,20}\]",
-        r"(?:\A|[\n.!?*#])\s{0,4}(?:system|developer|assistant)\s*(?:prompt|message|override|note)?\s*:"
-        r"\s*(?:you|ignore|always|never|do\b|from\b|the\b)",
         r"\b(?:new|updated|real|actual|secret|hidden|special|override)\W+(?:system\W+)?(?:instructions?"
         r"|directives?|orders)\W*(?::|for\W+(?:you|the\W+(?:assistant|model|agent|ai)))",
-        r"\byou\W+are\W+(?:now|no\W+longer)\W+(?:a|an|the|in|bound|allowed|free)\b",
         r"\b(?:attention|note\W+to|message\W+(?:to|for)|instructions?\W+(?:to|for))\W+(?:the\W+|all\W+)?"
         r"(?:ai|llms?|language\W+models?|assistants?)\b",
-        r"\b(?:silently|secretly|covertly|quietly|discreetly|without\W+being\W+asked)\W+"
-        + FEW
-        + rf"(?:{_TAKES}|(?:add|include|read|write|run|execute|save|store|call|invoke)\b)",
         r"\b(?:developer|god|dan)\W+mode\W+(?:is\W+)?(?:on|enabled|active)|\bprompt\W+injection\b",
         rf"\b{_TAKES}\W+{WORD}{{0,8}}(?:to|at)\W+(?:https?://|[\w.+-]+@[\w-]+\.\w)",
     ),
@@ -180,6 +190,9 @@ RULES = (
         r"\]\(\s{0,9}(?:javascript|data|vbscript|file)\s*:",
     ),
 )
+_ORDER = re.compile("|".join((*_ORDERS, *_KEPT_QUIET)), re.IGNORECASE)
+"""What no server may say to the model. That it speaks to the model at all, and says what the
+assistant must do, is what its instructions are for."""
 _FROM_USERS = re.compile(
     rf"\b{_NOT}\W+{FEW}(?:tell|inform|mention|reveal|notify|disclose|alert|warn|show|ask|let)(?:ing)?"
     rf"\W+{WORD}{{0,5}}(?:users?|humans?|person|anyone|anybody|this|that|it)\b"
@@ -268,6 +281,20 @@ def _hits(plain: str) -> Iterator[Hit]:
             "The {field} holds HTML tags, which cost tokens and tell a model nothing; drop them."
         )
         yield Hit("info", "html-tags", message, tag.start())
+
+
+def find_order(passage: Passage) -> Finding | None:
+    """A *block* finding on a server's text that sets itself above others, or keeps something from
+    the user.
+    """
+    plain = read_wording(passage.text).plain
+    match = _ORDER.search(plain)
+    if match is None:
+        return None
+    quoted = " ".join(match.group().split())[:60].replace("{", "{{").replace("}", "}}")
+    message = f"The {{field}} “{quoted}” gives the model orders; have it removed, or leave it out."
+    plain_passage = Passage(passage.path, plain)
+    return plain_passage.finding("", "block", "gives-orders", message, match.start())
 
 
 def find_length(tool_id: str, passage: Passage) -> Finding | None:

@@ -125,8 +125,8 @@ async def _opened(toolset: AgentToolset, config: AgentConfig, version: str) -> A
             way = toolset.ways.get(tool_id)
             if way is None:
                 raise LookupError(f"no tool of {toolset.name} does what {tool_id} did")
-            if way.alpha is not None:
-                arguments = map_call(way.alpha, arguments).arguments
+            for alpha in way.maps:
+                arguments = map_call(alpha, arguments).arguments
             return await call(way.route, arguments)
 
         yield _Open(offered, check)

@@ -148,9 +148,7 @@ def read_toolset_pair(
         check_expected(query, before.catalog.by_id)
     relabelling = read_relabelling(bundle)
     ways = {
-        AS_IT_IS: {
-            route.tool_id: OldName(name, None) for name, route in before.table.routes.items()
-        },
+        AS_IT_IS: {route.tool_id: OldName(name) for name, route in before.table.routes.items()},
         MERGED: _ways(after, relabelling),
     }
     behind = {
@@ -218,8 +216,9 @@ def _toolset(
 def _ways(bundle: ServedBundle, relabelling: Relabelling) -> dict[str, OldName]:
     """How a merged toolset's tools are called for each tool that came in and is still served."""
     names = {route.tool_id: name for name, route in bundle.table.routes.items()}
+    maps = {old: (alpha,) for old, alpha in relabelling.arguments.items()}
     return {
-        old: OldName(names[new], relabelling.arguments.get(old))
+        old: OldName(names[new], maps.get(old, ()))
         for old, new in relabelling.phi.items()
         if new in names
     }

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from toolscope_core.catalog.bundle_versions import PROFILES, files_of
 from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.scan.citations import ToolNames
+from toolscope_core.catalog.scan.own_words import with_own_words
 from toolscope_core.catalog.shards import join
 from toolscope_core.catalog.sources import Source
 from toolscope_core.files.archives import bundle_folder
@@ -29,13 +31,14 @@ AGAIN = "export the bundle again"
 class ServedBundle:
     """A bundle to serve: ``catalog`` are its tools with their ids, ``came_in`` all that they were
     made of; ``withheld`` are the routers that were accepted and not exported, each as the ids of
-    its members.
+    its members; ``notes`` say, in sentences, what of a profile's words is not served.
     """
 
     table: RoutingTable
     catalog: Catalog
     came_in: tuple[Original, ...]
     withheld: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def read_served_bundle(path: Path, profile: str = "") -> ServedBundle:
@@ -95,12 +98,18 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
         )
         for tool in catalog.tools
     ]
-    applied = {frozenset(item.members) for item in tools}
+    applied, notes = {frozenset(item.members) for item in tools}, list[str]()
     if profile is not None:
-        tools = [_in_profile(one, profile[one.tool.id]) for one in tools if one.tool.id in profile]
+        tools = [one for one in tools if one.tool.id in profile]
+        names = ToolNames.of([one.tool for one in tools])
+        worded = [_in_profile(one, profile[one.tool.id], names) for one in tools]
+        tools = [item for item, _ in worded]
+        notes += [note for _, own in worded for note in own]
         catalog = replace(catalog, tools=tuple(one.tool for one in tools))
     originals = _originals(folder)
-    table = routing_table(tools, originals, relabelling.phi, relabelling.arguments)
+    table = routing_table(
+        tools, originals, relabelling.phi, relabelling.arguments, catalog.former_names
+    )
     manifest = hashlib.sha256(_bytes(folder / "manifest.json")).hexdigest()
     chosen = (_object(folder / "manifest.json").get("configuration") or {}).get("eager")
     eager = chosen if isinstance(chosen, list) else ()
@@ -109,6 +118,7 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
         catalog,
         tuple(originals.values()),
         tuple(sorted(tuple(sorted(one)) for one in routers - applied)),
+        tuple(notes),
     )
 
 
@@ -129,12 +139,17 @@ def _profiles(folder: Path) -> dict[str, dict[str, JsonObject]]:
     }
 
 
-def _in_profile(item: BundleTool, row: JsonObject) -> BundleTool:
-    """The tool under the words that it has in a profile, with what is fixed there as presets."""
+def _in_profile(
+    item: BundleTool, row: JsonObject, names: ToolNames
+) -> tuple[BundleTool, tuple[str, ...]]:
+    """The tool under the words that it has in a profile, with what is fixed there as presets; and
+    why it does not have those that are blocked.
+    """
     name, description = (str(row.get(key) or "") for key in ("name", "description"))
-    fixed, tool = row.get("fixed"), item.tool
-    tool = replace(tool, name=name or tool.name, description=description or tool.description)
-    return replace(item, tool=tool, presets=fixed if isinstance(fixed, dict) else {})
+    worded = with_own_words(item.tool, name, description, names)
+    fixed = row.get("fixed")
+    presets = fixed if isinstance(fixed, dict) else {}
+    return replace(item, tool=worded.tool, presets=presets), worded.notes
 
 
 def _originals(folder: Path) -> dict[str, Original]:

@@ -60,7 +60,7 @@ class CallLog:
         self._descriptor: int | None = None
         if path is not None:
             try:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)
                 self._descriptor = os.open(path, flags, 0o600)
             except OSError as error:
                 raise ExportError(

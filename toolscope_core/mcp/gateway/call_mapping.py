@@ -57,16 +57,16 @@ def misplaced_arguments(
     if alpha is None or (len(route.originals) == 1 and not alpha.constants):
         return ()
     mine = {move.target: move.source for move in alpha.moves}
-    choice = _choice(alpha)
+    choice = _choice(route, alpha)
     declared_here = properties_of(route.schema)
     foreign = [
-        f"with {choice}, {name!r} is not taken; leave it out"
+        f"{choice}{name!r} is not taken; leave it out"
         for name in arguments
         if name in declared_here and name not in mine and name not in alpha.constants
     ]
     needed = {one.name for one in declared.parameters if one.required} if declared else set()
     missing = [
-        f"with {choice}, {target!r} is needed; give it"
+        f"{choice}{target!r} is needed; give it"
         for target, source in mine.items()
         if source in needed and target not in arguments
     ]
@@ -76,12 +76,18 @@ def misplaced_arguments(
 def choices(route: Route) -> Sequence[str]:
     """The arguments by which each of several originals is chosen, in their order, in words."""
     alphas = (route.alphas.get(one.tool_id) for one in route.originals)
-    return [_choice(alpha) for alpha in alphas if alpha]
+    return [", ".join(_constants(route, alpha)) for alpha in alphas if alpha]
 
 
-def _choice(alpha: ArgumentMap) -> str:
+def _choice(route: Route, alpha: ArgumentMap) -> str:
+    constants = ", ".join(_constants(route, alpha))
+    return f"with {constants}, " if constants else ""
+
+
+def _constants(route: Route, alpha: ArgumentMap) -> list[str]:
+    """The constants by which calls choose an original, without those that no call may name."""
     constants = sorted(alpha.constants.items())
-    return ", ".join(f"{name}={canonical_json(value)}" for name, value in constants)
+    return [f"{n}={canonical_json(value)}" for n, value in constants if n not in route.presets]
 
 
 def _has_constants(alpha: ArgumentMap, arguments: JsonObject) -> bool:

@@ -3,11 +3,12 @@ way, and refused in words where there is none or it does not offer that.
 """
 
 import warnings
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import anyio
@@ -19,6 +20,8 @@ from mcp.server.session import ServerSession
 from mcp.shared.message import ServerMessageMetadata
 
 from toolscope_core.mcp.gateway.outboxes import Message, Outboxes
+from toolscope_core.mcp.gateway.preset_values import NOTHING_FIXED, FixedValues
+from toolscope_core.mcp.gateway.senders import Sender
 from toolscope_core.mcp.servers.sessions import ServerRequests
 
 Context = ServerRequestContext[Any, Any]
@@ -51,15 +54,22 @@ class _Call:
 
 class Callers:
     """The clients that have been heard, by session, and the calls under way on each original
-    server. Messages to them are sent in ``group``.
+    server. Messages to them are sent in ``group``, without what is ``fixed`` for a server.
     """
 
-    def __init__(self, group: TaskGroup) -> None:
+    def __init__(
+        self, group: TaskGroup, fixed: Mapping[str, FixedValues] = MappingProxyType({})
+    ) -> None:
+        self._fixed = fixed
         self._sessions: dict[str, ServerSession] = {}
         self._calls: dict[str, list[_Call]] = {}
         self._outboxes = Outboxes(group, self._forget)
         self.when_gone: list[Callable[[str], None]] = []
         """Hear of a client that is told nothing more."""
+
+    def sender(self, server: str) -> Sender:
+        """The server, as its messages are passed on."""
+        return Sender(server, self._fixed.get(server, NOTHING_FIXED))
 
     def heard(self, context: Context) -> None:
         """The client is one that may be told things, if it has a session for that."""
@@ -132,6 +142,10 @@ class Callers:
 
     async def _ask(self, server: str, what: str, request: Any, result: Any) -> Any:
         """The client's own answer, or why there is none."""
+        try:
+            request = self._named(server, request)
+        except MCPError as refused:
+            return refused.error
         session, call, why = self._asked(server)
         if session is None:
             return types.ErrorData(code=types.INVALID_REQUEST, message=why)
@@ -153,6 +167,15 @@ class Callers:
                 answer = error.error
             group.cancel_scope.cancel()
         return answer
+
+    def _named(self, server: str, request: Any) -> Any:
+        """A request of the server in its name. Raises ``MCPError`` where it is not passed on."""
+        if request.params is None:
+            return request
+        given = request.params.model_dump(mode="json", by_alias=True, exclude_none=True)
+        params = self.sender(server).request(request.method, given)
+        kind = type(request.params)
+        return type(request)(params=kind.model_validate(params, by_name=False))
 
     def _asked(self, server: str) -> tuple[ServerSession | None, _Call | None, str]:
         """The client that a request of the server is for, the call it is about, or why none is."""
@@ -178,12 +201,13 @@ class Callers:
         named = params.logger if params.logger and params.logger != server else ""
         logger = f"{server}: {named}" if named else server
         calls = self._calls.get(server) or []
+        data = self.sender(server).fixed.cut_all(params.data)
 
         async def say(session: ServerSession, request: Any = None) -> None:
             with warnings.catch_warnings():
                 # the SDK warns about what the latest version leaves out, which earlier clients use
                 warnings.simplefilter("ignore")
-                await session.send_log_message(params.level, params.data, logger, request)
+                await session.send_log_message(params.level, data, logger, request)
 
         if not calls:
             self.tell(say, object())

@@ -13,6 +13,7 @@ from mcp.server.context import CallNext, HandlerResult
 from toolscope_core.mcp.gateway.callers import Context
 from toolscope_core.mcp.gateway.original_calls import FRESH, Result
 from toolscope_core.mcp.gateway.passed_content import PassedContent
+from toolscope_core.mcp.gateway.request_ids import RequestsUnderWay
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
@@ -88,7 +89,7 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
         server.create_initialization_options, NotificationOptions(True, True, True)
     )
     gateway.content.add_to(server)
-    server.middleware.append(_as_it_came)
+    server.middleware += [RequestsUnderWay(), _as_it_came]
     return server
 
 

@@ -8,7 +8,7 @@ import ipaddress
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
+from toolscope_core.mcp.gateway.request_ids import with_single_ids
 from toolscope_core.model.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -59,14 +60,22 @@ def profile_path(name: str) -> str:
     return f"/profiles/{name}{PATH}" if name else PATH
 
 
-def tokens_of_profiles(text: str) -> dict[str, str]:
+def tokens_of_profiles(text: str, served: Collection[str]) -> dict[str, str]:
     """The tokens of profiles in ``NAME=TOKEN`` with blanks between them. Raises ``ConfigError`` for
-    a text of another form, or a token that could be guessed.
+    a text of another form, a token that could be guessed, two of one profile, and one of a profile
+    that is not ``served``.
     """
     pairs = [one.partition("=")[::2] for one in text.split()]
+    names = [name for name, _ in pairs]
     for name, token in pairs:
         if not name or not token:
             raise ConfigError(f"{PROFILE_TOKENS} has another form; give NAME=TOKEN NAME=TOKEN")
+        if name not in served or names.count(name) > 1:
+            why = "which is not served" if name not in served else "twice"
+            raise ConfigError(
+                f"{PROFILE_TOKENS} has a token for the profile {name}, {why}; served are "
+                f"{', '.join(sorted(served)) or 'none'}"
+            )
         _check_token(f"the token of {name} in {PROFILE_TOKENS}", token)
     return dict(pairs)
 
@@ -165,7 +174,9 @@ def http_app(servers: Mapping[str, Server[Any]], place: HttpPlace) -> ASGIApp:
                 await stack.enter_async_context(one.router.lifespan_context(one))
             yield
 
-    guarded = {path: _with_token(one, place.token_at(path)) for path, one in apps.items()}
+    guarded = {
+        path: _with_token(with_single_ids(one), place.token_at(path)) for path, one in apps.items()
+    }
     elsewhere = _with_token(Starlette(lifespan=lifespan), place.token)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

@@ -10,6 +10,7 @@ from mcp_types import SERVER_INFO_META_KEY
 from pydantic import BaseModel, TypeAdapter
 
 from toolscope_core.mcp.gateway.callers import Context, asked_by
+from toolscope_core.mcp.gateway.senders import Sender
 from toolscope_core.mcp.servers.offers import without_secrets
 from toolscope_core.mcp.servers.sessions import OpenServer
 from toolscope_core.model.tool import JsonObject
@@ -36,24 +37,28 @@ FRESH = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 
 async def ask_original(
-    server: OpenServer, method: str, params: JsonObject, context: Context
+    server: OpenServer, method: str, params: JsonObject, context: Context, sender: Sender
 ) -> Result:
-    """The result as the original sent it, with what is left out of it here for clients that know
-    no such thing. Progress goes to the agent's client; where its request is cancelled, so is this
-    one.
+    """The result as the original sent it, but as its ``sender`` has it. Progress goes to the
+    agent's client; where its request is cancelled, so is this one.
 
     Raises what the SDK raises.
     """
     meta = {key: value for key, value in (context.meta or {}).items() if key not in ENVELOPE}
     given = {**params, "_meta": meta} if meta else {**params}
-    progress = context.session.report_progress if _wants_progress(context) else None
+
+    async def tell_progress(progress: float, total: float | None, message: str | None) -> None:
+        words = sender.fixed.cut(message) if message else message
+        await context.session.report_progress(progress, total, words)
+
+    progress = tell_progress if _wants_progress(context) else None
     for _ in range(MOST_ROUNDS):
         request = ANY_REQUEST(method=method, params=given)
         result: dict[str, Any] = await server.client.session.send_request(
             request, AS_IT_CAME, progress_callback=progress
         )
         if result.get("resultType") != "input_required" or not context.session.can_send_request:
-            own = _unsigned(result)
+            own = sender.result(_unsigned(result))
             return without_secrets(own, server.launch.keys) if server.launch.masks_results else own
         with asked_by(context):
             given |= await _answers(server, result)

@@ -32,12 +32,14 @@ RELIST_SECONDS = 1.0
 class Hooks:
     """What is done as servers come and go. ``look`` at a server when it has been opened, before the
     first call, and each time it says that its tools are others now; ``tell`` gets its other
-    messages that no request asked for, with their method; ``notice`` sentences for a person.
+    messages that no request asked for, with their method; ``notice`` sentences for a person;
+    ``shown`` gives of an error of a server what may be shown.
     """
 
     look: Callable[[str, OpenServer], Awaitable[None]]
     tell: Callable[[str, str, object], Awaitable[None]]
     notice: Callable[[str], None]
+    shown: Callable[[str, Exception], Exception] = lambda name, error: error
 
 
 @dataclass(slots=True)
@@ -94,6 +96,12 @@ class OriginalServers:
         Raises ``ServerConnectionError`` or ``ConfigError`` where it cannot be opened or listed, at
         once where it could not be opened a moment ago.
         """
+        try:
+            return await self._ready(name, requests)
+        except ToolScopeError as error:
+            raise self._hooks.shown(name, error) from None
+
+    async def _ready(self, name: str, requests: ServerRequests) -> OpenServer:
         connection = self._connections[name]
         async with connection.lock:
             if connection.server is not None and connection.server.has_ended:
@@ -120,13 +128,13 @@ class OriginalServers:
         what went wrong with it in words. A connection that ended is given up.
         """
         if is_answer(error) and not server.has_forgotten(error, request):
-            return error
+            return self._hooks.shown(name, error)
         failure = await server.failure(error, doing, request)
         if failure is None:
             return error
         if server.has_ended or is_closed(error) or getattr(failure, "kind", "") == "exit":
             self.lost(name, server)
-        return failure
+        return self._hooks.shown(name, failure)
 
     def lost(self, name: str, server: OpenServer) -> None:
         """The connection broke during a call; the next one opens another."""

@@ -13,6 +13,7 @@ from mcp import MCPError
 from mcp.server import Server
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
+from toolscope_core.catalog.scan.hidden import for_agent
 from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.callers import Callers, Context, session_of
 from toolscope_core.mcp.gateway.original_calls import (
@@ -286,7 +287,8 @@ class PassedContent:
         can = context.session.client_capabilities
         with self.callers.calling(name, context), server.request(can) as request:
             try:
-                return {**FRESH, **await ask_original(server, method, params, context)}
+                sender = self.callers.sender(name)
+                return {**FRESH, **await ask_original(server, method, params, context, sender)}
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 failure = await self.servers.failure(name, server, error, READING, request)
                 raise _for_client(failure) from None
@@ -323,9 +325,10 @@ async def _say(server: OpenServer, method: str, params: JsonObject) -> None:
 
 
 def _unknown(message: str, data: JsonObject | None = None) -> Exception:
-    return MCPError(INVALID_PARAMS, message, data)
+    return MCPError(INVALID_PARAMS, for_agent(message), data)
 
 
 def _for_client(error: Exception) -> Exception:
     """What a server's own error becomes: itself, and of ours an ``MCPError`` with its words."""
-    return MCPError(INTERNAL_ERROR, str(error)) if isinstance(error, ToolScopeError) else error
+    is_ours = isinstance(error, ToolScopeError)
+    return MCPError(INTERNAL_ERROR, for_agent(str(error))) if is_ours else error

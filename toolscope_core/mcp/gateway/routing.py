@@ -1,15 +1,20 @@
 """Where calls of a merged toolset go: for each tool the originals it stands for, and their α."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.formats.mcp_records import readable_record
 from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
 from toolscope_core.catalog.formats.writers import write_record
+from toolscope_core.catalog.scan.cleaning import with_clean_texts
 from toolscope_core.catalog.schema.fixed_arguments import without_arguments
 from toolscope_core.catalog.schema.walking import properties_of
+from toolscope_core.merging.former_names import names_now
+from toolscope_core.merging.relabelling import argument_maps
 from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.catalog import FormerName
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 Search = Callable[[str, int], Sequence[str]]
@@ -82,10 +87,10 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class OldName:
-    """A name that a tool had before the merge, and the α of its calls (``None``: unchanged)."""
+    """A name that a tool had before, and the maps that the arguments of its calls go through."""
 
     route: str
-    alpha: ArgumentMap | None
+    maps: tuple[ArgumentMap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,23 +168,31 @@ def routing_table(
     originals: Mapping[str, Original],
     phi: Mapping[str, str | None],
     alphas: Mapping[str, ArgumentMap],
+    former: Sequence[FormerName] = (),
 ) -> RoutingTable:
-    """The table of a bundle; ``originals`` by id, those that were merged away too.
+    """The table of a bundle; ``originals`` by id, those that were merged away too. ``former`` are
+    the names that tools had in all exports up to this one, by default those that came in.
 
     Where servers share a name all of them get their server in front of it, and none takes a name
     that a tool had before. Every record is one that all clients read, or has an ``obstacle``.
     """
     ordered = sorted(tools, key=lambda item: item.tool.id)
-    new = unique_names([item.tool for item in ordered], {one.name for one in originals.values()})
+    named = [item.tool for item in ordered]
+    new = unique_names(named, {one.name for one in originals.values()}, former)
     routes = {}
     for item in ordered:
         name = new.get(item.tool.id, item.tool.name)
         routes[name] = _route(item, name, originals, alphas)
-    renamed = _reasons([item.tool for item in ordered], new)
-    return RoutingTable(routes, _old_names(routes, originals, phi, alphas), renamed)
+    came_in = [FormerName(one.name, one.server, one.tool_id) for one in originals.values()]
+    names = former or names_now(came_in, phi, alphas)
+    return RoutingTable(
+        routes,
+        _old_names(routes, names),
+        _reasons(named, new, {comparable_name(one.name) for one in former}),
+    )
 
 
-def _reasons(tools: Sequence[Tool], new: Mapping[str, str]) -> dict[str, str]:
+def _reasons(tools: Sequence[Tool], new: Mapping[str, str], former: Set[str]) -> dict[str, str]:
     """By id, the sentence on each tool that has a new name."""
     owners: defaultdict[str, list[str]] = defaultdict(list)
     for tool in tools:
@@ -194,6 +207,8 @@ def _reasons(tools: Sequence[Tool], new: Mapping[str, str]) -> dict[str, str]:
                 why = f"since {others} {have} a tool of that name too"
             elif len(owners[comparable_name(tool.name)]) > 1:
                 why = "since its server has two tools of that name"
+            elif comparable_name(tool.name) in former:
+                why = "since that was the name of another server's tool"
             else:
                 why = "since not every client takes its name"
             sentences[tool.id] = f"{tool.name!r} of {tool.server} is called {new[tool.id]!r}, {why}"
@@ -206,7 +221,8 @@ def _route(
     originals: Mapping[str, Original],
     alphas: Mapping[str, ArgumentMap],
 ) -> Route:
-    tool = replace(item.tool, name=name, raw=item.raw or item.tool.raw)
+    as_it_came = replace(item.tool, name=name, raw=item.raw or item.tool.raw)
+    tool = with_clean_texts(as_it_came)
     others = tuple(one for one in item.members if one != tool.id) if item.is_router else ()
     called = [one for one in (tool.id, *others) if _agrees(alphas.get(one), item.presets)]
     written, sent = write_record(tool, "mcp"), write_record(tool, "mcp", sendable=True)
@@ -215,6 +231,8 @@ def _route(
     mended = [f"{fault.message} Here it is {fault.fix}." for fault in faults if fault.fix]
     if "inputSchema" in written and written["inputSchema"] != sent["inputSchema"]:
         mended.append(REWRITTEN)
+    if tool != as_it_came:
+        mended.append("Its texts hold hidden characters. Here they are without.")
     return Route(
         tool.id,
         readable.record,
@@ -233,18 +251,16 @@ def _agrees(alpha: ArgumentMap | None, presets: JsonObject) -> bool:
     return all(canonical_json(constants[one]) == canonical_json(presets[one]) for one in both)
 
 
-def _old_names(
-    routes: Mapping[str, Route],
-    originals: Mapping[str, Original],
-    phi: Mapping[str, str | None],
-    alphas: Mapping[str, ArgumentMap],
-) -> dict[str, OldName]:
-    """The names that one tool had, that lead somewhere, and that no tool has now."""
-    uses = Counter(one.name for one in originals.values())
+def _old_names(routes: Mapping[str, Route], former: Sequence[FormerName]) -> dict[str, OldName]:
+    """The names that no tool has now and that all servers' tools of that name became one tool
+    under; one that means a tool that is gone, or that nobody reaches here, leads nowhere.
+    """
     by_id = {route.tool_id: name for name, route in routes.items()}
     old = {}
-    for tool_id, original in originals.items():
-        now = by_id.get(phi.get(tool_id) or "")
-        if now is not None and uses[original.name] == 1 and original.name not in routes:
-            old[original.name] = OldName(now, alphas.get(tool_id))
+    for name, rows in grouped(former, lambda one: one.name).items():
+        meanings = {(row.tool_id, row.maps) for row in rows}
+        tool_id, texts = next(iter(meanings))
+        maps = argument_maps(texts)
+        if name not in routes and len(meanings) == 1 and tool_id in by_id and maps is not None:
+            old[name] = OldName(by_id[tool_id], maps)
     return old

@@ -3,7 +3,8 @@
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import anyio
 
@@ -16,6 +17,8 @@ from toolscope_core.mcp.gateway.held_tools import DeclaredTools, HeldTools, OnCh
 from toolscope_core.mcp.gateway.http_transport import HttpPlace, http_server, listening_socket
 from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
 from toolscope_core.mcp.gateway.passed_content import PassedContent
+from toolscope_core.mcp.gateway.preset_values import NOTHING_FIXED, FixedValues, fixed_values
+from toolscope_core.mcp.gateway.server_words import server_words
 from toolscope_core.mcp.gateway.standard_streams import standard_streams
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.mcp.servers.launches import Launch
@@ -24,7 +27,6 @@ from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.groups import grouped
 
 Finder = Callable[[ToolCalls], ToolFinder]
-LONGEST_INSTRUCTIONS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +76,24 @@ async def open_gateway(
     async def tell(name: str, method: str, message: object) -> None:
         await content.pass_on_news(name, method, message)
 
-    hooks = Hooks(look, tell, notice)
+    fixed = fixed_values(bundle.table)
+
+    def shown(name: str, error: Exception) -> Exception:
+        return callers.sender(name).error(error)
+
+    launches = {
+        name: partial(_hiding, launch, fixed.get(name, NOTHING_FIXED))
+        for name, launch in config.launches.items()
+    }
+    hooks = Hooks(look, tell, notice, shown)
     async with anyio.create_task_group() as group:
-        callers = Callers(group)
+        callers = Callers(group, fixed)
         announcements = Announcements(callers)
-        servers = OriginalServers(group, config.launches, config.limits, hooks)
+        servers = OriginalServers(group, launches, config.limits, hooks)
         calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names)
         content = PassedContent(servers, announcements, bundle.table.servers, notice)
         finder = config.finder(calls) if config.finder else None
-        yield Gateway(calls, content, instructions(bundle), finder)
+        yield Gateway(calls, content, server_words(bundle).text, finder)
         group.cancel_scope.cancel()
 
 
@@ -133,15 +144,10 @@ def serve_over_http(
     anyio.run(run)
 
 
-def instructions(bundle: ServedBundle) -> str:
-    """What the servers say of themselves, in the catalog, for the agent; cut to 4,000 letters."""
-    reached = set(bundle.table.servers)
-    lines = [
-        f"{server.name}: {server.description}"
-        for server in bundle.catalog.servers
-        if server.description and server.name in reached
-    ]
-    return "\n\n".join(lines)[:LONGEST_INSTRUCTIONS]
+def _hiding(launch: Callable[[], Launch], fixed: FixedValues) -> Launch:
+    """The launch, whose messages are cut to a few lines after what is fixed was taken out."""
+    read = launch()
+    return replace(read, secrets=read.secrets.union(fixed.texts))
 
 
 async def _when_told(end: Callable[[], None]) -> None:

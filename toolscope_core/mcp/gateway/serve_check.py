@@ -1,6 +1,6 @@
 """What a gateway would find if it served now: every server opened, listed and compared."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 
@@ -8,6 +8,7 @@ from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.held_tools import DeclaredTools
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
+from toolscope_core.mcp.gateway.server_words import server_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class ServerState:
 
     The others are sentences on tools of the toolset: those ``renamed`` for the gateway, what was
     ``mended`` so that all clients read it, and those ``withheld`` since that is not possible;
-    ``notes`` say what of its list was not read.
+    ``notes`` say what of its list was not read; ``words`` what of its own words agents do not get.
     """
 
     name: str
@@ -32,6 +33,7 @@ class ServerState:
     withheld: tuple[str, ...] = ()
     twice: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    words: str = ""
 
     @property
     def is_as_exported(self) -> bool:
@@ -52,13 +54,14 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
     async def run() -> tuple[ServerState, ...]:
         async with open_gateway(bundle, config, CallLog()) as gateway:
             failures = await gateway.open_all()
-            declared = gateway.calls.held_tools.declared
-            return tuple(
+            declared, words = gateway.calls.held_tools.declared, server_words(bundle).notes
+            states = (
                 _state(name, bundle, DeclaredTools(), failures[name])
                 if name in failures
                 else _state(name, bundle, declared[name], "")
                 for name in bundle.table.servers
             )
+            return tuple(replace(one, words=words.get(one.name, "")) for one in states)
 
     return anyio.run(run)
 

@@ -9,6 +9,7 @@ import anyio
 import mcp_types as types
 from jsonschema_rs import Draft202012Validator
 
+from toolscope_core.catalog.scan.hidden import for_agent
 from toolscope_core.mcp.gateway.call_log import AgentCall, CallLog
 from toolscope_core.mcp.gateway.call_mapping import (
     choices,
@@ -20,6 +21,7 @@ from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
 from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import Result, ask_original, plain_params
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
+from toolscope_core.mcp.gateway.preset_values import FIXED
 from toolscope_core.mcp.gateway.routing import Route, RoutingTable
 from toolscope_core.merging.call_validity import refusals, takes, validator_of
 from toolscope_core.merging.calls import map_call
@@ -108,20 +110,27 @@ class ToolCalls:
             self._validators[route.name] = validator_of(route.schema)
         if takes(self._validators[route.name], arguments):
             return ()
-        return refusals(route.schema, arguments, MOST_SENTENCES)
+        if not route.presets:
+            return refusals(route.schema, arguments, MOST_SENTENCES)
+        listed = route.listed["inputSchema"]
+        own = {name: arguments[name] for name in arguments if name not in route.presets}
+        return refusals(listed, own, MOST_SENTENCES) or refusals(
+            route.schema, arguments, MOST_SENTENCES, FIXED
+        )
 
     async def _passed_on(
         self, call: AgentCall, context: Context, params: types.CallToolRequestParams
     ) -> Result:
         route = self._route(call)
         named = [name for name in route.presets if name in call.arguments]
+        call.arguments = {**call.arguments, **dict.fromkeys(named, FIXED)}
         _refuse_arguments(route, [f"{name!r} is fixed here; leave it out" for name in named])
-        call.arguments = {**call.arguments, **route.presets}
-        original = chosen_original(route, call.arguments)
+        arguments = {**call.arguments, **route.presets}
+        original = chosen_original(route, arguments)
         if original is None:
             which = " or ".join(choices(route))
             raise _Refused(f"{route.name} does several tools' work; say whose is meant: {which}")
-        against = self.reasons_against(route, call.arguments)
+        against = self.reasons_against(route, arguments)
         _refuse_arguments(route, against)
         call.original = original
         requests = self.callers.requests(original.server, context)
@@ -130,16 +139,17 @@ class ToolCalls:
         if held:
             raise _Held(held)
         declared = self.held_tools.tool(original)
-        against = misplaced_arguments(route, original, call.arguments, declared)
+        against = misplaced_arguments(route, original, arguments, declared)
         _refuse_arguments(route, against)
-        there = original_call(route, original, call.arguments, declared)
+        there = original_call(route, original, arguments, declared)
         lost = [f"{route.name} has no argument {name!r}; leave it out" for name in there.lost]
         _refuse_arguments(route, lost)
         sent = {**plain_params(params), "name": original.name, "arguments": dict(there.arguments)}
         can = context.session.client_capabilities
         with self.callers.calling(original.server, context), server.request(can) as request:
             try:
-                result = await ask_original(server, "tools/call", sent, context)
+                sender = self.callers.sender(original.server)
+                result = await ask_original(server, "tools/call", sent, context, sender)
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 doing = f"while it ran {original.name}"
                 failure = await self.servers.failure(original.server, server, error, doing, request)
@@ -154,8 +164,8 @@ class ToolCalls:
         old = self.table.old_names.get(call.tool) if self.old_names else None
         if call.tool not in self.table.routes and old is not None:
             call.old_name = call.tool
-            if old.alpha is not None:
-                mapped = map_call(old.alpha, call.arguments)
+            for alpha in old.maps:
+                mapped = map_call(alpha, call.arguments)
                 if mapped.lost:
                     lost = ", ".join(mapped.lost)
                     raise _Refused(f"{call.tool} is {old.route} now, which does not take {lost}")
@@ -174,8 +184,8 @@ class ToolCalls:
 
 
 def tool_error(text: str) -> Result:
-    """A result that tells the agent's model what went wrong."""
-    return {"content": [{"type": "text", "text": text}], "isError": True}
+    """A result that tells the agent's model what went wrong; what is hidden is written out."""
+    return {"content": [{"type": "text", "text": for_agent(text)}], "isError": True}
 
 
 def _refuse_arguments(route: Route, reasons: Sequence[str]) -> None:

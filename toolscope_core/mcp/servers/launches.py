@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from toolscope_core.files.whole_files import read_file
 from toolscope_core.mcp.servers.masked_words import is_secret, without
 from toolscope_core.mcp.servers.server_definitions import (
     REFERENCE,
@@ -16,6 +17,7 @@ from toolscope_core.mcp.servers.server_definitions import (
     plain_text,
     url_of,
 )
+from toolscope_core.model.environment import MODEL_KEY, is_own_variable
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 
@@ -118,6 +120,12 @@ class _Filling:
         if reference is None:
             return self._special(match.group(1))
         name, default = reference.groups()
+        if is_own_variable(name) or name.upper() == MODEL_KEY:
+            raise ConfigError(
+                f"{self.server} asks for {name}, which is ToolScope's own and goes to no server; "
+                f"set another variable to what it is to have, such as SERVER_{name.upper()}, and "
+                "name that in its configuration"
+            )
         if name in _HERE and name not in self.environ:
             return str(Path(_HERE[name]).expanduser().resolve())
         value = self.environ.get(name, default)
@@ -141,20 +149,19 @@ class _Filling:
 
 
 def _env_file(server: str, place: str) -> dict[str, str]:
-    """The variables of a file of ``NAME=value`` lines."""
-    path = Path(place).expanduser()
+    """The variables of a file of ``NAME=value`` lines, without ToolScope's own, if it is shared."""
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise ConfigError(f"the envFile of {server} is too large; it has NAME=value lines")
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, ValueError) as error:
+        lines = read_file(Path(place).expanduser(), _LARGEST_FILE).decode("utf-8").splitlines()
+    except (OSError, RuntimeError, ValueError) as error:  # no home for ~ raises RuntimeError
         why = getattr(error, "strerror", None) or "it is no text"
-        raise ConfigError(f"{server} has an envFile that cannot be read: {why}") from error
+        raise ConfigError(
+            f"{server} has an envFile that cannot be read: {why}; give a file of NAME=value lines"
+        ) from error
     pairs = (line.strip().removeprefix("export ").partition("=") for line in lines)
     return {
         name.strip(): value.strip().strip("\"'")
         for name, sign, value in pairs
-        if sign and name.strip() and not name.startswith("#")
+        if sign and name.strip() and not name.startswith("#") and not is_own_variable(name.strip())
     }
 
 

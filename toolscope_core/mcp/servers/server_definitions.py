@@ -283,7 +283,7 @@ def _configuration(place: str) -> ClientConfiguration:
     if place.startswith(("http://", "https://")):
         return configuration_of_url(place)
     try:
-        data = read_file(Path(place))
+        data = read_file(Path(place), _LONGEST)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ConfigError(

@@ -15,6 +15,7 @@ _KINDS = {
     "hidden-unicode": "Hidden characters",
     "shadowing": "Copies another tool and adds to it",
     "redefines-tool": "Redefines another tool",
+    "gives-orders": "Server that gives the model orders",
     "steals-secret": "Takes a secret behind the user's back",
     "look-alike-name": "Name like another tool's",
     "instruction-like": "Speaks to the model",

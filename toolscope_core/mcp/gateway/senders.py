@@ -1,0 +1,116 @@
+"""What a server sends beside its results, on its way to the agent's client: it says whose it is,
+leads to no address but one of the web, and shows nothing that a profile fixes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from mcp import MCPError
+from mcp_types import INVALID_PARAMS, URL_ELICITATION_REQUIRED
+
+from toolscope_core.catalog.scan.hidden import for_agent, for_terminal
+from toolscope_core.mcp.gateway.preset_values import NOTHING_FIXED, FixedValues
+from toolscope_core.model.tool import JsonObject
+
+ELICITATION, SAMPLING = "elicitation/create", "sampling/createMessage"
+ASKER = "toolscope/server"
+"""Under this name the ``_meta`` of a request says which server asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """A server by its name in the catalog, and what no message of it may show."""
+
+    name: str
+    fixed: FixedValues = NOTHING_FIXED
+
+    def request(self, method: str, params: JsonObject) -> JsonObject:
+        """The parameters of what it asks: a person reads its name in the message of an elicitation,
+        and before the prompt of a sampling.
+
+        Raises ``MCPError`` for an address that is not one of the web.
+        """
+        if method == SAMPLING:
+            own = params.get("systemPrompt")
+            prompt = self.fixed.cut(own) if isinstance(own, str) else ""
+            who = f"The server {for_terminal(self.name)} asks this, not the user.\n\n"
+            messages = [self._message(one) for one in _listed(params.get("messages"))]
+            params = {**params, "messages": messages, "systemPrompt": f"{who}{prompt}".rstrip()}
+        elif method == ELICITATION:
+            if "url" in params or params.get("mode") == "url":
+                self._check(params.get("url"))
+            message = for_agent(self.fixed.cut(str(params.get("message") or "")))
+            params = {**params, "message": f"{for_terminal(self.name)} asks: {message}"}
+        else:
+            return params
+        meta = params.get("_meta")
+        return {**params, "_meta": {**(meta if isinstance(meta, dict) else {}), ASKER: self.name}}
+
+    def result(self, result: JsonObject) -> dict[str, Any]:
+        """A result as it came; but one that is an error without what is fixed, and what it asks for
+        as ``request`` has it.
+        """
+        if result.get("isError"):
+            rest = {key: part for key, part in result.items() if key not in ("content", "isError")}
+            blocks = [self._block(one) for one in _listed(result.get("content"))]
+            return {**self.fixed.cut_all(rest), "content": blocks, "isError": True}
+        asked = result.get("inputRequests")
+        if result.get("resultType") != "input_required" or not isinstance(asked, dict):
+            return dict(result)
+        return {**result, "inputRequests": {key: self._asked(one) for key, one in asked.items()}}
+
+    def error(self, error: Exception) -> Exception:
+        """What it failed with, as far as it may be shown."""
+        error = self.fixed.cut_error(error)
+        if not isinstance(error, MCPError) or error.error.code != URL_ELICITATION_REQUIRED:
+            return error
+        data = error.error.data if isinstance(error.error.data, dict) else {}
+        try:
+            asked = [
+                self.request(ELICITATION, {"mode": "url", **one})
+                for one in _listed(data.get("elicitations"))
+                if isinstance(one, dict)
+            ]
+        except MCPError as refused:
+            return refused
+        return MCPError(error.error.code, error.error.message, {**data, "elicitations": asked})
+
+    def _asked(self, request: Any) -> Any:
+        if not isinstance(request, dict) or not isinstance(request.get("params"), dict):
+            return request
+        return {**request, "params": self.request(str(request.get("method")), request["params"])}
+
+    def _check(self, url: Any) -> None:
+        try:
+            parts = urlsplit(url) if isinstance(url, str) and url.isprintable() else urlsplit("")
+            is_of_web = parts.scheme in ("http", "https") and bool(parts.hostname)
+        except ValueError:
+            is_of_web = False
+        if not is_of_web or parts.username is not None or set(url) & set(" \\"):
+            raise MCPError(
+                INVALID_PARAMS,
+                f"{for_terminal(self.name)} wants its user to open {ascii(url)[:200]}; only http "
+                "and https addresses without a user name in them are passed on",
+            )
+
+    def _message(self, message: Any) -> Any:
+        if not isinstance(message, Mapping):
+            return message
+        content = message.get("content")
+        is_list = isinstance(content, list)
+        blocks = [self._block(one) for one in (_listed(content) if is_list else [content])]
+        return {**message, "content": blocks if is_list else blocks[0]}
+
+    def _block(self, block: Any) -> Any:
+        """A part of a content: its text, and that of a resource in it, without what is fixed."""
+        if not isinstance(block, Mapping):
+            return block
+        own = {"text": self.fixed.cut(block["text"])} if isinstance(block.get("text"), str) else {}
+        resource = {"resource": self._block(block["resource"])} if "resource" in block else {}
+        return {**block, **own, **resource}
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,102 @@
+"""By which names agents called which server's tools, after this export and all before it.
+
+A bundle has them, and is an input again, so they go from round to round. What a name once meant, it
+never means for a tool of another server.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from toolscope_core.catalog.bundle_versions import files_of
+from toolscope_core.catalog.formats.neutral import names_in
+from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
+from toolscope_core.files.whole_files import DAMAGE, read_file
+from toolscope_core.merging.relabelling import argument_row
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.catalog import Catalog, FormerName
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import Tool, canonical_json
+
+
+def names_after(plan: MergePlan) -> tuple[FormerName, ...]:
+    """The names of before, those that the tools came in with, and those under which they leave and
+    are served, each with the tool of the plan that it means now; by name, then by server.
+    """
+    outgoing, earlier = [item.tool for item in plan.tools], plan.catalog.former_names
+    came_in = [FormerName(tool.name, tool.server, tool.id) for tool in plan.catalog.tools]
+    alphas = {alpha.tool_id: alpha for alpha in plan.arguments}
+    leaving = [FormerName(tool.name, tool.server, tool.id) for tool in outgoing]
+    rows = _joined(
+        names_now(earlier, plan.phi, alphas),
+        (
+            *names_now(_of_nobody_else(came_in, earlier), plan.phi, alphas),
+            *_of_nobody_else(leaving, earlier),
+        ),
+    )
+    served = unique_names(outgoing, (tool.name for tool in plan.catalog.tools), rows)
+    by_id = {tool.id: tool for tool in outgoing}
+    return _joined(rows, [FormerName(served[one], by_id[one].server, one) for one in served])
+
+
+def served_names(plan: MergePlan, tools: Sequence[Tool]) -> dict[str, str]:
+    """By id, the name under which a bundle of the plan serves each of these tools."""
+    own = {tool.id: tool.name for tool in tools}
+    came_in = (tool.name for tool in plan.catalog.tools)
+    return own | unique_names(tools, came_in, names_after(plan))
+
+
+def names_now(
+    names: Iterable[FormerName], phi: Mapping[str, str | None], alphas: Mapping[str, ArgumentMap]
+) -> list[FormerName]:
+    """The names after a merge: the tools that they mean by φ, and the maps longer by α."""
+    return [
+        replace(one, tool_id=phi.get(one.tool_id) or "", maps=_longer(one, alphas)) for one in names
+    ]
+
+
+def with_names_of(catalog: Catalog, folder: Path) -> Catalog:
+    """The catalog with the names in the bundle of a folder that its own is to replace, if there is
+    one; where the catalog has a tool of that id no more, the name is one of a tool that is gone.
+    """
+    try:
+        parts = [json.loads(read_file(path)) for path in files_of(folder, "neutral.json")]
+    except DAMAGE:
+        return catalog
+    old = [one for part in parts for one in names_in(part)]
+    known = [
+        one if one.tool_id in catalog.by_id else replace(one, tool_id="", maps="") for one in old
+    ]
+    return replace(catalog, former_names=_joined(known, catalog.former_names))
+
+
+def _of_nobody_else(names: Iterable[FormerName], earlier: Iterable[FormerName]) -> list[FormerName]:
+    """Those that no tool of another server had before: a newcomer is given another name."""
+    owners: dict[str, set[str]] = {}
+    for one in earlier:
+        owners.setdefault(comparable_name(one.name), set()).add(one.server)
+    return [
+        one for one in names if owners.get(comparable_name(one.name), {one.server}) == {one.server}
+    ]
+
+
+def _joined(earlier: Iterable[FormerName], now: Iterable[FormerName]) -> tuple[FormerName, ...]:
+    """The names ``now``, and the earlier ones that a server gives no tool any more."""
+    rows = set(now)
+    given = {(one.name, one.server) for one in rows}
+    rows |= {one for one in earlier if (one.name, one.server) not in given}
+    return tuple(sorted(rows, key=lambda one: (one.name, one.server, one.tool_id, one.maps)))
+
+
+def _longer(name: FormerName, alphas: Mapping[str, ArgumentMap]) -> str:
+    alpha = alphas.get(name.tool_id)
+    if alpha is None or _changes_nothing(alpha):
+        return name.maps
+    return canonical_json([*json.loads(name.maps or "[]"), argument_row(alpha)])
+
+
+def _changes_nothing(alpha: ArgumentMap) -> bool:
+    beside = alpha.constants or alpha.dropped or alpha.nested
+    same = all(one.op == "rename" and one.source == one.target for one in alpha.moves)
+    return same and not beside
