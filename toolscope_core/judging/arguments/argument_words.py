@@ -82,7 +82,7 @@ def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator
                 f"{defaults[1]}"
             )
         if not _difference(two) and (asked := list(_limits(two, tool))):
-            yield f"{name} takes {enumerated(asked)}, and {tool.id} does not ask for that"
+            yield f"{name} must be {enumerated(asked)}; {tool.id} does not say so"
     if _differ_in_one(pairs, tool, target):
         yield from _only_one_says(pairs, tool, target)
     yield from unmet_conditions(tool, target, moves)
@@ -184,7 +184,7 @@ def _asked(two: _Two, tool: Tool) -> Iterator[str]:
     ours, theirs = dict(units.measured(two.source)), dict(units.measured(two.target))
     yield from (unit for dimension, unit in theirs.items() if dimension not in ours)
     if _lists_values(two) and two.facts[1].values not in _values(two):
-        yield "certain values"
+        yield "one of the values that it lists"
 
 
 def _limits(two: _Two, tool: Tool) -> Iterator[str]:
@@ -198,7 +198,7 @@ def _limits(two: _Two, tool: Tool) -> Iterator[str]:
     if source.of(LIST) and not target.of(LIST) and two.target.type == "string":
         yield "one value"
     if _lists_values(two) and not any(values <= target.values for values in _values(two)):
-        yield "certain values"
+        yield "one of the values that it lists"
     yield from _bounds(two, narrower=True)
 
 
