@@ -17,7 +17,7 @@ ATTIC = [
     record("delete_file", "Delete a file.", ["path"], path=TEXT),
 ]
 CELLAR = [
-    {**record("get_file", "Read a file.", ["file"], file=TEXT), **READS},
+    {**record("get_file", "Read a file.", ["file_path"], file_path=TEXT), **READS},
     record("send_mail", "Send a mail.", ["to"], to=TEXT, folder=TEXT),
 ]
 READ, DELETE, GET, MAIL = (

@@ -17,7 +17,7 @@ QUERIES = [
     {"id": "q3", "query": "Work in the south", "gold": ["south/work"]},
 ]
 WISHES = {
-    "Read the file": {"get": {"path": "a"}, "read_file": {"file": "a"}},
+    "Read the file": {"get": {"path": "a"}, "read_file": {"file_path": "a"}},
     "Repeat the number": {"south_same": {"x": 3}},
     "Work in the south": {
         "south_work": {"act": "x"},
@@ -123,7 +123,7 @@ def test_only_calls_that_succeed_at_the_right_original_serve_a_need(agent, endpo
 
 def test_answers_are_graded_by_what_is_expected_and_by_a_judge(agent, endpoint, tmp_path):
     check = {"call": "south/same", "arguments": {"x": 4}, "gives": {"json": "arguments.x", "is": 4}}
-    other = {"call": "north/read_file", "arguments": {"file": "b"}, "gives": '"path": "c"'}
+    other = {"call": "north/read_file", "arguments": {"file_path": "b"}, "gives": '"path": "c"'}
     rights = [["Done", check], [other], None]
     asked = [{**row, "expected": one} for row, one in zip(QUERIES, rights, strict=True)]
     (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
@@ -133,7 +133,9 @@ def test_answers_are_graded_by_what_is_expected_and_by_a_judge(agent, endpoint, 
     side = json.loads(agent(*options).output)["sides"][0]
     whys = {query: row["why"] for (query, _), row in rows(tmp_path).items()}
     assert (side["right"], side["wrong"]) == (1, 2), whys
-    assert whys["q1"] == "" and whys["q2"].startswith('north/read_file {"file":"b"}: expected is')
+    assert whys["q1"] == "" and whys["q2"].startswith(
+        'north/read_file {"file_path":"b"}: expected is'
+    )
     assert whys["q3"] == "strict saw nobody in the south."
 
 

@@ -43,7 +43,7 @@ def record(name, description, required=(), **properties):
 WORK = {"act": TEXT, "seconds": {"type": "number"}, "size": {"type": "integer"}, "params": {}}
 NORTH = [
     record("get", "Read a file.", ["path"], path=TEXT),
-    record("read_file", "Read a file.", ["file"], file=TEXT),
+    record("read_file", "Read a file.", ["file_path"], file_path=TEXT),
     record("same", "Say it again.", x={"type": "integer"}),
     {**record("work", "Do work in the north.", **WORK), "_meta": {"example.com/kept": 1}},
 ]

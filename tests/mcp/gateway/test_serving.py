@@ -52,7 +52,7 @@ def test_over_standard_input_and_output(toolset, config, tmp_path):
             names = [tool.name for tool in (await client.list_tools()).tools]
             answers = [
                 stub_reply(await client.call_tool(name, {key: "a"}))
-                for name, key in (("get", "path"), ("read_file", "file"))
+                for name, key in (("get", "path"), ("read_file", "file_path"))
             ]
             return names, answers, living(mark)
 
@@ -153,7 +153,9 @@ def test_a_gateway_that_is_told_to_end_ends_its_servers_and_says_who_calls_old_n
 ):
     path, mark = config
     with served_over_http(toolset, path, "--old-names") as (url, process):
-        asyncio.run(call_over_http(url, ("north_same", {"x": 1}), ("read_file", {"file": "a"})))
+        asyncio.run(
+            call_over_http(url, ("north_same", {"x": 1}), ("read_file", {"file_path": "a"}))
+        )
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         said = process.stderr.read()

@@ -64,7 +64,7 @@ def test_a_call_that_the_merged_schema_refuses_gets_an_answer_to_act_on(toolset,
             ("work", {"act": "x"}),
             ("work", {"server": "north", "depth": 1}),
             ("gte", {"path": "a"}),
-            ("read_file", {"file": "a"}),
+            ("read_file", {"file_path": "a"}),
         )
         results = [await client.call_tool(*call) for call in calls]
         assert all(result.is_error for result in results)
@@ -152,7 +152,9 @@ def test_an_old_name_answers_unlisted_and_who_used_it_is_said_once(toolset, serv
 
     async def use(client, gateway):
         assert "read_file" not in [tool.name for tool in (await client.list_tools()).tools]
-        return [stub_reply(await client.call_tool("read_file", {"file": "a"})) for _ in range(2)]
+        return [
+            stub_reply(await client.call_tool("read_file", {"file_path": "a"})) for _ in range(2)
+        ]
 
     who = {"client_info": Implementation(name="codex\nx", version="1"), "mode": mode}
     results = through(toolset, servers, use, old_names=True, log=log, callbacks=who)
