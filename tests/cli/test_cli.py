@@ -354,6 +354,19 @@ def test_an_edit_from_a_file_must_be_valid(tmp_path):
     assert "properties/city" in done.stderr
 
 
+@pytest.mark.case(92)
+def test_an_edit_that_is_not_applied_is_said_with_its_line(tmp_path):
+    row = {"action": "edit", "ids": ["pinboard-notes/pin_note"], "reviewer": "ann"}
+    file, out = tmp_path / "decisions.jsonl", tmp_path / "b"
+    file.write_text("\n" + json.dumps({**row, "detail": {"name": "our_name"}}), "utf-8")
+    done = run("merge", EXAMPLE, "--out", out, "--accept", "none", "--decisions", file)
+    assert "of this catalog, 1 edit not applied" in done.stdout
+    assert "decisions.jsonl, line 2: the edit of pinboard-notes/pin_note" in done.stderr
+    again = run("merge", EXAMPLE, "--out", out, "--routers", "--decisions", file)
+    assert "our_name" in (out / "toolset.json").read_text("utf-8")
+    assert not again.stderr
+
+
 def test_a_result_that_cannot_be_written_is_said(tmp_path):
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_text("", "utf-8")

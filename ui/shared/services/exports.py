@@ -16,6 +16,7 @@ from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size
 from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_in
+from toolscope_core.decisions.forms import id_list
 from toolscope_core.export.bundle import bundle_files, zipped
 from toolscope_core.export.checked_plan import (
     broken_rules,
@@ -28,6 +29,7 @@ from toolscope_core.export.checked_plan import (
 )
 from toolscope_core.export.client_zip import zip_files
 from toolscope_core.export.eager_choice import loading_sizes
+from toolscope_core.merging.unapplied_edits import unapplied_edits
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
@@ -138,6 +140,12 @@ class Exports(PageService):
             (plan,),
             lambda: figures_of(plan, shape, fix, self._catalogs.costs, leave_out, sizes_for),
         )
+
+    def unapplied_edits(self, catalog_id: int, plan: MergePlan) -> tuple[str, ...]:
+        """The edits in the log that the plan does not show, a sentence each."""
+        log = self._review.log(catalog_id)
+        reasons = unapplied_edits(plan, log)
+        return tuple(f"{id_list(one.ids)}: {reasons[one.seq]}" for one in log if one.seq in reasons)
 
     def ways(self, catalog_id: int, routers: bool, target: str) -> tuple[Way, ...]:
         """What each accept policy means for the limit of ``target`` on tools."""
