@@ -1,5 +1,6 @@
 """Names of tools that are gone in texts beside the catalog: prompts, skills, rules of clients."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,6 +39,22 @@ class TextMention:
     now: str
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadText:
+    """A file that was not searched, or one not in UTF-8, in which a name may stand unseen."""
+
+    file: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextSearch:
+    """What texts name and is gone, and which of them were not read, in the order of the files."""
+
+    mentions: tuple[TextMention, ...] = ()
+    unread: tuple[UnreadText, ...] = ()
+
+
 def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> dict[str, str]:
     """Old name → new names of the tools that are gone, and the name with its server, as clients
     write it, → the new id. A bare name that a tool ``still`` has is none.
@@ -63,16 +80,38 @@ def mentions_in(file: str, text: str, gone: Mapping[str, str]) -> Iterator[TextM
             yield TextMention(file, number, name, gone[name])
 
 
-def mentions_below(folders: Sequence[Path], gone: Mapping[str, str]) -> tuple[TextMention, ...]:
+def search_text(file: str, content: bytes, gone: Mapping[str, str]) -> TextSearch:
+    """The mentions in a file. One of more than ``LARGEST`` bytes is not searched; of one that is
+    not UTF-8 only what is plain ASCII can be found.
+    """
+    if len(content) > LARGEST:
+        return TextSearch(unread=(_too_large(file),))
+    mentions = tuple(mentions_in(file, content.decode("utf-8", "replace"), gone))
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return TextSearch(mentions, (UnreadText(file, "is not UTF-8; save it as UTF-8"),))
+    return TextSearch(mentions)
+
+
+def search_below(folders: Sequence[Path], gone: Mapping[str, str]) -> TextSearch:
     """The mentions in the text files of folders, and of those inside, in the order of their paths.
 
     Raises ``ConfigError`` for what is no folder or file, and for too many files.
     """
-    return tuple(
-        mention
-        for folder in folders
-        for path in _files(folder)
-        for mention in mentions_in(_shown(path, folder), _text(path), gone)
+    searches = []
+    for folder in folders:
+        files, unread = _files(folder)
+        searches += [_search(path, folder, gone) for path in files]
+        searches.append(TextSearch(unread=tuple(unread)))
+    return joined(searches)
+
+
+def joined(searches: Sequence[TextSearch]) -> TextSearch:
+    """Several searches as one."""
+    return TextSearch(
+        tuple(one for search in searches for one in search.mentions),
+        tuple(one for search in searches for one in search.unread),
     )
 
 
@@ -84,35 +123,54 @@ def _names_in(line: str, gone: Mapping[str, str]) -> set[str]:
     return clear | (marked & gone.keys())
 
 
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
+    """The text files of a folder, and what in it leads elsewhere or may not be looked into."""
     if folder.is_file():
-        return [folder]
+        return [folder], []
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder; give one with prompts, skills or rules")
-    files = sorted(
-        path
-        for path in folder.rglob("*")
-        if not SKIPPED.intersection(path.relative_to(folder).parts)
-        and (path.suffix.lower() in SUFFIXES or BARE.fullmatch(path.name))
-        and path.is_file()
-        and not path.is_symlink()
-    )
+    files: list[Path] = []
+    closed: list[OSError] = []
+    links: list[Path] = []
+    for at, folders, names in os.walk(folder, onerror=closed.append):
+        folders[:] = [name for name in folders if name not in SKIPPED]
+        texts = [Path(at, name) for name in names if _is_text(Path(name))]
+        links += [path for path in (*texts, *(Path(at, f) for f in folders)) if path.is_symlink()]
+        files += [path for path in texts if not path.is_symlink()]
     if len(files) > MOST_FILES:
         raise ConfigError(
             f"{folder} has {len(files):,} text files; at most {MOST_FILES:,} are searched, give a "
             "folder inside"
         )
-    return files
+    inside = os.path.realpath(folder)
+    outside = [path for path in links if not Path(os.path.realpath(path)).is_relative_to(inside)]
+    leads = "is a link that leads out of the folder; give its target too"
+    return sorted(files), [
+        *(UnreadText(_shown(path, folder), leads) for path in sorted(outside)),
+        *(_unreadable(_shown(Path(error.filename), folder), error) for error in closed),
+    ]
 
 
-def _text(path: Path) -> str:
-    """The text of a file; empty for one that is too large or cannot be read."""
+def _is_text(path: Path) -> bool:
+    return path.suffix.lower() in SUFFIXES or BARE.fullmatch(path.name) is not None
+
+
+def _search(path: Path, folder: Path, gone: Mapping[str, str]) -> TextSearch:
+    shown = _shown(path, folder)
     try:
         if path.stat().st_size > LARGEST:
-            return ""
-        return read_file(path).decode("utf-8", "replace")
-    except OSError:
-        return ""
+            return TextSearch(unread=(_too_large(shown),))
+        return search_text(shown, read_file(path), gone)
+    except OSError as error:
+        return TextSearch(unread=(_unreadable(shown, error),))
+
+
+def _too_large(file: str) -> UnreadText:
+    return UnreadText(file, f"has more than {LARGEST / 1e6:g} MB; split it")
+
+
+def _unreadable(file: str, error: OSError) -> UnreadText:
+    return UnreadText(file, f"cannot be read: {error.strerror}")
 
 
 def _shown(path: Path, folder: Path) -> str:

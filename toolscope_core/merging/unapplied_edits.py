@@ -23,17 +23,21 @@ def unapplied_edits(plan: MergePlan, log: Sequence[Decision]) -> dict[int, str]:
 def _why_unapplied(plan: MergePlan, locate: ToolLocator, edit: Decision) -> str:
     present, changed = locate(edit)
     ids = tuple(sorted(present.values()))
+    gone = locate.omitted.keys() & set(edit.ids)
     if changed:
         return f"{id_list(sorted(changed))} is not what it was when the edit was made; edit it anew"
-    if not ids:
-        gone = locate.omitted.keys() & set(edit.ids)
-        return f"{id_list(sorted(gone))} is left out of the toolset" if gone else ""
+    if gone and not ids:
+        return f"{id_list(sorted(gone))} is left out of the toolset"
     written = {cluster.members for cluster in (*plan.applied, *plan.edited)}
-    if ids in written or ids in plan.unreadable:
+    if not ids or ids in written or ids in plan.unreadable:
         return ""
-    if len(ids) == 1 and ids[0] in plan.held_back:
-        return plan.held_back[ids[0]]
-    around = next((members for members in written if {*ids} <= {*members}), ())
+    held_back = plan.held_back.get(ids[0], "") if len(ids) == 1 else ""
+    return held_back or _why_no_merge(plan, ids)
+
+
+def _why_no_merge(plan: MergePlan, ids: tuple[str, ...]) -> str:
+    """Why the tools are not the members of a merge that is written."""
+    around = next((one.members for one in plan.applied if {*ids} <= {*one.members}), ())
     if around:
         return f"the tool that is written is the merge of {id_list(around)}; edit all of them"
     cluster = next((one for one in plan.clusters if one.members == ids), None)

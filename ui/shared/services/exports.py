@@ -15,7 +15,7 @@ from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size
-from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_in
+from toolscope_core.check.text_mentions import TextSearch, gone_names, joined, search_text
 from toolscope_core.decisions.forms import id_list
 from toolscope_core.export.bundle import bundle_files, zipped
 from toolscope_core.export.checked_plan import (
@@ -181,17 +181,15 @@ class Exports(PageService):
         key = (record.id, record.name, config, use.label, fix)
         return self._cached(("downloads", key), (plan,), make, state=len(log), most=4)
 
-    def mentions(
+    def text_search(
         self, catalog_id: int, config: PlanConfig, texts: Mapping[str, bytes]
-    ) -> tuple[TextMention, ...]:
-        """The lines of texts, by file name, that name a tool which the plan takes away."""
+    ) -> TextSearch:
+        """The lines of texts, by file name, that name a tool which the plan takes away, and the
+        texts that are not read.
+        """
         plan = self._review.plan(catalog_id, config)
         gone = gone_names(plan.relabels, (item.tool.name for item in plan.tools))
-        return tuple(
-            mention
-            for file, content in texts.items()
-            for mention in mentions_in(file, content.decode("utf-8", "replace"), gone)
-        )
+        return joined([search_text(file, content, gone) for file, content in texts.items()])
 
     def file_name(
         self, record: CatalogRecord, config: PlanConfig, use: Use, fix: bool = False
