@@ -52,7 +52,7 @@ def test_a_call_that_two_files_tell_of_counts_once_and_what_was_not_read_is_said
     again.write_bytes(lines([*LOG, {"type": "response_item"}, 7]))
     done = usage(log, again, trace, trace, *rest)
     assert done.stdout.startswith("3 calls of 1 tool")
-    assert "2 records were not understood; calls in them are not counted" in done.stdout
+    assert "2 records were not understood; calls in them are not counted" in done.stderr
     assert json.loads(usage(log, again, *rest, "--json").stdout)["unread"] == 2
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.cli.terminal import command, say, say_json
+from toolscope_core.cli.terminal import command, say, say_error, say_json
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.catalog import Catalog
@@ -77,7 +77,7 @@ def usage(
         unread = {"unread": trace.unread}
         say_json({**asdict(figures), **unread, "unused": unused, "merges": after})
         return
-    _say_counts(figures, trace.unread)
+    _say_counts(figures)
     _say_merges(merges)
     if unused:
         say(f"{quantity(len(unused), 'tool')} unused for {unused_days:g} days:")
@@ -92,11 +92,15 @@ def usage(
 def counted_calls(
     logs: Sequence[Path], tools: Sequence[Tool]
 ) -> tuple[CatalogCallCounts, CallTrace]:
-    """What some logs say of the tools, and what was read of them. Raises ``ConfigError``."""
-    from toolscope_core.usage.call_counts import count_calls
+    """What some logs say of the tools, and what was read of them; how much was not is said. Raises
+    ``ConfigError``.
+    """
+    from toolscope_core.usage.call_counts import count_calls, unread_line
     from toolscope_core.usage.trace_formats import read_traces
 
     trace = read_traces({str(log): _content(log) for log in logs})
+    if trace.unread:
+        say_error(unread_line(trace.unread))
     return count_calls(trace, tools), trace
 
 
@@ -120,12 +124,10 @@ def _calls_after(
     return calls_after_merges(figures, catalog.tools, merges)
 
 
-def _say_counts(figures: CatalogCallCounts, unread: int) -> None:
-    from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line, unread_line
+def _say_counts(figures: CatalogCallCounts) -> None:
+    from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line
 
     say(catalog_count_line(figures))
-    if unread:
-        say(unread_line(unread))
     most = sorted(figures.by_id.items(), key=lambda one: (-one[1].calls, one[0]))
     for tool_id, one in most[:SHOWN]:
         say(f"  {tool_id}: {tool_count_line(one)}")
