@@ -310,8 +310,32 @@ def test_relabel_prints_counts_and_every_shrink(relabel, bundle):
     )
     assert len(new) == 2
     assert new[0]["gold"] == [clusters[0]["canonical"]]
-    assert "2 queries, 1 changed, 1 shrunk, 1 unknown" in done.output
+    assert "2 queries, 2 understood, 1 changed, 1 shrunk, 1 name replaced, 0 left, 1" in done.output
     assert all(member in done.output for member in members)
+
+
+@pytest.mark.case(92)
+@pytest.mark.case(96)
+def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
+    relabel, bundle, tmp_path
+):
+    entries = read_json(bundle / "relabel.json")["entries"]
+    gone = next(row["old_id"] for row in entries if row["status"] == "merged")
+    good, odd = {"gold": [gone]}, {"id": "q", "answers": json.dumps([{"name": gone}])}
+    done, new = relabel(good, odd, code=1)
+    assert new is None
+    assert "2 queries, 1 understood" in done.stdout and "1 left" in done.stdout
+    assert f"line 2, /answers/0/name: {gone}" in done.stdout
+    assert "--keep-unread" in done.stderr
+    done, new = relabel({"id": "q", "actions": []}, code=1)
+    assert new is None
+    assert "`actions`" in done.stderr
+    queries, out = tmp_path / "queries.jsonl", tmp_path / "kept.jsonl"
+    write_lines(queries, good, odd)
+    run("relabel", queries, "--bundle", bundle, "--out", out, "--keep-unread")
+    assert read_lines(out)[1] == odd
+    write_json(queries, [{"actions": [gone]}])
+    assert "`actions`" in run("relabel", queries, "--bundle", bundle, "--out", out, code=2).stderr
 
 
 @pytest.mark.parametrize(

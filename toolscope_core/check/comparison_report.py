@@ -14,10 +14,11 @@ from toolscope_core.check.new_findings import new_findings
 from toolscope_core.check.new_pairs import NewPairs, PairJudge, new_pairs
 from toolscope_core.check.profile_check import broken_limits
 from toolscope_core.check.stale_decisions import StaleDecision, stale_decisions
-from toolscope_core.check.text_mentions import TextSearch, gone_names, search_below
+from toolscope_core.check.text_mentions import TextSearch, search_below
 from toolscope_core.check.token_growth import GrowthLimit, TokenGrowth, token_growth
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.ranking import Ranker
+from toolscope_core.merging.gone_names import gone_names
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity

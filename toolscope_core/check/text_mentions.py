@@ -2,15 +2,14 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from toolscope_core.catalog.flaws import writable
 from toolscope_core.files.whole_files import read_file
+from toolscope_core.merging.gone_names import names_in
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.groups import grouped
-from toolscope_core.model.plan import Relabel
 
 SUFFIXES = frozenset(
     ".md .mdc .mdx .txt .rst .adoc .prompt .prompty .jinja .j2 .json .jsonc .jsonl .yaml .yml "
@@ -21,10 +20,6 @@ BARE = re.compile(r"\.(?:cursorrules|windsurfrules|clinerules|roorules|goosehint
 SKIPPED = frozenset((".git", ".venv", "node_modules", "__pycache__"))
 LARGEST = 2_000_000
 MOST_FILES = 20_000
-_WORD = re.compile(r"\w[\w.\-/:]*")
-_MARKED = re.compile(r"`([^`\s]{1,128})`|\b(\w{1,128})\(")
-_BORDER = re.compile(r"[^\W_][\W_]+[^\W_]|[a-z][A-Z]|[^\W\d]\d")
-"""What a name has that no plain word has; a plain word counts in backticks and before a bracket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +50,10 @@ class TextSearch:
     unread: tuple[UnreadText, ...] = ()
 
 
-def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> dict[str, str]:
-    """Old name → new names of the tools that are gone, and the name with its server, as clients
-    write it, → the new id. A bare name that a tool ``still`` has is none.
-    """
-    rows = [row for row in relabels if row.new_id != row.old_id or row.new_name != row.old_name]
-    names = set(still)
-    gone = {
-        old: " or ".join(sorted({row.new_name for row in group if row.new_name}))
-        for old, group in grouped(rows, lambda row: row.old_name).items()
-        if old not in names
-    }
-    for row in rows:
-        if row.server:
-            server = re.sub(r"[^a-zA-Z0-9_-]", "_", row.server)
-            gone[f"mcp__{server}__{row.old_name}"] = row.new_id or ""
-    return gone
-
-
 def mentions_in(file: str, text: str, gone: Mapping[str, str]) -> Iterator[TextMention]:
     """Every line of a text that names a tool which is ``gone`` (``gone_names``), each name once."""
     for number, line in enumerate(text.splitlines(), 1):
-        for name in sorted(_names_in(line, gone)):
+        for name in sorted(names_in(line, gone)):
             yield TextMention(file, number, name, gone[name])
 
 
@@ -113,14 +90,6 @@ def joined(searches: Sequence[TextSearch]) -> TextSearch:
         tuple(one for search in searches for one in search.mentions),
         tuple(one for search in searches for one in search.unread),
     )
-
-
-def _names_in(line: str, gone: Mapping[str, str]) -> set[str]:
-    whole = [word.rstrip(".-/:") for word in _WORD.findall(line)]
-    words = {*whole, *(part for word in whole for part in re.split("[/:]", word))}
-    marked = {one or other for one, other in _MARKED.findall(line)}
-    clear = {word for word in words & gone.keys() if _BORDER.search(word)}
-    return clear | (marked & gone.keys())
 
 
 def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:

@@ -107,8 +107,7 @@ def _key(span: Span, attributes: Mapping[str, Any], tool: str) -> str:
 def _is_other_call(attributes: Mapping[str, Any]) -> bool:
     """Whether a span that is not read calls a tool in the words of another convention."""
     return any(
-        (name.lower().endswith((".kind", ".type", "spantype"))
-        and str(value).lower() == "tool")
+        (name.lower().endswith((".kind", ".type", "spantype")) and str(value).lower() == "tool")
         or _OTHER_NAME.search(name) is not None
         for name, value in attributes.items()
     )

@@ -15,7 +15,7 @@ from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size
-from toolscope_core.check.text_mentions import TextSearch, gone_names, joined, search_text
+from toolscope_core.check.text_mentions import TextSearch, joined, search_text
 from toolscope_core.decisions.forms import id_list
 from toolscope_core.export.bundle import bundle_files, zipped
 from toolscope_core.export.checked_plan import (
@@ -29,6 +29,7 @@ from toolscope_core.export.checked_plan import (
 )
 from toolscope_core.export.client_zip import zip_files
 from toolscope_core.export.eager_choice import loading_sizes
+from toolscope_core.merging.gone_names import gone_names
 from toolscope_core.merging.unapplied_edits import unapplied_edits
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
