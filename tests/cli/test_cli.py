@@ -314,8 +314,7 @@ def test_relabel_prints_counts_and_every_shrink(relabel, bundle):
     assert all(member in done.output for member in members)
 
 
-@pytest.mark.case(92)
-@pytest.mark.case(96)
+@pytest.mark.case(92, 96)
 def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
     relabel, bundle, tmp_path
 ):
