@@ -64,7 +64,7 @@ if by_search:
     config = loading_panel(record.id, config, use)
 figures = exports.figures(record.id, config, use.shape, fix)
 download_panel(config, use, fix, figures)
-figures_panel(figures)
+figures_panel(figures, exports.unapplied_edits(record.id, figures.plan))
 shared_names_panel(figures, fix)
 target = use.target.name
 if figures.refusals or target not in figures.violations:

@@ -1,12 +1,18 @@
+import json
+import os
+from dataclasses import replace
+
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.support.catalogs import read_data, read_text
+from tests.support.catalogs import read_data, read_json, read_text
 from tests.support.catalogs import read_openapi as read
+from toolscope_core.catalog import referenced_files
 from toolscope_core.catalog.formats.openapi import find_inferred
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.source_words import OPENAPI_META
-from toolscope_core.catalog.sources import Source
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool
@@ -157,3 +163,131 @@ def test_what_is_nullable_takes_null_in_the_record_itself(schema):
 def test_hints_are_told_only_where_the_record_says_so():
     assert find_inferred(Tool("a", "a")) == ()
     assert find_inferred(Tool("a", "a", raw={"_meta": {OPENAPI_META: {"inferred": 5}}})) == ()
+
+
+PARTS = {
+    "api.yaml": """
+openapi: 3.0.3
+info: {title: Harbor}
+paths:
+  /boats:
+    get: {$ref: 'parts/list_boats.yml'}
+    post:
+      $ref: parts/add%20boat.yml#/operations/add
+  /berths: {$ref: "parts/berths.json"}
+components: {schemas: {Name: {type: string}}}
+""",
+    "parts/list_boats.yml": """
+operationId: listBoats
+parameters: {$ref: parameters.yml}
+responses: {$ref: '../answers.yml'}
+""",
+    "parts/parameters.yml": "[{$ref: '#/1'}, {name: port, in: query, schema: {$ref: 'name.yml'}}]",
+    "parts/name.yml": "{$ref: '../api.yaml#/components/schemas/Name'}",
+    "parts/add boat.yml": """
+operations:
+  add:
+    operationId: addBoat
+    requestBody:
+      content: {application/json: {schema: {$ref: '#/boat'}}}
+boat: {type: object, properties: {name: {$ref: name.yml}}}
+""",
+    "parts/berths.json": '{"get": {"operationId": "berths", "parameters": [{"$ref": "parameters.yml#/1"}]}}',
+    "answers.yml": "{'200': {content: {application/json: {schema: {$ref: parts/name.yml}}}}}",
+}
+
+
+def written(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("given", ["api.yaml", "."])
+@pytest.mark.parametrize("version", ["openapi: 3.0.3", "swagger: '2.0'"])
+def test_what_stands_in_other_files_is_read_from_the_folder(tmp_path, given, version):
+    parts = {**PARTS, "api.yaml": PARTS["api.yaml"].replace("openapi: 3.0.3", version)}
+    if version.startswith("swagger"):
+        parts["api.yaml"] = parts["api.yaml"].replace("components: {schemas: {Name", "x: {y: {Name")
+        parts["parts/name.yml"] = "{$ref: '../api.yaml#/x/y/Name'}"
+        parts["parts/add boat.yml"] = """
+operations: {add: {operationId: addBoat, parameters: [{in: body, schema: {$ref: '#/boat'}}]}}
+boat: {type: object, properties: {name: {$ref: name.yml}}}
+"""
+    catalog = read_files([written(tmp_path, parts) / given])
+    tools = {tool.name: tool.schema for tool in catalog.tools}
+    assert {name: [*schema["properties"]] for name, schema in tools.items()} == {
+        "listBoats": ["port"],
+        "addBoat": ["name"],
+        "berths": ["port"],
+    }
+    assert {"type": "string"} in tools["listBoats"]["$defs"].values()
+    sources = load_paths([tmp_path / "api.yaml"])
+    assert {tool.name: tool.schema for tool in read_catalog(sources).tools} == tools
+    alone = [replace(source, files={}) for source in sources]
+    with pytest.raises(CatalogError, match=r"refers to 'parts/berths.json', which is not in"):
+        read_catalog(alone)
+
+
+GONE = {"$ref": "gone.yml"}
+
+
+@pytest.mark.case(62, 92)
+@pytest.mark.parametrize("version", ["openapi", "swagger"])
+@pytest.mark.parametrize(
+    "operation",
+    [
+        GONE,
+        {"operationId": "do", "parameters": GONE},
+        {"operationId": "do", "parameters": [GONE]},
+        {"operationId": "do", "requestBody": GONE},
+        {"operationId": "do", "requestBody": {"content": GONE}},
+        {"operationId": "do", "requestBody": {"content": {"application/json": GONE}}},
+        {"operationId": "do", "requestBody": {"content": {"application/json": {"schema": GONE}}}},
+        {"operationId": "do", "responses": {"200": GONE}},
+    ],
+)
+def test_no_part_that_is_not_there_makes_an_empty_tool(version, operation):
+    paths = {"/x": {"post": operation}, "/y": GONE, "/ok": {"get": {"operationId": "ok"}}}
+    number = {"openapi": "3.0.0", "swagger": "2.0"}[version]
+    catalog = read_json({version: number, "info": {"title": "S"}, "paths": paths})
+    assert [tool.name for tool in catalog.tools] == ["ok"]
+    assert all("refers to 'gone.yml'" in problem.reason for problem in catalog.problems)
+    assert len(catalog.problems) == 2
+
+
+@pytest.mark.case(90)
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "../secret.yml", "%2e%2e/secret.yml", "parts/../../secret.yml", "link.yml", "linked/secret.yml",
+        "{outside}/secret.yml", "file://{outside}/secret.yml", "https://example.test/secret.yml",
+        "//example.test/secret.yml", "..\\secret.yml", "parts/pipe.yml", "secret.txt", "parts", "none.yml",
+        "parts/broken.yml", "parts/deep.json", "parts/large.yml", "parts/text.yml", "api.yaml", "parts/circle.yml",
+        "#/paths", "", "parts/ok.yml#/nowhere", "parts/ok.yml#anchor",
+    ],
+)  # fmt: skip
+def test_no_reference_leads_out_of_the_folder_and_each_is_a_problem(
+    tmp_path, reference, monkeypatch
+):
+    monkeypatch.setattr(referenced_files, "MAX_BYTES", 30_000)
+    secret = "operationId: secret\nsummary: secret\n"
+    written(tmp_path, {"secret.yml": secret, "api/secret.txt": secret})
+    folder = tmp_path / "api"
+    reference = reference.replace("{outside}", str(tmp_path))
+    api = {"paths": {"/a": {"get": {"$ref": reference}}, "/b": {"get": {"operationId": "ok"}}}}
+    written(folder, {
+        "api.yaml": json.dumps({"openapi": "3.0.0", "info": {"title": "S"}, **api}),
+        "parts/ok.yml": "operationId: fine", "parts/broken.yml": "a: [", "parts/text.yml": "secret",
+        "parts/deep.json": "[" * 20_000, "parts/large.yml": secret + "#" * 30_000,
+        "parts/circle.yml": "{$ref: circle.yml}",
+    })  # fmt: skip
+    (folder / "link.yml").symlink_to(tmp_path / "secret.yml")
+    (folder / "linked").symlink_to(tmp_path)
+    os.mkfifo(folder / "parts" / "pipe.yml")
+    catalog = read_catalog(load_paths([folder / "api.yaml"]))
+    assert [tool.name for tool in catalog.tools] == ["ok"]
+    assert len(catalog.problems) == 1
+    assert "(GET /a)" in catalog.problems[0].reason

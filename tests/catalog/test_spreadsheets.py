@@ -11,11 +11,13 @@ from toolscope_core.model.plan import MergedTool, Relabel
 from toolscope_core.model.tool import Tool
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+BEHIND = "[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]"
 FORMULAS = (*SIGNS, "\t", "\r", "\n", " =", '"=', "\u3000\uff1d")
 
 
-def rows(content):
-    return list(csv.reader(io.StringIO(content.decode("utf-8"), newline="")))
+def rows(content, delimiter=","):
+    text = io.StringIO(content.decode("utf-8"), newline="")
+    return list(csv.reader(text, delimiter=delimiter))
 
 
 def test_the_tool_table_and_the_mapping():
@@ -33,7 +35,9 @@ def test_the_tool_table_and_the_mapping():
 
 
 CELLS = st.tuples(
-    st.sampled_from(["", *FORMULAS, "a;=", "a; \uff1d", "a\t=", "a\t\uff1d"]),
+    st.sampled_from(
+        ["", *FORMULAS, "a;=", "a; \uff1d", "a\t=", "a\t\uff1d", "a;\u200b=", "a\n=", 'a\r"-']
+    ),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
 ).map("".join)
 
@@ -48,10 +52,19 @@ def test_no_cell_is_a_formula_and_all_others_are_exact(cells):
         assert not back.startswith(FORMULAS)
         if (
             not cell.strip("\"' \u3000").startswith(FORMULAS)
-            and not re.search("[;\t]", cell)
+            and not re.search(BEHIND, cell)
             and (cell[:1] == cell.strip()[:1])
         ):
             assert back == cell
+
+
+@pytest.mark.case(49)
+@pytest.mark.parametrize("delimiter", list(";\t|"))
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=4))
+def test_no_cell_is_a_formula_to_who_splits_at_another_separator(delimiter, table):
+    for row in rows(csv_bytes(["x", "y"], table), delimiter):
+        for cell in row:
+            assert not cell.lstrip('\u200b "\u3000\n\r').startswith(tuple(SIGNS))
 
 
 def test_text_that_is_no_unicode_is_still_written():

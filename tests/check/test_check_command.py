@@ -69,6 +69,7 @@ def test_what_the_user_can_mend_ends_with_2(here, arguments, words):
     assert words in run("check", *arguments, code=2).stderr
 
 
+@pytest.mark.case(92)
 def test_texts_that_name_a_tool_that_is_gone_are_told_with_line_and_new_name(here):
     (here / "skills").mkdir()
     text = "Do.\nThen `old_sum`, or mcp__beta__send_mail.\nsend_mail stays.\n"
@@ -83,6 +84,9 @@ def test_texts_that_name_a_tool_that_is_gone_are_told_with_line_and_new_name(her
     assert "2 lines of texts that name a tool that is gone" in done.stderr
     assert "skills/SKILL.md" in (here / "r.sarif").read_text()
     assert "is no folder" in run("check", *arguments[:3], "--texts", "none", code=2).stderr
+    (here / "skills" / "SKILL.md").write_text("send_mail", "utf-16")
+    done = run("check", *arguments, "--fail-on", "unread", code=1)
+    assert "unread   skills/SKILL.md: is not UTF-8" in done.stdout
 
 
 def test_cases_fail_where_another_tool_is_found_than_before(here):

@@ -1,9 +1,13 @@
 """Prompts, skills and rules that still name a tool which a merge, a rename or a choice took away."""
 
+import errno
+import os
+
 import pytest
 
 from toolscope_core.check import text_mentions
-from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_below, mentions_in
+from toolscope_core.check.text_mentions import TextMention, UnreadText, mentions_in, search_below
+from toolscope_core.merging.gone_names import gone_names
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import Relabel
 
@@ -14,6 +18,9 @@ ROWS = (
     Relabel("d/stay", "d/stay", "d", "stay", "stay", "kept"),
 )
 GONE = gone_names(ROWS, {"fetch_crate", "send_mail", "stay"})
+
+PLACES = {"folder": (os, "scandir"), "file.md": (text_mentions, "read_file")}
+REAL = {name: getattr(*place) for name, place in PLACES.items()}
 
 
 def names_in(text):
@@ -54,15 +61,52 @@ def test_folders_are_searched_in_order_and_what_is_no_text_is_not(tmp_path, monk
         path.parent.mkdir(exist_ok=True)
         path.write_text("get_crate")
     (tmp_path / "link.md").symlink_to(skills / "SKILL.md")
-    found = mentions_below([tmp_path], GONE)
+    found = search_below([tmp_path], GONE).mentions
     places = [(one.file.removeprefix(f"{tmp_path}/"), one.line) for one in found]
     assert places == [(".cursorrules", 1), ("CLAUDE", 1), ("skills/crates/SKILL.md", 2)]
     file = skills / "SKILL.md"
-    assert mentions_below([file], GONE) == (TextMention(str(file), 2, "get_crate", "fetch_crate"),)
+    assert search_below([file], GONE).mentions == (
+        TextMention(str(file), 2, "get_crate", "fetch_crate"),
+    )
     with pytest.raises(ConfigError, match="is no folder"):
-        mentions_below([tmp_path / "none"], GONE)
-    monkeypatch.setattr(text_mentions, "LARGEST", 5)
-    assert mentions_below([tmp_path], GONE) == ()
+        search_below([tmp_path / "none"], GONE)
     monkeypatch.setattr(text_mentions, "MOST_FILES", 1)
     with pytest.raises(ConfigError, match="has 3 text files; at most 1"):
-        mentions_below([tmp_path], GONE)
+        search_below([tmp_path], GONE)
+
+
+@pytest.mark.case(92)
+def test_what_was_not_read_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_mentions, "LARGEST", 20)
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.md").write_text("get_crate")
+    (folder / "b.md").write_text(" " * 21 + "get_crate")
+    (folder / "c.md").write_text("get_crate", "utf-16")
+    (folder / "d.md").write_bytes(b"get_crate \xe4")
+    (tmp_path / "e.md").write_text("get_crate")
+    (folder / "e.md").symlink_to(tmp_path / "e.md")
+    (folder / "f").symlink_to(tmp_path)
+    (folder / "g.md").symlink_to(folder / "a.md")
+    os.mkfifo(folder / "h.md")
+    found = search_below([folder], GONE)
+    assert [one.file.rpartition("/")[2] for one in found.mentions] == ["a.md", "d.md"]
+    assert [one.file.rpartition("/")[2] for one in found.unread] == [
+        "b.md", "c.md", "d.md", "h.md", "e.md", "f"
+    ]  # fmt: skip
+
+
+@pytest.mark.case(92)
+@pytest.mark.parametrize("name", ["folder", "file.md"])
+def test_what_may_not_be_read_is_named(tmp_path, monkeypatch, name):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file.md").write_text("get_crate")
+
+    def refuse(path, *_):
+        if str(path).endswith(name):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return REAL[name](path)
+
+    monkeypatch.setattr(*PLACES[name], refuse)
+    (unread,) = search_below([tmp_path], GONE).unread
+    assert unread == UnreadText(str(tmp_path / name), "cannot be read: Permission denied")

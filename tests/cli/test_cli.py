@@ -310,8 +310,31 @@ def test_relabel_prints_counts_and_every_shrink(relabel, bundle):
     )
     assert len(new) == 2
     assert new[0]["gold"] == [clusters[0]["canonical"]]
-    assert "2 queries, 1 changed, 1 shrunk, 1 unknown" in done.output
+    assert "2 queries, 2 understood, 1 changed, 1 shrunk, 1 name replaced, 0 left, 1" in done.output
     assert all(member in done.output for member in members)
+
+
+@pytest.mark.case(92, 96)
+def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
+    relabel, bundle, tmp_path
+):
+    entries = read_json(bundle / "relabel.json")["entries"]
+    gone = next(row["old_id"] for row in entries if row["status"] == "merged")
+    good, odd = {"gold": [gone]}, {"id": "q", "answers": json.dumps([{"name": gone}])}
+    done, new = relabel(good, odd, code=1)
+    assert new is None
+    assert "2 queries, 1 understood" in done.stdout and "1 left" in done.stdout
+    assert f"line 2, /answers/0/name: {gone}" in done.stdout
+    assert "--keep-unread" in done.stderr
+    done, new = relabel({"id": "q", "actions": []}, code=1)
+    assert new is None
+    assert "`actions`" in done.stderr
+    queries, out = tmp_path / "queries.jsonl", tmp_path / "kept.jsonl"
+    write_lines(queries, good, odd)
+    run("relabel", queries, "--bundle", bundle, "--out", out, "--keep-unread")
+    assert read_lines(out)[1] == odd
+    write_json(queries, [{"actions": [gone]}])
+    assert "`actions`" in run("relabel", queries, "--bundle", bundle, "--out", out, code=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -352,6 +375,19 @@ def test_an_edit_from_a_file_must_be_valid(tmp_path):
     done = run("merge", EXAMPLE, "--out", tmp_path / "b", "--decisions", file, code=2)
     assert "decisions.jsonl, line 1" in done.stderr
     assert "properties/city" in done.stderr
+
+
+@pytest.mark.case(92)
+def test_an_edit_that_is_not_applied_is_said_with_its_line(tmp_path):
+    row = {"action": "edit", "ids": ["pinboard-notes/pin_note"], "reviewer": "ann"}
+    file, out = tmp_path / "decisions.jsonl", tmp_path / "b"
+    file.write_text("\n" + json.dumps({**row, "detail": {"name": "our_name"}}), "utf-8")
+    done = run("merge", EXAMPLE, "--out", out, "--accept", "none", "--decisions", file)
+    assert "of this catalog, 1 edit not applied" in done.stdout
+    assert "decisions.jsonl, line 2: the edit of pinboard-notes/pin_note" in done.stderr
+    again = run("merge", EXAMPLE, "--out", out, "--routers", "--decisions", file)
+    assert "our_name" in (out / "toolset.json").read_text("utf-8")
+    assert not again.stderr
 
 
 def test_a_result_that_cannot_be_written_is_said(tmp_path):

@@ -45,6 +45,17 @@ def test_calls_are_counted_over_all_files(files):
     assert "cover 2.0 days, too few" in usage(*files).stdout
 
 
+@pytest.mark.case(92)
+def test_a_call_that_two_files_tell_of_counts_once_and_what_was_not_read_is_said(files, tmp_path):
+    log, trace, *rest = files
+    again = tmp_path / "again.jsonl"
+    again.write_bytes(lines([*LOG, {"type": "response_item"}, 7]))
+    done = usage(log, again, trace, trace, *rest)
+    assert done.stdout.startswith("3 calls of 1 tool")
+    assert "2 records were not understood; calls in them are not counted" in done.stderr
+    assert json.loads(usage(log, again, *rest, "--json").stdout)["unread"] == 2
+
+
 def test_all_figures_as_json_and_requests_where_they_are_asked_for(files, tmp_path):
     queries = tmp_path / "q.jsonl"
     report = json.loads(usage(*files, "--json").stdout)

@@ -22,6 +22,7 @@ from toolscope_core.merging.pipeline import (
     plan_merge,
     thresholds_of,
 )
+from toolscope_core.merging.unapplied_edits import unapplied_edits
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.pair import Pair
@@ -146,13 +147,39 @@ def test_a_new_name_or_parameter_needs_a_gateway_and_gets_an_argument_map(exampl
     log = logged(example, edit(tool.id, **detail))
     without = plan_merge(example, log, PlanConfig(accept="none"))
     assert written(without, tool.id) == tool
-    assert (without.held_back, without.edited) == ((tool.id,), ())
+    assert (set(without.held_back), without.edited) == ({tool.id}, ())
     plan = plan_merge(example, log, PlanConfig(accept="none", routers=True))
     assert written(plan, tool.id).name == "our_name"
     (row,) = [r for r in plan.relabels if r.old_id == tool.id]
     assert (row.new_id, row.new_name, row.status) == (tool.id, "our_name", "renamed")
     (alpha,) = [a for a in plan.arguments if a.tool_id == tool.id]
     assert (old, "renamed") in [(move.source, move.target) for move in alpha.moves]
+
+
+@pytest.mark.case(92)
+def test_an_edit_that_the_toolset_does_not_show_is_named_with_the_reason(example):
+    clusters = plan_merge(example, (), PlanConfig()).clusters
+    taken = {member for one in clusters for member in one.members}
+    waiting = next(one for one in clusters if one.state == "proposed").members
+    lone, other, gone = [tool.id for tool in example.catalog.tools if tool.id not in taken][:3]
+    merge = next(one for one in plan_merge(example, ()).applied if len(one.members) == 2).members
+    log = logged(
+        example,
+        edit(lone, name="other_name"),
+        {**edit(other, description="Ours."), "members": ["f" * 64]},
+        edit(merge[0], description="Ours."),
+        edit(gone, description="Ours."),
+        omit(gone),
+        {**edit(lone, description="Ours."), "ids": waiting},
+        {**edit(lone, description="Ours."), "ids": merge},
+        {**edit(lone, description="Ours."), "ids": [lone, other]},
+        edit(other, description="Ours."),
+    )
+    plan = plan_merge(example, log)
+    words = ("gateway", "is not what it was", "the merge of", "left out", "proposed", "not merged")
+    reasons = unapplied_edits(plan, log)
+    assert [*reasons] == [1, 2, 3, 4, 6, 8]
+    assert all(word in why for word, why in zip(words, reasons.values(), strict=True))
 
 
 def test_two_edited_tools_do_not_take_one_name(example):

@@ -15,10 +15,13 @@ from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.calls import relabel_query
+from toolscope_core.merging.gone_names import gone_forms, left_names
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.merging.relabelling import read_relabelling
+from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ExportError
+from toolscope_core.model.plan import Relabel
 
 ALL = PlanConfig(accept="all", routers=True)
 STRANGE = [None, True, 7, 1e400, "", "x", "/", "//", [], [1], [[1]], {}, {"a": 1}, "\ud800"]
@@ -106,3 +109,57 @@ def test_two_arguments_that_would_be_one_are_refused(bundle, tmp_path, touched):
     (tmp_path / "arguments.json").write_text(json.dumps(maps), "utf-8")
     with pytest.raises(ExportError, match=r"maps '[ac]' of x twice; export the bundle again"):
         read_relabelling(tmp_path)
+
+
+PHI = [
+    Relabel("h/fetch_tide", "h/get_tide", "h", "fetch_tide", "get_tide", "merged"),
+    Relabel("h/get_tide", "h/get_tide", "h", "get_tide", "get_tide", "kept"),
+    Relabel("h/search", None, "h", "search", None, "removed"),
+    Relabel("h/read", "q/read", "h", "read", "read", "merged"),
+    Relabel("q/read", "q/read", "q", "read", "read", "kept"),
+    Relabel("q/saw.get", "q/saw.get", "q", "saw.get", "take_saw", "renamed"),
+    Relabel("q/find it", "q/read", "q", "find it", "read", "merged"),
+]
+GONE = gone_forms(PHI)
+
+
+@pytest.mark.case(96)
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ({"a": ["fetch_tide"]}, ["/a/0 fetch_tide"]),
+        ({"a": "Use h/fetch_tide, mcp__h__fetch_tide or functions.fetch_tide."},
+         ["/a h/fetch_tide", "/a mcp__h__fetch_tide"]),
+        ({"fetch_tide": {"port": "A"}}, ["/fetch_tide fetch_tide"]),
+        ({"a": '[{"name": "search"}]'}, ["/a/0/name search"]),
+        ({"a": '"{\\"tool\\": \\"search\\"}"'}, ["/a/tool search"]),
+        ({"a": '<CALL>[{"name": "search"}]</CALL>'}, ["/a search"]),
+        ({"a": "Action: search\nInput: tide"}, ["/a search"]),
+        ({"a": "then search(x=1)"}, ["/a search"]),
+        ({"a": '<invoke name="search">'}, ["/a search"]),
+        ({"search": {"q": 1}, "b": {"search": "x"}}, ["/search search"]),
+        ({"a": "Where can I search for tides?"}, []),
+        ({"a": ["read", "q/read", "mcp__q__read", "get_tide", "prefetch_tides", "take_saw"]}, []),
+        ({"a": ["h/read", "mcp__h__read", "h__read"]}, ["/a/0 h/read", "/a/1 mcp__h__read", "/a/2 h__read"]),
+        ({"a": ["mcp__q__saw_get", "the saw.get tool"]}, ["/a/0 mcp__q__saw_get", "/a/1 saw.get"]),
+        ({"a": ["find it", "find items"], "a/b~": "search"}, ["/a/0 find it", "/a~1b~0 search"]),
+        ({"id": "search", "calls": [{"tool": "search"}, {"tool": "fetch_tide"}]},
+         ["/calls/1/tool fetch_tide"]),
+        ({"a": [None, 1, True, "", "[", "{" * 5000, "[" * 100_000]}, []),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_gone_is_found_where_it_can_be_nothing_else(value, found):
+    settled = ("/id", "/calls/0/tool")
+    left = sorted(f"{one.path} {one.name}" for one in left_names(value, GONE, settled))
+    assert left == sorted(found)
+
+
+@pytest.mark.case(96)
+def test_what_a_map_put_in_is_no_name_that_was_left():
+    alpha = ArgumentMap("h/fetch_tide", "h/get_tide", (), {"kind": "fetch_tide"}, {})
+    call = {"name": "h/fetch_tide", "arguments": "{}"}
+    row = {"id": "fetch_tide", "gold": ["h/search"], "calls": [call, {"tool": "h/search"}]}
+    query = relabel_query(row, {one.old_id: one.new_id for one in PHI}, {alpha.tool_id: alpha})
+    assert json.loads(query.row["calls"][0]["arguments"]) == {"kind": "fetch_tide"}
+    assert [*left_names(query.row, GONE, query.settled)] == []
+    assert (query.replaced, query.removed) == (1, ("h/search",))

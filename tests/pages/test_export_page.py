@@ -190,8 +190,9 @@ def test_texts_are_searched_for_names_that_the_export_takes_away(page):
     assert [*zip(rows["file"], rows["line"], rows["name"], strict=True)] == [
         ("CLAUDE.md", 2, SUM.name)
     ]
-    page.at.file_uploader(key="text_files").upload("CLAUDE.md", b"Nothing.", "text/markdown").run()
-    assert "None of these files names a tool that is gone." in page.text
+    page.at.file_uploader(key="text_files").upload("CLAUDE.md", b"No\xff.", "text/markdown").run()
+    assert "No text that was read names a tool that is gone." in page.text
+    assert "is not UTF-8" in page.text
 
 
 def test_a_refused_tool_is_left_out_on_request(open_app):

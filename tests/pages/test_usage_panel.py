@@ -53,6 +53,18 @@ def test_a_log_is_previewed_added_and_deleted(page):
     assert page.work.service(UsageEvidence).logs(page.catalog_id) == ()
 
 
+@pytest.mark.case(92)
+def test_calls_of_another_log_count_once_and_what_was_not_read_is_said(page):
+    upload(page, LOG).press("add_usage_")
+    more = line(MAIL.id, "2026-03-02T00:00:00Z")
+    again = "\n".join([*LOG.decode().split("\n")[:3], json.dumps(more), "7"]).encode()
+    page.at.file_uploader(key="usage_1").upload("more.jsonl", again, "application/json").run()
+    assert "1 record was not understood" in page.text
+    assert "3 calls of it in logs that are here already" in page.text
+    page.press("add_usage_")
+    assert page.work.service(UsageEvidence).figures(page.catalog_id).calls == 4
+
+
 def test_requests_are_kept_where_somebody_ticks_that(page):
     upload(page, LOG)
     page.at.checkbox(key="consent_0").check().run()

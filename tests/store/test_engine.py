@@ -135,11 +135,43 @@ def test_a_newer_store_is_refused(store, store_url):
         Store(store_url)
 
 
-def test_the_tables_of_another_program_are_refused(store, store_url):
+@pytest.mark.case(85)
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["DELETE FROM migration", "INSERT INTO migration VALUES ('m001_catalogs', '')"],
+        ["DELETE FROM migration"],
+        ["DROP TABLE setting"],
+        ["ALTER TABLE job RENAME COLUMN kind TO sort"],
+        ["DROP TABLE setting", "CREATE TABLE setting (name TEXT, value TEXT, of TEXT NOT NULL)"],
+    ],
+)
+def test_a_store_of_an_earlier_state_is_called_so_and_left(store, store_url, statements):
     with store.write() as session:
-        session.connection().execute(text("DROP TABLE migration"))
-    with pytest.raises(StoreError, match="another program; choose another one"):
+        for statement in statements:
+            session.connection().execute(text(statement))
+    before = tables_of(store)
+    with pytest.raises(StoreError, match=r"earlier development state.*decisions\.jsonl"):
         Store(store_url)
+    assert tables_of(store) == before
+
+
+@pytest.mark.case(85)
+def test_columns_that_somebody_added_do_no_harm(store, store_url):
+    with store.write() as session:
+        session.connection().execute(text("ALTER TABLE job ADD COLUMN note TEXT"))
+    Store(store_url).close()
+
+
+def test_the_tables_of_another_program_are_refused(store, store_url):
+    for statement in (
+        "ALTER TABLE migration RENAME COLUMN name TO version",
+        "DROP TABLE migration",
+    ):
+        with store.write() as session:
+            session.connection().execute(text(statement))
+        with pytest.raises(StoreError, match="another program; choose another one"):
+            Store(store_url)
 
 
 def open_and_save(address):

@@ -7,7 +7,7 @@ import pytest
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool
 from toolscope_core.usage.call_counts import add_counts, count_calls, query_rows
-from toolscope_core.usage.trace_formats import read_trace
+from toolscope_core.usage.trace_formats import read_trace, read_traces
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest, utc_time
 
 LOG = [
@@ -142,6 +142,118 @@ def test_odd_records_are_counted_and_raise_nothing(odd):
 def test_a_log_with_an_odd_outcome_counts_the_call(outcome):
     row = json.dumps({**LOG[0], "outcome": outcome}).encode()
     assert len(read_trace(row, "t").calls) == 1
+
+
+def transcript(*blocks, session="s", at="10:00:00"):
+    """Lines of Claude Code, a message a block."""
+    for block in blocks:
+        role = "user" if block["type"] == "tool_result" else "assistant"
+        message = {"role": role, "content": [block]}
+        yield {"sessionId": session, "timestamp": f"2026-01-01T{at}Z", "message": message}
+
+
+def made(number, name="read"):
+    return {"type": "tool_use", "id": number, "name": name, "input": {}}
+
+
+def answered(number, *, failed=False):
+    return {"type": "tool_result", "tool_use_id": number, "is_error": failed}
+
+
+def counted(*files):
+    trace = read_traces({f"{row}.json": lines(file) for row, file in enumerate(files)})
+    return [(call.tool, call.failed) for call in trace.calls]
+
+
+@pytest.mark.case(92)
+def test_lines_that_repeat_a_call_and_copied_history_count_it_once():
+    first = [*transcript(made("toolu_1"), made("toolu_1"), answered("toolu_1", failed=True))]
+    resumed = [
+        *transcript(made("toolu_1"), answered("toolu_1"), session="resumed"),
+        *transcript(made("toolu_2"), session="resumed", at="12:00:00"),
+    ]
+    assert counted(first) == [("read", True)]
+    assert counted(first, resumed) == counted(resumed, first) == [("read", True), ("read", False)]
+    assert counted([*first, *resumed]) == [("read", True), ("read", False)]
+    assert counted(first, first) == [("read", True)]
+    assert counted(LOG, LOG[1:]) == counted(LOG)
+    assert counted([LOG[0], LOG[0]]) == [("get", False)] * 2
+
+
+@pytest.mark.parametrize("number", ["0", "call_1", "functions.read:0-0-0-0-0"])
+def test_short_ids_are_those_of_one_conversation(number):
+    def turn(text):
+        call = {"id": number, "function": {"name": "read", "arguments": "{}"}}
+        result = {"role": "tool", "tool_call_id": number, "content": "x"}
+        return [
+            {"role": "user", "content": text},
+            {"role": "assistant", "tool_calls": [call]},
+            result,
+        ]
+
+    whole = {"messages": [*turn("A?"), *turn("B?")]}
+    assert len(counted([whole])) == 2
+    assert len(counted([whole, whole])) == 4
+    assert len(counted([whole], [{**whole, "id": 2}])) == 4
+
+
+def span(number, parent, name, trace="t", **attributes):
+    attributes = {"gen_ai.operation.name": "execute_tool", **attributes}
+    listed = [attribute(key, value) for key, value in attributes.items() if value]
+    about = {"traceId": trace, "spanId": number, "parentSpanId": parent, "name": name}
+    return {**about, "attributes": listed, "status": {"code": 2 if number == "2" else 0}}
+
+
+AGENT = span("1", "", "execute_tool mcp__a__read", **{"gen_ai.tool.name": "mcp__a__read"})
+HTTP = span("h", "1", "POST", **{"gen_ai.operation.name": None})
+CLIENT = span("2", "h", "execute_tool read")
+MCP = {"gen_ai.tool.name": "read", "gen_ai.operation.name": None, "mcp.method.name": "tools/call"}
+SERVER = span("3", "2", "tools/call read", **MCP)
+INNER_AGENT = span("4", "1", "invoke_agent b", **{"gen_ai.operation.name": "invoke_agent"})
+IDENTIFIED = {"gen_ai.tool.call.id": "c1"}
+
+
+@pytest.mark.case(92)
+@pytest.mark.parametrize(
+    ("spans", "number"),
+    [
+        ([AGENT, HTTP, CLIENT, SERVER], 1),
+        ([SERVER, CLIENT, HTTP, AGENT], 1),
+        ([AGENT, AGENT, SERVER | {"traceId": "other"}], 2),
+        ([AGENT, INNER_AGENT, span("5", "4", "execute_tool read")], 2),
+        ([AGENT, span("6", "1", "execute_tool write"), span("7", "6", "execute_tool read")], 3),
+        ([span("1", "", "execute_tool read", **IDENTIFIED), span("9", "", "execute_tool read", **IDENTIFIED)], 1),
+        ([span("1", "2", "execute_tool read"), span("2", "1", "execute_tool read")], 2),
+        ([EXECUTION, EXECUTION], 2),
+    ],
+)  # fmt: skip
+def test_spans_inside_each_other_that_are_one_call_count_once(spans, number):
+    assert len(counted(spans)) == number
+    if number == 1 and len(spans) > 2:
+        assert counted(spans) == [("mcp__a__read", True)]
+        assert counted(spans[:2], spans[2:]) == counted(spans), "agent and server log apart"
+
+
+@pytest.mark.case(92)
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"type": "response_item", "payload": {"type": "function_call", "name": "read"}},
+        {"role": "assistant", "content": [{"type": "mcp_tool_use", "id": "x", "name": "read"}]},
+        {"role": "assistant", "content": None, "function_call": {"name": "read"}},
+        {"role": "assistant", "content": "<tool_call>{}</tool_call>"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "x"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "read"}}]},
+        {"messages": [7]},
+        {"name": "read", "attributes": {"openinference.span.kind": "TOOL"}},
+        {"name": "ai.toolCall", "attributes": {"ai.toolCall.name": "read"}},
+        7,
+    ],
+)
+def test_a_record_that_is_not_understood_is_counted(record):
+    trace = read_trace(lines([*LOG, record]), "t")
+    assert (len(trace.calls), trace.unread) == (3, 1)
+    assert read_trace(lines([*OPENAI, *LOG]), "t").unread == 0
 
 
 def test_times_have_one_form():

@@ -53,9 +53,11 @@ def read_isolated(sources: Sequence[Source], forced: str | None = None) -> Catal
     Where the system has no such processes (Windows), it is read here. Raises ``CatalogError`` as
     ``read_catalog`` does, and where a limit is reached, which it names with the file.
     """
-    check_size(f"the input ({len(sources)} files)", sum(map(_size, sources)), MAX_TOTAL_BYTES)
+    check_size(
+        f"the input ({len(sources)} files)", sum(source.size for source in sources), MAX_TOTAL_BYTES
+    )
     for source in sources:
-        check_size(source.label, _size(source))
+        check_size(source.label, len(source.data))
     if not CAN_FORK:
         from toolscope_core.catalog.readers import read_catalog  # else only the child loads it
 
@@ -68,7 +70,7 @@ def read_files(paths: Sequence[Path]) -> Catalog:
     ones are kept, as they were read, for the next command.
     """
     sources = load_paths(paths)
-    if sum(map(_size, sources)) < _LARGE or not CAN_FORK:
+    if sum(source.size for source in sources) < _LARGE or not CAN_FORK:
         return read_isolated(sources)
     caches, name = read_environment().cache_dir, f"{_CACHED}/{_digest(sources)}.json"
     if body := read_sealed(caches / name):
@@ -85,8 +87,9 @@ def read_files(paths: Sequence[Path]) -> Catalog:
 def _digest(sources: Sequence[Source]) -> str:
     """The hash of all that a catalog is read from, and of the program that reads it."""
     parts = [code_version("catalog", "model", "files")]
-    parts += [text for source in sources for text in (source.label, str(_size(source)))]
-    content = b"".join(source.data for source in sources)
+    parts += [text for source in sources for text in (source.label, str(len(source.data)))]
+    parts += [f"{path} {len(data)}" for source in sources for path, data in source.files.items()]
+    content = b"".join(data for source in sources for data in (source.data, *source.files.values()))
     return hashlib.sha256(json.dumps(parts).encode() + content).hexdigest()
 
 
@@ -115,26 +118,29 @@ def start_waiting() -> None:
         _waiting.start()
 
 
-def _size(source: Source) -> int:
-    return len(source.data)
-
-
 def _send(connection: socket.socket, sources: Sequence[Source], forced: str | None) -> None:
     request = {
-        "sources": [(source.label, source.format, _size(source)) for source in sources],
+        "sources": [
+            (
+                *(source.label, source.format, len(source.data)),
+                [(path, len(data)) for path, data in source.files.items()],
+            )
+            for source in sources
+        ],
         "forced": forced,
         "bytes": READING_BYTES,
         "seconds": READING_SECONDS,
     }
     connection.sendall(json.dumps(request).encode() + b"\n")
     for source in sources:
-        connection.sendall(source.data)
+        for data in (source.data, *source.files.values()):
+            connection.sendall(data)
     connection.shutdown(socket.SHUT_WR)
 
 
 def _no_answer(answer: dict[str, Any], sources: Sequence[Source], seconds: float) -> CatalogError:
     label = answer.get("reading") or ", ".join(source.label for source in sources)[:200]
-    size = f"the input has {sum(map(_size, sources)) / MIB:.1f} MiB"
+    size = f"the input has {sum(source.size for source in sources) / MIB:.1f} MiB"
     if "failed" in answer:
         logger.info("reading %s failed: %s", label, answer["failed"])
         kind = answer["failed"].strip().rpartition("\n")[2][:200]

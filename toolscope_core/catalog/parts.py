@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
 
 from toolscope_core.catalog.bundle_versions import TOOLSET, why_unreadable
-from toolscope_core.catalog.flaws import excerpt
+from toolscope_core.catalog.flaws import excerpt, find_flaw
 from toolscope_core.catalog.formats.detection import detect
 from toolscope_core.catalog.formats.format_table import INPUTS, RECORD_FORMATS
 from toolscope_core.catalog.formats.generic import GENERIC
@@ -12,7 +14,14 @@ from toolscope_core.catalog.formats.neutral import names_in
 from toolscope_core.catalog.formats.record_format import RecordFormat, own_server
 from toolscope_core.catalog.limits import MAX_RECORDS
 from toolscope_core.catalog.naming import source_names
-from toolscope_core.catalog.records import Entry, Record, ToolsPage, document_kind, find_records
+from toolscope_core.catalog.records import (
+    DocumentReading,
+    Entry,
+    Record,
+    ToolsPage,
+    document_kind,
+    find_records,
+)
 from toolscope_core.catalog.schema.budget import ExpansionBudget
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import Placed, read_values
@@ -80,12 +89,14 @@ def _read_source(source: Source, name: str, forced: str | None) -> SourceContent
     budget = ExpansionBudget()
     entries: list[Entry] = []
     kinds: set[str] = set()
+    document, files = PurePosixPath(source.label).name, _contents(source)
     for item in values.items:
         if isinstance(item, Problem):
             entries.append(item)
             continue
         kind = document_kind(item.value) if forced is None else forced
-        entries += _bounded(find_records(item, source.label, kind, budget))
+        found = find_records(item, source.label, kind, DocumentReading(budget, document, files))
+        entries += _bounded(found)
         kinds.add(kind)
     records = [item for item in entries if isinstance(item, Record)]
     servers = tuple(item for item in entries if isinstance(item, Server))
@@ -110,6 +121,16 @@ def _read_source(source: Source, name: str, forced: str | None) -> SourceContent
         budget=budget,
         former_names=names,
     )
+
+
+def _contents(source: Source) -> dict[str, Any]:
+    """The value in each file of a source, without those that cannot be read whole."""
+    contents = {}
+    for path, data in source.files.items():
+        items = read_values(Source(path, data)).items
+        if len(items) == 1 and isinstance(items[0], Placed) and not find_flaw(items[0].value):
+            contents[path] = items[0].value
+    return contents
 
 
 def _is_marked(record: Record, shape: RecordFormat) -> bool:

@@ -40,7 +40,8 @@ def read(connection: socket.socket, limit: Callable[[int, float], None]) -> None
     with connection.makefile("rb") as given:
         request = json.loads(given.readline())
         sources = [
-            Source(label, given.read(size), format) for label, format, size in request["sources"]
+            Source(label, given.read(size), format, {path: given.read(own) for path, own in files})
+            for label, format, size, files in request["sources"]
         ]
 
     def reply(**answer: Any) -> None:

@@ -1,7 +1,9 @@
 """Finds the records in a document: in lists, pages, answers, on servers, in operations."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolscope_core.catalog.clients.configurations import (
@@ -13,6 +15,7 @@ from toolscope_core.catalog.clients.configurations import (
 from toolscope_core.catalog.clients.server_spellings import as_usual
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw, writable
 from toolscope_core.catalog.formats.generic import GENERIC
+from toolscope_core.catalog.formats.joined_files import joined_files
 from toolscope_core.catalog.formats.openapi import fields_of, is_openapi, read_openapi
 from toolscope_core.catalog.formats.unread_documents import what_it_is
 from toolscope_core.catalog.places import (
@@ -70,7 +73,9 @@ def document_kind(value: Any) -> str:
     return "mcp-client" if configured_servers(value) and not holds_tools(value) else ""
 
 
-def find_records(placed: Placed, label: str, kind: str, budget: ExpansionBudget) -> Iterator[Entry]:
+def find_records(
+    placed: Placed, label: str, kind: str, reading: DocumentReading
+) -> Iterator[Entry]:
     """The records of a value in order, the servers it names, and the pages that they stand on.
 
     ``kind`` comes from ``document_kind`` or from a person. Each operation of an OpenAPI document
@@ -87,14 +92,18 @@ def find_records(placed: Placed, label: str, kind: str, budget: ExpansionBudget)
         reason = "is no OpenAPI document; it has no `openapi` beside `paths`"
         yield _refused(value, reason, trail, around)
     else:
-        yield from _Walk(budget).find(value, trail, around)
+        yield from reading.find(value, trail, around)
 
 
 @dataclass(frozen=True, slots=True)
-class _Walk:
-    """Through a document; its readers share the budget."""
+class DocumentReading:
+    """The way through a document; its readers share the budget. ``name`` is that of its file, and
+    ``files`` are the contents of those that it refers to, by their paths from its folder.
+    """
 
     budget: ExpansionBudget
+    name: str = ""
+    files: Mapping[str, Any] = field(default_factory=dict)
 
     def find(self, value: Any, trail: Trail, around: Record) -> Iterator[Entry]:
         held = tool_places(value) if isinstance(value, dict) else {}
@@ -122,7 +131,8 @@ class _Walk:
     def _document(self, value: JsonObject, trail: Trail, around: Record) -> Iterator[Entry]:
         """The operations of an OpenAPI document, and the tools that stand beside them."""
         flaw = find_flaw(value)
-        read = Flaw(flaw) if flaw else read_openapi(value, self.budget)
+        whole = joined_files(value, self.name, self.files) if not flaw else value
+        read = Flaw(flaw) if flaw else read_openapi(whole, self.budget)
         if isinstance(read, Flaw):
             yield _refused(value, read.reason, trail, around)
             return

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from toolscope_core.catalog.bundle_versions import files_of
 from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.limits import MAX_BYTES
+from toolscope_core.catalog.limits import MAX_BYTES, MAX_TOTAL_BYTES
 from toolscope_core.catalog.naming import REPEAT, assign_ids, find_repeats
+from toolscope_core.catalog.referenced_files import referenced_files
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.sources import Source, check_size, input_files
 from toolscope_core.files.whole_files import read_file
@@ -68,7 +69,9 @@ def _sources(files: Sequence[Path], progress: Progress) -> Iterator[Source | Pro
                 yield from _pieces(file)
             else:
                 check_size(str(file), size)
-                yield Source(str(file), read_file(file))
+                data = read_file(file)
+                others = referenced_files(file, data, MAX_TOTAL_BYTES - len(data))
+                yield Source(str(file), data, None, others)
         except OSError as error:
             yield Problem(str(file), f"cannot be read: {error.strerror}")
         except CatalogError as error:

@@ -1,12 +1,13 @@
 """Files and folders as named bytes, within the limits."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolscope_core.catalog.bundle_versions import BUNDLE, files_of, why_unreadable
 from toolscope_core.catalog.limits import MAX_BYTES, MAX_TOTAL_BYTES, MIB
+from toolscope_core.catalog.referenced_files import referenced_files
 from toolscope_core.files.archives import MANIFEST, bundle_below
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.errors import CatalogError
@@ -19,11 +20,18 @@ class Source:
     """The bytes of one input; ``label`` (a file name) is its name in messages.
 
     ``format`` (one of ``INPUTS``) is what a person says it is; without it, it is detected.
+    ``files`` are those that an API description refers to, by their paths from its folder.
     """
 
     label: str
     data: bytes
     format: str | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """The bytes of the source and of its files."""
+        return len(self.data) + sum(map(len, self.files.values()))
 
 
 def pasted(text: str, form: str | None = None) -> Source:
@@ -38,6 +46,8 @@ def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
     """Sources of files, and of those directly in folders whose name ends in one of ``SUFFIXES``; of
     a folder that is a bundle only its merged tools.
 
+    With an API description come the files below its folder that it refers to.
+
     The order given is kept, files of a folder come by name, a file met twice counts once. A label
     is the file's name, with as many of its folders as make its stem unique. Raises
     ``CatalogError`` for what is missing, unreadable, too large (before anything of it is read) or
@@ -51,7 +61,13 @@ def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
         )
     sizes = [_size(file) for file in files]
     check_size(f"the input ({len(files)} files)", sum(sizes), MAX_TOTAL_BYTES)
-    return tuple(Source(_label(file, files), _read(file)) for file in files)
+    left = MAX_TOTAL_BYTES - sum(sizes)
+    sources = []
+    for file in files:
+        data = _read(file)
+        sources.append(Source(_label(file, files), data, None, referenced_files(file, data, left)))
+        left -= sources[-1].size - len(data)
+    return tuple(sources)
 
 
 def input_files(paths: Sequence[Path]) -> tuple[Path, ...]:

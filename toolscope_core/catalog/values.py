@@ -67,9 +67,10 @@ def _document(label: str, text: str, suffix: str) -> Values:
     if not isinstance(parsed, Flaw):
         return Values("json", (Placed(parsed),))
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if _look_like_records(lines):
+    is_yaml = suffix in (".yaml", ".yml")
+    if _look_like_records(lines) and not is_yaml:
         return Values("json", tuple(_read_line(label, number, line) for number, line in lines))
-    if suffix in (".yaml", ".yml") or LIKE_YAML.match(text):
+    if is_yaml or LIKE_YAML.match(text):
         return _yaml(label, text)
     if looks_like_table(text):
         return _table(label, text, "")

@@ -14,10 +14,11 @@ from toolscope_core.check.new_findings import new_findings
 from toolscope_core.check.new_pairs import NewPairs, PairJudge, new_pairs
 from toolscope_core.check.profile_check import broken_limits
 from toolscope_core.check.stale_decisions import StaleDecision, stale_decisions
-from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_below
+from toolscope_core.check.text_mentions import TextSearch, search_below
 from toolscope_core.check.token_growth import GrowthLimit, TokenGrowth, token_growth
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.ranking import Ranker
+from toolscope_core.merging.gone_names import gone_names
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -30,6 +31,7 @@ Check = Literal[
     "family",
     "dangling",
     "text",
+    "unread",
     "breaking",
     "stale",
     "changed",
@@ -83,7 +85,7 @@ class GateReport:
     tokens: TokenGrowth
     stale: tuple[StaleDecision, ...]
     findings: tuple[Finding, ...]
-    mentions: tuple[TextMention, ...] = ()
+    texts: TextSearch = field(default_factory=TextSearch)
     replayed: ReplayedCases = field(default_factory=ReplayedCases)
     profile: ProfileReport | None = None
 
@@ -96,7 +98,8 @@ class GateReport:
             "overlap": len(self.pairs.overlaps),
             "family": len(self.pairs.families),
             "dangling": len(self.dangling),
-            "text": len(self.mentions),
+            "text": len(self.texts.mentions),
+            "unread": len(self.texts.unread),
             "breaking": self.tools.changes.breaking,
             "stale": len(self.stale),
             "changed": len(self.tools.changes.changed),
@@ -133,13 +136,13 @@ def compare(catalog: Catalog, baseline: Baseline, judge: PairJudge) -> GateRepor
 
 
 def with_texts(report: GateReport, baseline: Baseline, texts: Sequence[Path]) -> GateReport:
-    """The report with what the texts in these folders name and is gone. Raises ``ConfigError`` for
-    a folder that is none.
+    """The report with what the texts in these folders name and is gone, and which were not read.
+    Raises ``ConfigError`` for a folder that is none.
     """
     rows, before = gone_tools(report.tools, baseline), report.tools.before
     merged = {row.old_id for row in baseline.relabels if row.status != "kept"}
     still = (t.name for t in report.catalog.tools if before.get(t.id, t.id) not in merged)
-    return replace(report, mentions=mentions_below(texts, gone_names(rows, still)))
+    return replace(report, texts=search_below(texts, gone_names(rows, still)))
 
 
 def with_cases(
@@ -161,6 +164,7 @@ _IN_WORDS: dict[Check, str] = {
     "family": "new pair of the same operation",
     "dangling": "new dangling reference",
     "text": "line of a text that names a tool that is gone",
+    "unread": "text that was not read",
     "breaking": "breaking change",
     "stale": "decision gone stale",
     "changed": "changed tool",
@@ -173,6 +177,7 @@ _PLURALS: dict[Check, str] = {
     "problem": "records that cannot be read",
     "family": "new pairs of the same operation",
     "text": "lines of texts that name a tool that is gone",
+    "unread": "texts that were not read",
     "stale": "decisions gone stale",
     "profile": "changes of the profile",
 }

@@ -32,6 +32,7 @@ _HELP: Mapping[Section, str] = {
     "dangling": "A description names a tool that is gone.",
     "text": "A prompt, a skill or rules name a tool that is gone.",
     "breaking": "A change breaks callers of the tool as it was accepted.",
+    "unread": "A text was not searched for such names.",
     "stale": "A recorded decision names a tool that has changed or is gone.",
     "changed": "A tool is not as it was accepted.",
     "block": "Hidden text, or text that redefines another tool.",

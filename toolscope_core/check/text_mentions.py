@@ -1,15 +1,15 @@
 """Names of tools that are gone in texts beside the catalog: prompts, skills, rules of clients."""
 
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from toolscope_core.catalog.flaws import writable
 from toolscope_core.files.whole_files import read_file
+from toolscope_core.merging.gone_names import names_in
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.groups import grouped
-from toolscope_core.model.plan import Relabel
 
 SUFFIXES = frozenset(
     ".md .mdc .mdx .txt .rst .adoc .prompt .prompty .jinja .j2 .json .jsonc .jsonl .yaml .yml "
@@ -20,10 +20,6 @@ BARE = re.compile(r"\.(?:cursorrules|windsurfrules|clinerules|roorules|goosehint
 SKIPPED = frozenset((".git", ".venv", "node_modules", "__pycache__"))
 LARGEST = 2_000_000
 MOST_FILES = 20_000
-_WORD = re.compile(r"\w[\w.\-/:]*")
-_MARKED = re.compile(r"`([^`\s]{1,128})`|\b(\w{1,128})\(")
-_BORDER = re.compile(r"[^\W_][\W_]+[^\W_]|[a-z][A-Z]|[^\W\d]\d")
-"""What a name has that no plain word has; a plain word counts in backticks and before a bracket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,81 +34,112 @@ class TextMention:
     now: str
 
 
-def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> dict[str, str]:
-    """Old name → new names of the tools that are gone, and the name with its server, as clients
-    write it, → the new id. A bare name that a tool ``still`` has is none.
-    """
-    rows = [row for row in relabels if row.new_id != row.old_id or row.new_name != row.old_name]
-    names = set(still)
-    gone = {
-        old: " or ".join(sorted({row.new_name for row in group if row.new_name}))
-        for old, group in grouped(rows, lambda row: row.old_name).items()
-        if old not in names
-    }
-    for row in rows:
-        if row.server:
-            server = re.sub(r"[^a-zA-Z0-9_-]", "_", row.server)
-            gone[f"mcp__{server}__{row.old_name}"] = row.new_id or ""
-    return gone
+@dataclass(frozen=True, slots=True)
+class UnreadText:
+    """A file that was not searched, or one not in UTF-8, in which a name may stand unseen."""
+
+    file: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextSearch:
+    """What texts name and is gone, and which of them were not read, in the order of the files."""
+
+    mentions: tuple[TextMention, ...] = ()
+    unread: tuple[UnreadText, ...] = ()
 
 
 def mentions_in(file: str, text: str, gone: Mapping[str, str]) -> Iterator[TextMention]:
     """Every line of a text that names a tool which is ``gone`` (``gone_names``), each name once."""
     for number, line in enumerate(text.splitlines(), 1):
-        for name in sorted(_names_in(line, gone)):
+        for name in sorted(names_in(line, gone)):
             yield TextMention(file, number, name, gone[name])
 
 
-def mentions_below(folders: Sequence[Path], gone: Mapping[str, str]) -> tuple[TextMention, ...]:
+def search_text(file: str, content: bytes, gone: Mapping[str, str]) -> TextSearch:
+    """The mentions in a file. One of more than ``LARGEST`` bytes is not searched; of one that is
+    not UTF-8 only what is plain ASCII can be found.
+    """
+    if len(content) > LARGEST:
+        return TextSearch(unread=(_too_large(file),))
+    mentions = tuple(mentions_in(file, content.decode("utf-8", "replace"), gone))
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return TextSearch(mentions, (UnreadText(file, "is not UTF-8; save it as UTF-8"),))
+    return TextSearch(mentions)
+
+
+def search_below(folders: Sequence[Path], gone: Mapping[str, str]) -> TextSearch:
     """The mentions in the text files of folders, and of those inside, in the order of their paths.
 
     Raises ``ConfigError`` for what is no folder or file, and for too many files.
     """
-    return tuple(
-        mention
-        for folder in folders
-        for path in _files(folder)
-        for mention in mentions_in(_shown(path, folder), _text(path), gone)
+    searches = []
+    for folder in folders:
+        files, unread = _files(folder)
+        searches += [_search(path, folder, gone) for path in files]
+        searches.append(TextSearch(unread=tuple(unread)))
+    return joined(searches)
+
+
+def joined(searches: Sequence[TextSearch]) -> TextSearch:
+    """Several searches as one."""
+    return TextSearch(
+        tuple(one for search in searches for one in search.mentions),
+        tuple(one for search in searches for one in search.unread),
     )
 
 
-def _names_in(line: str, gone: Mapping[str, str]) -> set[str]:
-    whole = [word.rstrip(".-/:") for word in _WORD.findall(line)]
-    words = {*whole, *(part for word in whole for part in re.split("[/:]", word))}
-    marked = {one or other for one, other in _MARKED.findall(line)}
-    clear = {word for word in words & gone.keys() if _BORDER.search(word)}
-    return clear | (marked & gone.keys())
-
-
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
+    """The text files of a folder, and what in it leads elsewhere or may not be looked into."""
     if folder.is_file():
-        return [folder]
+        return [folder], []
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder; give one with prompts, skills or rules")
-    files = sorted(
-        path
-        for path in folder.rglob("*")
-        if not SKIPPED.intersection(path.relative_to(folder).parts)
-        and (path.suffix.lower() in SUFFIXES or BARE.fullmatch(path.name))
-        and path.is_file()
-        and not path.is_symlink()
-    )
+    files: list[Path] = []
+    closed: list[OSError] = []
+    links: list[Path] = []
+    for at, folders, names in os.walk(folder, onerror=closed.append):
+        folders[:] = [name for name in folders if name not in SKIPPED]
+        texts = [Path(at, name) for name in names if _is_text(Path(name))]
+        links += [path for path in (*texts, *(Path(at, f) for f in folders)) if path.is_symlink()]
+        files += [path for path in texts if not path.is_symlink()]
     if len(files) > MOST_FILES:
         raise ConfigError(
             f"{folder} has {len(files):,} text files; at most {MOST_FILES:,} are searched, give a "
             "folder inside"
         )
-    return files
+    inside = os.path.realpath(folder)
+    outside = [path for path in links if not Path(os.path.realpath(path)).is_relative_to(inside)]
+    leads = "is a link that leads out of the folder; give its target too"
+    return sorted(files), [
+        *(UnreadText(_shown(path, folder), leads) for path in sorted(outside)),
+        *(_unreadable(_shown(Path(error.filename), folder), error) for error in closed),
+    ]
 
 
-def _text(path: Path) -> str:
-    """The text of a file; empty for one that is too large or cannot be read."""
+def _is_text(path: Path) -> bool:
+    return path.suffix.lower() in SUFFIXES or BARE.fullmatch(path.name) is not None
+
+
+def _search(path: Path, folder: Path, gone: Mapping[str, str]) -> TextSearch:
+    shown = _shown(path, folder)
     try:
         if path.stat().st_size > LARGEST:
-            return ""
-        return read_file(path).decode("utf-8", "replace")
-    except OSError:
-        return ""
+            return TextSearch(unread=(_too_large(shown),))
+        return search_text(shown, read_file(path), gone)
+    except OSError as error:
+        return TextSearch(unread=(_unreadable(shown, error),))
+
+
+def _too_large(file: str) -> UnreadText:
+    return UnreadText(file, f"has more than {LARGEST / 1e6:g} MB; split it")
+
+
+def _unreadable(file: str, error: OSError) -> UnreadText:
+    return UnreadText(file, f"cannot be read: {error.strerror}")
 
 
 def _shown(path: Path, folder: Path) -> str:

@@ -48,6 +48,7 @@ class FailFor(StrEnum):
     family = "family"
     dangling = "dangling"
     text = "text"
+    unread = "unread"
     breaking = "breaking"
     stale = "stale"
     changed = "changed"

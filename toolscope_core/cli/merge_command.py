@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -146,12 +147,13 @@ def merge(
     start_waiting()
     from toolscope_core.catalog.scan.cleaning import hidden_in
     from toolscope_core.decisions.constraints import owners
-    from toolscope_core.decisions.imported_decisions import count_of_others, read_decisions
+    from toolscope_core.decisions.imported_decisions import count_of_others, numbered_decisions
     from toolscope_core.export.bundle import bundle_files
     from toolscope_core.export.checked_plan import held_back, readable_plan
     from toolscope_core.llm.embedders import encoder_and_cache
     from toolscope_core.merging.former_names import with_names_of
     from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
+    from toolscope_core.merging.unapplied_edits import unapplied_edits
 
     of_a_model = replace(ask, base_url=None).given  # embeddings may come from there too
     refuse_offline(
@@ -161,7 +163,8 @@ def merge(
     show = progress()
     with on.start() as engine:
         catalog = with_names_of(on.read(catalogs, engine, show), out)
-        log = read_decisions(catalog, decisions) if decisions else ()
+        lines = numbered_decisions(catalog, decisions) if decisions else {}
+        log = tuple(lines.values())
         of_others = count_of_others(catalog, log)
         if of_others and of_others == sum(bool(one.members) for one in log):
             raise DecisionError(
@@ -193,7 +196,7 @@ def merge(
     _tell_plan(plan, options, analysis.syntheses.costs)
     _tell_toolset(out)
     _tell_servers(plan.catalog)
-    _tell_decisions(len(given), of_others)
+    _tell_decisions(lines, of_others, unapplied_edits(plan, given), decisions)
     if analysis.model_verdicts:
         _tell_model(analysis.model_verdicts)
     of_profiles = _findings_of_profiles(plan, log)
@@ -242,10 +245,18 @@ def _tell_model(verdicts: ModelVerdicts) -> None:
         say(f"refused: {', '.join(members)}: {'; '.join(why)}")
 
 
-def _tell_decisions(given: int, of_others: int) -> None:
-    if given > of_others:
+def _tell_decisions(
+    lines: Mapping[int, Decision], of_others: int, unapplied: Mapping[int, str], path: Path | None
+) -> None:
+    """How many decisions count, and each edit that the toolset does not show, with its line."""
+    if len(lines) > of_others:
         unknown = more(of_others, "of tools that this catalog does not have")
-        say(f"decisions: {given - of_others:,} of this catalog{unknown}")
+        waiting = more(len(unapplied), "edits not applied", "edit not applied")
+        say(f"decisions: {len(lines) - of_others:,} of this catalog{unknown}{waiting}")
+    for number, edit in lines.items():
+        if edit.seq in unapplied:
+            named = f"{path}, line {number}: the edit of {', '.join(edit.ids)}"
+            say_error(f"{named} is not applied: {unapplied[edit.seq]}")
 
 
 def _tell_plan(plan: MergePlan, options: PlanConfig, costs: Costs) -> None:

@@ -159,7 +159,7 @@ def _traced(catalog: DecidedCatalog, log: Path | None) -> tuple[Query, ...]:
     from toolscope_core.usage.call_counts import query_rows
 
     tools = catalog.plan.catalog.tools
-    _, (trace,) = counted_calls([log], tools)
+    _, trace = counted_calls([log], tools)
     queries = queries_of(lines_of(query_rows(trace.requests, tools)), "requests").queries
     if not queries:
         raise ConfigError(f"{log} has no request for which a tool of the catalog was called")

@@ -1,13 +1,25 @@
 """The command that rewrites an evaluation set after a bundle."""
 
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.cli.terminal import command, say
-from toolscope_core.files.json_lines import read_rows, write_rows
-from toolscope_core.model.numbers import quantity
+from toolscope_core.cli.terminal import command, fail_for, say
+from toolscope_core.files.json_lines import objects_in, rows_in, text_of, write_rows
+from toolscope_core.files.whole_files import read_file
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import listed, quantity
+from toolscope_core.model.tool import JsonObject
+
+if TYPE_CHECKING:
+    from toolscope_core.merging.calls import RelabelledQuery
+
+SHOWN = 20
 
 
 @command()
@@ -15,36 +27,112 @@ def relabel(
     queries: Annotated[Path, typer.Argument(help="JSONL with `gold` ids and `calls`.")],
     bundle: Annotated[Path, typer.Option(help="Folder that merge wrote, or Export's zip.")],
     out: Annotated[Path, typer.Option(help="JSONL of the rewritten queries.")],
+    keep_unread: Annotated[
+        bool,
+        typer.Option(
+            help="Write the file although a name that is gone is left where it is not understood."
+        ),
+    ] = False,
 ) -> None:
-    """Rewrite the gold answers and calls of an evaluation set for the merged toolset."""
+    """Rewrite the gold answers and calls of an evaluation set for the merged toolset. Exits with 1,
+    and writes nothing, where a name that is gone is left in a text that is not understood.
+    """
     from toolscope_core.merging.calls import relabel_query
+    from toolscope_core.merging.gone_names import left_names
     from toolscope_core.merging.relabelling import read_relabelling
 
     mapping = read_relabelling(bundle)
-    relabelled = [
-        relabel_query(row, mapping.phi, mapping.arguments, mapping.names)
-        for _, row in read_rows(queries)
+    relabelled = {
+        line: relabel_query(row, mapping.phi, mapping.arguments, mapping.names)
+        for line, row in _rows(queries)
+    }
+    gone = mapping.gone
+    left = [
+        f"line {line}, {one.path}: {one.name}{f', {one.now} now' if one.now else ''}"
+        for line, query in relabelled.items()
+        for one in left_names(query.row, gone, query.settled)
     ]
-    write_rows(out, [query.row for query in relabelled])
-    shrunk = [query for query in relabelled if query.shrunk]
-    lost = [name for query in relabelled for name in query.lost]
-    unknown = sorted({name for query in relabelled for name in query.unknown})
-    say(
-        f"{quantity(len(relabelled), 'query')}, {sum(one.changed for one in relabelled)} changed, "
-        f"{len(shrunk)} shrunk, {quantity(len(unknown), 'unknown id')}, "
-        f"{quantity(len(lost), 'argument')} lost, "
-        f"{quantity(sum(one.unread for one in relabelled), 'call')} not understood; written: {out}"
+    reason = _why_not(queries, [*relabelled.values()], left)
+    if keep_unread or not reason:
+        write_rows(out, [query.row for query in relabelled.values()])
+    say(_counts([*relabelled.values()], len(left), "" if reason and not keep_unread else str(out)))
+    _say_changes([*relabelled.values()])
+    for place in left[:SHOWN]:
+        say(f"left     {place}")
+    if len(left) > SHOWN:
+        say(f"left     and {len(left) - SHOWN:,} more")
+    fail_for("" if keep_unread else reason)
+
+
+def _rows(path: Path) -> list[tuple[int, JsonObject]]:
+    """The rows of the evaluation set. Raises ``ConfigError`` for what is none, a JSON list too: its
+    records are named by their keys.
+    """
+    try:
+        content = read_file(path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; give a JSONL file") from error
+    try:
+        document = json.loads(text_of(content, str(path)))
+    except (ValueError, RecursionError):
+        document = None
+    if isinstance(document, list):
+        raise ConfigError(
+            f"{path} is a JSON list of {quantity(len(document), 'record')} with "
+            f"{_keys(objects_in(document))}; give one JSON object a line, with `gold` or `calls`"
+        )
+    return list(rows_in(content, str(path)))
+
+
+def _why_not(path: Path, relabelled: Sequence[RelabelledQuery], left: Sequence[str]) -> str:
+    """Why the file is not written; empty where everything in it is understood."""
+    if left:
+        places = quantity(len(left), "place")
+        return (
+            f"names that are gone are left at {places} of {path} that are not understood; correct "
+            "them, or give --keep-unread"
+        )
+    if relabelled and not any(query.is_understood for query in relabelled):
+        keys = _keys([query.row for query in relabelled])
+        return f"no line of {path} has `gold` or `calls`, but {keys}; name them so"
+    return ""
+
+
+def _keys(rows: Sequence[JsonObject]) -> str:
+    keys = dict.fromkeys(key for row in rows[:SHOWN] for key in row)
+    return listed((f"`{key[:40]}`" for key in keys), 8) or "no keys"
+
+
+def _counts(relabelled: Sequence[RelabelledQuery], left: int, written: str) -> str:
+    """What became of the rows, as a sentence."""
+    understood = sum(query.is_understood for query in relabelled)
+    unknown = {name for query in relabelled for name in query.unknown}
+    lost = sum(len(query.lost) for query in relabelled)
+    return (
+        f"{quantity(len(relabelled), 'query')}, {understood:,} understood, "
+        f"{sum(one.changed for one in relabelled):,} changed, "
+        f"{sum(bool(one.shrunk) for one in relabelled):,} shrunk, "
+        f"{quantity(sum(one.replaced for one in relabelled), 'name')} replaced, {left:,} left, "
+        f"{quantity(len(unknown), 'unknown id')}, {quantity(lost, 'argument')} lost, "
+        f"{quantity(sum(one.unread for one in relabelled), 'call')} not understood; "
+        f"{f'written: {written}' if written else 'nothing is written'}"
     )
-    for query in shrunk:
+
+
+def _say_changes(relabelled: Sequence[RelabelledQuery]) -> None:
+    """A line for each shrink, each emptied gold, and each tool or argument that has no place."""
+    for query in relabelled:
         for group in query.shrunk:
             say(f"shrunk   query {query.row.get('id', '?')}: {', '.join(group)} are one now")
     for query in relabelled:
         if query.emptied:
             gone = ", ".join(query.removed)
             say(f"emptied  query {query.row.get('id', '?')}: {gone} left out, no gold tool stays")
-    for name in sorted({name for query in relabelled for name in query.removed}):
-        say(f"removed  {name}")
-    for name in lost:
-        say(f"lost     {name}")
-    for name in unknown:
-        say(f"unknown  {name}")
+    names = {
+        "removed": sorted({name for query in relabelled for name in query.removed}),
+        "lost": [name for query in relabelled for name in query.lost],
+        "unknown": sorted({name for query in relabelled for name in query.unknown}),
+    }
+    for word, own in names.items():
+        for name in own:
+            say(f"{word:8} {name}")

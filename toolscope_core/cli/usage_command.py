@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.cli.terminal import command, say, say_json
+from toolscope_core.cli.terminal import command, say, say_error, say_json
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.catalog import Catalog
@@ -60,28 +60,24 @@ def usage(
 ) -> None:
     """Count calls, errors and the last use of each tool, from logs or traces of agents."""
     from toolscope_core.catalog.isolation import read_files
-    from toolscope_core.usage.call_counts import catalog_count_line, query_rows, tool_count_line
+    from toolscope_core.usage.call_counts import query_rows
 
     if not unused_days > 0:
         raise ConfigError(f"--unused-days is {unused_days:g}; give more than 0")
     loaded = read_files(catalog)
     tools = loaded.tools
-    figures, traces = counted_calls(logs, tools)
-    rows = query_rows((one for trace in traces for one in trace.requests), tools)
+    figures, trace = counted_calls(logs, tools)
+    rows = query_rows(trace.requests, tools)
     if queries is not None:
         write_rows(queries, rows)
     unused = figures.unused(tools, unused_days)
     merges = _calls_after(figures, loaded, decisions)
     if as_json:
         after = {key: {**asdict(one), "went_bad": one.went_bad} for key, one in merges.items()}
-        say_json({**asdict(figures), "unused": unused, "merges": after})
+        unread = {"unread": trace.unread}
+        say_json({**asdict(figures), **unread, "unused": unused, "merges": after})
         return
-    say(catalog_count_line(figures))
-    most = sorted(figures.by_id.items(), key=lambda one: (-one[1].calls, one[0]))
-    for tool_id, one in most[:SHOWN]:
-        say(f"  {tool_id}: {tool_count_line(one)}")
-    if len(most) > SHOWN:
-        say(f"  … and {len(most) - SHOWN} more; --json lists all")
+    _say_counts(figures)
     _say_merges(merges)
     if unused:
         say(f"{quantity(len(unused), 'tool')} unused for {unused_days:g} days:")
@@ -95,13 +91,17 @@ def usage(
 
 def counted_calls(
     logs: Sequence[Path], tools: Sequence[Tool]
-) -> tuple[CatalogCallCounts, list[CallTrace]]:
-    """What some logs say of the tools, and what was read of each. Raises ``ConfigError``."""
-    from toolscope_core.usage.call_counts import add_counts, count_calls
-    from toolscope_core.usage.trace_formats import read_trace
+) -> tuple[CatalogCallCounts, CallTrace]:
+    """What some logs say of the tools, and what was read of them; how much was not is said. Raises
+    ``ConfigError``.
+    """
+    from toolscope_core.usage.call_counts import count_calls, unread_line
+    from toolscope_core.usage.trace_formats import read_traces
 
-    traces = [read_trace(_content(log), str(log)) for log in logs]
-    return add_counts(count_calls(trace, tools) for trace in traces), traces
+    trace = read_traces({str(log): _content(log) for log in logs})
+    if trace.unread:
+        say_error(unread_line(trace.unread))
+    return count_calls(trace, tools), trace
 
 
 def _calls_after(
@@ -122,6 +122,17 @@ def _calls_after(
         if one.action == "accept"
     }
     return calls_after_merges(figures, catalog.tools, merges)
+
+
+def _say_counts(figures: CatalogCallCounts) -> None:
+    from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line
+
+    say(catalog_count_line(figures))
+    most = sorted(figures.by_id.items(), key=lambda one: (-one[1].calls, one[0]))
+    for tool_id, one in most[:SHOWN]:
+        say(f"  {tool_id}: {tool_count_line(one)}")
+    if len(most) > SHOWN:
+        say(f"  … and {len(most) - SHOWN} more; --json lists all")
 
 
 def _say_merges(merges: Mapping[str, CallsAfterMerge]) -> None:

@@ -27,7 +27,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     as both are unchanged and not kept apart. A tool that people left out is in none of it. The
     groups are sorted.
     """
-    locate = _Locator(catalog, log)
+    locate = ToolLocator(catalog, log)
     linking = [item for item in active(log) if item.action in LINKING]
     joined: list[tuple[str, ...]] = []
     waiting: list[frozenset[str]] = []
@@ -74,7 +74,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
 
 def omitted(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Decision]:
     """By tool id the decision that left it out; a tool that has changed since is in again."""
-    return dict(_Locator(catalog, log).omitted)
+    return dict(ToolLocator(catalog, log).omitted)
 
 
 def owners(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
@@ -142,7 +142,7 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
     Later edits override field by field. Members that left the catalog are left out of the set; a
     changed member suspends an edit, but not what was kept: nobody said that it turned round.
     """
-    locate = _Locator(catalog, log)
+    locate = ToolLocator(catalog, log)
     chosen: dict[frozenset[str], Edit] = {}
     for item in active(log):
         present, changed = locate(item)
@@ -170,7 +170,7 @@ def profiles(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Profile]:
     """The profiles that stand, by name, sorted: each as it was last saved, with the ids that its
     tools have in ``catalog``.
     """
-    locate = _Locator(catalog, log)
+    locate = ToolLocator(catalog, log)
     latest = {item.detail["profile"]: item for item in active(log) if item.action == "profile"}
     standing = {}
     for name, item in sorted(latest.items()):
@@ -182,7 +182,7 @@ def profiles(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Profile]:
 
 def suspended_decisions(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
     """The seqs of the active decisions of which a member has changed in this catalog."""
-    locate = _Locator(catalog, log)
+    locate = ToolLocator(catalog, log)
     return frozenset(item.seq for item in active(log) if locate(item)[1])
 
 
@@ -190,7 +190,7 @@ def _on_tools(
     catalog: Catalog, log: Sequence[Decision], action: Action
 ) -> Iterator[tuple[Decision, int, str]]:
     """Each standing decision of an action with each unchanged tool of it: position and id."""
-    locate = _Locator(catalog, log)
+    locate = ToolLocator(catalog, log)
     for item in active(log):
         if item.action == action:
             for place, tool_id in locate(item)[0].items():
@@ -198,7 +198,7 @@ def _on_tools(
 
 
 def _put_forward(
-    locate: _Locator, log: Sequence[Decision], actions: Collection[Action]
+    locate: ToolLocator, log: Sequence[Decision], actions: Collection[Action]
 ) -> Iterator[Pair]:
     """The pairs that a person wants to see proposed, by one of the actions. A recut asks for what
     stays together, which the judge alone might divide further; in a family every two have to be one
@@ -219,7 +219,7 @@ def _put_forward(
             yield from (Pair.of(a, b) for a, b in combinations(ids, 2))
 
 
-class _Locator:
+class ToolLocator:
     """The tools of one catalog that are the members of the decisions of a log."""
 
     def __init__(self, catalog: Catalog, log: Sequence[Decision]) -> None:

@@ -81,6 +81,11 @@ def _described(tool: Tool) -> JsonObject:
 
 def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
     """The log in a decisions file; see ``decisions_in``."""
+    return tuple(numbered_decisions(catalog, path).values())
+
+
+def numbered_decisions(catalog: Catalog, path: Path) -> dict[int, Decision]:
+    """The log in a decisions file, by the lines on which its decisions stand."""
     return _logged(catalog, read_rows(path), path.name)
 
 
@@ -92,13 +97,13 @@ def decisions_in(catalog: Catalog, content: bytes, name: str) -> tuple[Decision,
 
     Raises ``DecisionError`` with the line of the decision that is refused.
     """
-    return _logged(catalog, rows_in(content, name), name)
+    return tuple(_logged(catalog, rows_in(content, name), name).values())
 
 
 def _logged(
     catalog: Catalog, rows: Iterable[tuple[int, JsonObject]], name: str
-) -> tuple[Decision, ...]:
-    rows, log = list(rows), tuple[Decision, ...]()
+) -> dict[int, Decision]:
+    rows, log, placed = list(rows), tuple[Decision, ...](), dict[int, Decision]()
     described = (_tool(i, about) for _, row in rows for i, about in _object(row.get(TOOLS)).items())
     earlier = {tool.id: tool for tool in described if tool}
     renamed = new_ids_of(list(earlier.values()), catalog)
@@ -118,8 +123,8 @@ def _logged(
         except DecisionError as error:
             raise DecisionError(f"{name}, line {number}: {error}") from error
         if admitted not in log:
-            log = (*log, admitted)
-    return log
+            log, placed[number] = (*log, admitted), admitted
+    return placed
 
 
 def _object(value: object) -> JsonObject:

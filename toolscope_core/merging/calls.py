@@ -32,7 +32,9 @@ class RelabelledQuery:
     that were left out of the toolset, with ``emptied`` where no gold tool is left; ``unknown``
     lists ids that φ does not know (left as they are); ``lost`` names the arguments of its calls
     that have no place any more; ``unread`` counts the calls of which it is not clear which tool
-    they call.
+    they call; ``replaced`` the names in gold and calls that became others; ``settled`` are the
+    JSON pointers at which a name that is gone may stand: the id of the row, called tools that were
+    left out, and what α has put in.
     """
 
     row: JsonObject
@@ -43,6 +45,13 @@ class RelabelledQuery:
     unread: int = 0
     removed: tuple[str, ...] = ()
     emptied: bool = False
+    replaced: int = 0
+    settled: frozenset[str] = frozenset()
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether the row has gold or calls at all."""
+        return any(isinstance(self.row.get(key), list) for key in ("gold", "calls"))
 
 
 _PLACES = (
@@ -211,6 +220,7 @@ def relabel_query(
     named = [tool for old in became.values() for tool in old]
     named += [call.tool for call in calls if call.tool]
     called = [call.tool for call in calls if phi.get(call.tool, "") is None]
+    moved = [tool for old in became.values() for tool in old if phi.get(tool, tool) != tool]
     return RelabelledQuery(
         row=new_row,
         changed=canonical_json(new_row) != canonical_json(dict(row)),
@@ -220,6 +230,17 @@ def relabel_query(
         unread=sum(not call.tool for call in calls) + _unreadable(row),
         removed=tuple(dict.fromkeys((*removed, *called))),
         emptied=bool(removed) and not new_gold,
+        replaced=len(moved) + sum(call.is_renamed for call in calls),
+        settled=frozenset(
+            (
+                "/id",
+                *(
+                    f"/calls/{at}/{place}"
+                    for at, call in enumerate(calls)
+                    for place in call.settled
+                ),
+            )
+        ),
     )
 
 
@@ -231,11 +252,15 @@ def _unreadable(row: JsonObject) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Relabelled:
-    """A call rewritten, and the id of the tool that it called; empty if it was not understood."""
+    """A call rewritten, and the id of the tool that it called; empty if it was not understood.
+    ``settled`` as in ``RelabelledQuery``, in the call.
+    """
 
     row: Any
     tool: str = ""
     lost: tuple[str, ...] = ()
+    is_renamed: bool = False
+    settled: tuple[str, ...] = ()
 
 
 def read_call(call: object) -> tuple[str, JsonObject] | None:
@@ -276,18 +301,22 @@ def _relabelled(
     elif tool not in phi and tool_at != ("tool",):
         return _Relabelled(call)
     if new is None:
-        return _Relabelled(call, old)
+        return _Relabelled(call, old, settled=("/".join(tool_at),))
     row, alpha = _put(call, tool_at, new), alphas.get(old)
     arguments = _object(given)
     if alpha is None or given is None:
-        return _Relabelled(row, old)
+        return _Relabelled(row, old, is_renamed=new != tool)
     if arguments is None:
-        return _Relabelled(row, old, (f"{old}: its arguments are no object",))
+        why = f"{old}: its arguments are no object"
+        return _Relabelled(row, old, (why,), new != tool)
     mapped = map_call(alpha, arguments)
     new_arguments = dict(mapped.arguments)
     as_given = canonical_json(new_arguments) if isinstance(given, str) else new_arguments
     row = _put(row, arguments_at, as_given)
-    return _Relabelled(row, old, tuple(f"{old}.{name}" for name in mapped.lost))
+    lost = tuple(f"{old}.{name}" for name in mapped.lost)
+    put_in = {*alpha.constants, *(move.target for move in alpha.moves if move.op == "map")}
+    settled = tuple(f"{'/'.join(arguments_at)}/{name}" for name in sorted(put_in))
+    return _Relabelled(row, old, lost, new != tool, settled)
 
 
 def _at(value: object, path: Sequence[str]) -> Any:

@@ -23,6 +23,10 @@ from toolscope_core.model.plan import Dangling, MergedTool, MergePlan, Relabel, 
 from toolscope_core.model.tool import Tool, canonical_json
 
 Edits = Mapping[frozenset[str], Edit]
+NEEDS_GATEWAY = (
+    "a new name or other parameters need a gateway; give --routers, or tick *Include merges that "
+    "need a gateway*"
+)
 
 
 def build_clusters(
@@ -129,7 +133,7 @@ def apply_clusters(
         arguments=tuple(sorted(arguments, key=lambda alpha: alpha.tool_id)),
         dangling=find_dangling(outgoing, relabels),
         edited=tuple(alone),
-        held_back=tuple(c.canonical for c in single if not _applies(c, routers)),
+        held_back={c.canonical: _why_held_back(c) for c in single if not _applies(c, routers)},
     )
     check_plan(plan)
     return plan
@@ -172,6 +176,13 @@ def without_unreadable(plan: MergePlan, reasons: Mapping[str, str]) -> MergePlan
 def _applies(cluster: Cluster, routers: bool) -> bool:
     kinds = ("prune", "router") if routers else ("prune",)
     return cluster.state == "accepted" and cluster.kind in kinds
+
+
+def _why_held_back(edited: Cluster) -> str:
+    """Why the document of a tool alone stays as it came."""
+    if edited.state == "conflict":
+        return next(iter(edited.reasons), "decisions on it contradict each other")
+    return NEEDS_GATEWAY
 
 
 def _waits_for_a_person(group: Group, constraints: Constraints) -> bool:

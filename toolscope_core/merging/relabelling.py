@@ -13,8 +13,10 @@ from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import restore
 from toolscope_core.files.whole_files import read_file
+from toolscope_core.merging.gone_names import gone_forms
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, NestedRename, Operation
 from toolscope_core.model.errors import ExportError
+from toolscope_core.model.plan import Relabel, RelabelStatus
 from toolscope_core.model.tool import JsonObject
 
 _MOST_SAID = 200
@@ -44,12 +46,19 @@ _ARGUMENTS = _object({"maps": {"type": "object", "additionalProperties": _MAP}})
 @dataclass(frozen=True, slots=True)
 class Relabelling:
     """φ by old id (``None`` for a tool that was left out), and α by old id of the tools that were
-    merged, as read from a bundle; ``names`` that one tool has: old name → its old id, its new name.
+    merged, as read from a bundle; ``names`` that one tool has: old name → its old id, its new name;
+    ``relabels`` are the rows of φ.
     """
 
     phi: Mapping[str, str | None]
     arguments: Mapping[str, ArgumentMap]
     names: Mapping[str, tuple[str, str | None]]
+    relabels: tuple[Relabel, ...]
+
+    @property
+    def gone(self) -> dict[str, str]:
+        """The names and ids that no tool has any more, in every form, → the new name."""
+        return gone_forms(self.relabels)
 
 
 def read_relabelling(path: Path) -> Relabelling:
@@ -66,7 +75,16 @@ def read_relabelling(path: Path) -> Relabelling:
     alphas = {old: _argument_map(old, row) for old, row in maps["maps"].items()}
     for alpha in alphas.values():
         _check_one_to_one(alpha, path)
-    return Relabelling(phi, alphas, {name: tool for name, tool in names if used[name] == 1})
+    of_one = {name: tool for name, tool in names if used[name] == 1}
+    return Relabelling(phi, alphas, of_one, tuple(map(_relabel, relabel["entries"])))
+
+
+def _relabel(row: JsonObject) -> Relabel:
+    new, server = row["new_id"], str(row.get("server") or "")
+    status: RelabelStatus = "removed" if new is None else "merged"
+    if new == row["old_id"]:
+        status = "kept" if row["new_name"] == row["old_name"] else "renamed"
+    return Relabel(row["old_id"], new, server, row["old_name"], row["new_name"], status)
 
 
 def argument_row(alpha: ArgumentMap) -> JsonObject:

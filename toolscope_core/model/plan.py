@@ -51,8 +51,8 @@ class Dangling:
 @dataclass(frozen=True, slots=True)
 class MergePlan:
     """Clusters, the outgoing toolset, φ and α, all in id order. ``edited`` are tools that stand
-    alone under a document that people wrote: clusters of one; ``held_back`` are ids of tools whose
-    own document needs a gateway that was not asked for, or is in conflict. ``unreadable`` says, by
+    alone under a document that people wrote: clusters of one; ``held_back`` says, by the ids of
+    tools alone, why their own document is not taken. ``unreadable`` says, by
     the ids that an outgoing tool stood for, why no client of MCP could read it: one that stood
     alone is left out, a merge came apart. ``eager`` are the ids of outgoing tools that a client
     which searches for tools keeps in every prompt; ``None`` where nothing is left to a search.
@@ -66,7 +66,7 @@ class MergePlan:
     arguments: tuple[ArgumentMap, ...]
     dangling: tuple[Dangling, ...] = ()
     edited: tuple[Cluster, ...] = ()
-    held_back: tuple[str, ...] = ()
+    held_back: Mapping[str, str] = field(default_factory=dict)
     unreadable: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     eager: frozenset[str] | None = None
     profile: str = ""

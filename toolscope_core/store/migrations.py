@@ -6,11 +6,13 @@ and in words that every database takes.
 
 from collections.abc import Callable
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, Inspector, inspect, text
+from sqlalchemy.engine.interfaces import ReflectedColumn
 
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.numbers import listed
 from toolscope_core.store.databases import Database
-from toolscope_core.store.tables import Row
+from toolscope_core.store.tables import CatalogRow, Row
 
 RunStatement = Callable[..., object]
 """Runs a statement of a migration; ``:name`` in it is the value of the keyword of that name."""
@@ -29,9 +31,13 @@ MIGRATIONS: tuple[Migration, ...] = (m001_tables,)
 def is_current(connection: Connection, place: str) -> bool:
     """Whether every step was applied to the store called ``place``; reads only.
 
-    Raises ``StoreError`` for a store of another or of a newer program.
+    Raises ``StoreError`` for a store of another or of a newer program, and for one of an earlier
+    state from which no step leads on.
     """
-    return not _pending(_applied(connection, place))
+    pending = _pending(_applied(connection, place))
+    if not pending:
+        _check_tables(connection, place)
+    return not pending
 
 
 def migrate(connection: Connection, database: Database, at: str) -> None:
@@ -59,21 +65,51 @@ def migrate(connection: Connection, database: Database, at: str) -> None:
 
 def _applied(connection: Connection, place: str) -> frozenset[str]:
     """The names of the applied steps, none for a database without tables."""
-    tables = inspect(connection).get_table_names()
-    if tables and "migration" not in tables:
+    schema = inspect(connection)
+    tables = schema.get_table_names()
+    if not tables:
+        return frozenset()
+    is_ours = {"migration", CatalogRow.__tablename__} <= {*tables}
+    if not is_ours or "name" not in _columns(schema, "migration"):
         raise StoreError(
             f"{place} is a database of another program; choose another one with TOOLSCOPE_STORE_URL"
         )
-    if not tables:
-        return frozenset()
     applied = frozenset(connection.execute(text("SELECT name FROM migration")).scalars())
-    unknown = sorted(applied - {step.__name__ for step in MIGRATIONS})
+    steps = [step.__name__ for step in MIGRATIONS]
+    known, unknown = [name for name in steps if name in applied], sorted(applied - {*steps})
+    if not known or known != steps[: len(known)] or (unknown and known != steps):
+        raise _earlier(place, f"its steps are {listed(sorted(applied), 3) or 'none'}")
     if unknown:
         raise StoreError(
             f"{place} was written by a newer ToolScope (it has {', '.join(unknown)}) and was left "
             "as it is; update ToolScope, or choose another store with TOOLSCOPE_STORE_URL"
         )
     return applied
+
+
+def _check_tables(connection: Connection, place: str) -> None:
+    """Raises ``StoreError`` where a table has not the columns that its rows have today."""
+    schema = inspect(connection)
+    tables = {*schema.get_table_names()}
+    for name, table in Row.metadata.tables.items():
+        columns = _columns(schema, name) if name in tables else {}
+        lacking = table.columns.keys() - columns.keys()
+        more = (about for key, about in columns.items() if key not in table.columns)
+        if lacking or any(not about["nullable"] and about["default"] is None for about in more):
+            raise _earlier(place, f"{name} has the columns {listed(sorted(columns), 3)}")
+
+
+def _columns(schema: Inspector, table: str) -> dict[str, ReflectedColumn]:
+    return {column["name"]: column for column in schema.get_columns(table)}
+
+
+def _earlier(place: str, sign: str) -> StoreError:
+    return StoreError(
+        f"{place} was written by an earlier development state of ToolScope ({sign}), from which no "
+        "upgrade leads here, and was left as it is; move it away or choose another store with "
+        "TOOLSCOPE_STORE_URL. Its decisions come along as the decisions.jsonl that History of the "
+        "ToolScope that wrote it gives"
+    )
 
 
 def _pending(applied: frozenset[str]) -> list[Migration]:

@@ -188,6 +188,12 @@ def tool_count_line(usage: ToolCallCounts) -> str:
     return f"Called {quantity(usage.calls, 'time')}{failed}{last}"
 
 
+def unread_line(unread: int) -> str:
+    """That records of logs may hold calls that are in no figure."""
+    were = "was" if unread == 1 else "were"
+    return f"{quantity(unread, 'record')} {were} not understood; calls in them are not counted"
+
+
 def catalog_count_line(figures: CatalogCallCounts) -> str:
     """What logs say of all tools together."""
     tools = quantity(len(figures.by_id), "tool")

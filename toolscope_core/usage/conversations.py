@@ -1,47 +1,77 @@
 """Calls and requests of a conversation: messages of OpenAI (chat and responses) or Anthropic."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolscope_core.files.json_lines import objects_in
-from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest, utc_time
+from toolscope_core.usage.traced_calls import (
+    CallTrace,
+    TracedCall,
+    TracedRequest,
+    call_key,
+    utc_time,
+)
 
 Message = Mapping[str, Any]
 TIMES = ("timestamp", "created_at", "created", "at")
+_RESULT = "function_call_output"
+_READ = ("content", "tool_calls")
+_IN_WORDS = re.compile(r"<(?:tool_?calls?|function_?calls?|function=)", re.IGNORECASE)
+_OTHER_CALL = re.compile(
+    r"(?!(?:tool_use|function_call)$).*(?:tool.?use|(?:tool|function|mcp).?call)", re.I
+)
+"""The types of blocks and messages that are calls in a form that is not read."""
 
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been read so far; ``places`` are those of calls by the id that results name."""
+    """What has been read so far; ``places`` are those of calls by their key, ``last`` those by the
+    id that results name, ``answered`` how often a result named it.
+    """
 
+    scope: str
     calls: list[TracedCall] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)
+    last: dict[str, int] = field(default_factory=dict)
+    answered: Counter[str] = field(default_factory=Counter)
     requests: list[TracedRequest] = field(default_factory=list)
+    unread: int = 0
 
     def call(self, made: Message, number: Any, at: str) -> None:
         name = made.get("name")
         if not isinstance(name, str) or not name:
+            self.unread += 1
             return
-        self.places[str(number)] = len(self.calls)
-        self.calls.append(TracedCall(name, at=at, malformed=_is_no_json(made.get("arguments"))))
+        key = call_key(number, name, self.scope, self.answered[str(number)])
+        self.last[str(number)] = self.places.get(key, len(self.calls))
+        if key in self.places:
+            return
+        if key:
+            self.places[key] = len(self.calls)
+        malformed = _is_no_json(made.get("arguments"))
+        self.calls.append(TracedCall(name, at=at, malformed=malformed, key=key))
         if self.requests:
             last = self.requests[-1]
             self.requests[-1] = replace(last, tools=(*last.tools, name))
 
-    def failed(self, number: Any) -> None:
-        place = self.places.get(str(number))
-        if place is not None and not self.calls[place].malformed:
+    def result(self, number: Any, *, failed: bool) -> None:
+        place = self.last.get(str(number))
+        self.answered[str(number)] += 1
+        if failed and place is not None and not self.calls[place].malformed:
             self.calls[place] = replace(self.calls[place], failed=True)
 
 
-def conversation(messages: Sequence[Message]) -> CallTrace:
+def conversation(messages: Sequence[Message], scope: str) -> CallTrace:
     """The calls of the messages with the requests that led to them; whether a call failed is read
     from its result, where that says so (Anthropic's ``is_error``), and whether it was malformed
-    from its arguments, where they are a text (OpenAI's).
+    from its arguments, where they are a text (OpenAI's). ``scope`` tells the conversation from all
+    others: short ids of calls are unique in it alone, and there until their result came.
     """
-    reading = _Reading()
+    reading = _Reading(scope)
     for message in messages:
         at = next((read for key in TIMES if (read := utc_time(message.get(key)))), "")
         blocks = _blocks(message.get("content"))
@@ -54,14 +84,28 @@ def conversation(messages: Sequence[Message]) -> CallTrace:
             reading.call(function if isinstance(function, dict) else call, call.get("id"), at)
         if message.get("type") == "function_call":
             reading.call(message, message.get("call_id"), at)
-        if message.get("is_error") is True or message.get("status") == "error":
-            reading.failed(message.get("tool_call_id") or message.get("call_id"))
+        failed = message.get("is_error") is True or message.get("status") == "error"
+        if failed or message.get("role") == "tool" or message.get("type") == _RESULT:
+            reading.result(message.get("tool_call_id") or message.get("call_id"), failed=failed)
         for block in blocks:
             if block.get("type") == "tool_use":
                 reading.call(block, block.get("id"), at)
-            elif block.get("type") == "tool_result" and block.get("is_error") is True:
-                reading.failed(block.get("tool_use_id"))
-    return CallTrace(tuple(reading.calls), tuple(reading.requests))
+            elif block.get("type") == "tool_result":
+                reading.result(block.get("tool_use_id"), failed=block.get("is_error") is True)
+        reading.unread += _is_unread(message, blocks)
+    return CallTrace(tuple(reading.calls), tuple(reading.requests), reading.unread)
+
+
+def _is_unread(message: Message, blocks: Sequence[Message]) -> bool:
+    """Whether the message holds a call in a form that is not read, or nothing that is."""
+    kinds = [str(one.get("type")) for one in (message, *blocks)]
+    is_item = message.get("type") in ("function_call", _RESULT)
+    return (
+        not (is_item or any(key in message for key in _READ))
+        or isinstance(message.get("function_call"), dict)
+        or any(_OTHER_CALL.fullmatch(kind) for kind in kinds)
+        or (message.get("role") == "assistant" and any(map(_IN_WORDS.search, _texts(blocks))))
+    )
 
 
 def _is_no_json(arguments: Any) -> bool:

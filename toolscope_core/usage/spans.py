@@ -1,14 +1,27 @@
 """The calls and requests of OpenTelemetry spans, by the conventions for generative AI."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolscope_core.files.json_lines import objects_in
-from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest, utc_time
+from toolscope_core.model.tool import digest
+from toolscope_core.usage.traced_calls import (
+    CallTrace,
+    TracedCall,
+    TracedRequest,
+    call_key,
+    distinct_calls,
+    utc_time,
+)
 
 Span = Mapping[str, Any]
 ERRORS = (2, "2", "ERROR", "STATUS_CODE_ERROR", "Error")
+_ID, _PARENT = ("spanId", "span_id"), ("parentSpanId", "parent_span_id", "parent_id")
+_MARKS = ("__", "/", ".", ":")
+_OPERATION = "gen_ai.operation.name"
+_OTHER_NAME = re.compile(r"(^|\.)tool[._]?(call[._]?)?name$", re.IGNORECASE)
 
 
 def spans_of(record: Span) -> list[Span]:
@@ -24,26 +37,84 @@ def spans_of(record: Span) -> list[Span]:
 
 
 def trace_of_spans(spans: Sequence[Span]) -> CallTrace:
-    """The calls of tools in the spans; a request has the calls of its trace (``traceId``)."""
+    """The calls of tools in the spans; a request has the calls of its trace (``traceId``). The
+    spans of agent, client and server that are one call, each inside the other, count once.
+    """
+    attributes = [_attributes(span.get("attributes")) for span in spans]
+    places = {_place(span): row for row, span in enumerate(spans) if _place(span)[1]}
+    tools = [_tool(span, own) for span, own in zip(spans, attributes, strict=True)]
+    parents = [places.get(_place(span, _PARENT)) for span in spans]
+
+    def outermost(row: int) -> int:
+        """The first span of the call: no other tool and no work of a model stands between."""
+        first, above, seen = row, parents[row], {row}
+        while above is not None and above not in seen:
+            seen.add(above)
+            if _is_one_tool(tools[above], tools[row]):
+                first = above
+            elif tools[above] or attributes[above].get(_OPERATION):
+                break
+            above = parents[above]
+        return first
+
     calls: list[TracedCall] = []
+    called: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
-    tools: dict[str, list[str]] = {}
-    for span in spans:
-        attributes = _attributes(span.get("attributes"))
-        trace = str(span.get("traceId") or span.get("trace_id") or _context(span))
-        tool = _tool(span, attributes)
-        if tool:
-            tools.setdefault(trace, []).append(tool)
-            calls.append(TracedCall(tool, failed=_failed(span, attributes), at=_start(span)))
-        text = _request(attributes)
-        if text and trace not in texts:
+    for row, (span, own) in enumerate(zip(spans, attributes, strict=True)):
+        trace = _place(span)[0]
+        if tools[row]:
+            first = outermost(row)
+            key = _key(spans[first], attributes[first], tools[row])
+            failed = _failed(span, own)
+            calls.append(TracedCall(tools[row], failed=failed, at=_start(span), key=key))
+            called.setdefault(trace, {})[key or str(row)] = tools[row]
+        if (text := _request(own)) and trace not in texts:
             texts[trace] = text
-    requests = (TracedRequest(text, tuple(tools.get(one, ()))) for one, text in texts.items())
-    return CallTrace(tuple(calls), tuple(requests))
+    requests = (
+        TracedRequest(text, tuple(called.get(one, {}).values())) for one, text in texts.items()
+    )
+    unread = sum(
+        not tool and _is_other_call(own) for tool, own in zip(tools, attributes, strict=True)
+    )
+    return CallTrace(distinct_calls(calls), tuple(requests), unread)
+
+
+def _is_one_tool(name: str, other: str) -> bool:
+    """Whether two names are one, with or without a server in front of it."""
+    short, long = sorted((name, other), key=len)
+    return long == short or bool(
+        short and long.endswith(tuple(f"{mark}{short}" for mark in _MARKS))
+    )
+
+
+def _place(span: Span, names: Sequence[str] = _ID) -> tuple[str, str]:
+    """The trace of a span, and its id or that of its parent."""
+    context = span.get("context")
+    inside = context if isinstance(context, dict) else {}
+    trace = span.get("traceId") or span.get("trace_id") or inside.get("trace_id")
+    own = next((found for name in names if (found := span.get(name) or inside.get(name))), "")
+    return str(trace or ""), str(own)
+
+
+def _key(span: Span, attributes: Mapping[str, Any], tool: str) -> str:
+    """The key of a call by its id, else by its span."""
+    trace, own = _place(span)
+    if number := attributes.get("gen_ai.tool.call.id"):
+        return call_key(number, tool, trace)
+    return digest(trace, own) if own else ""
+
+
+def _is_other_call(attributes: Mapping[str, Any]) -> bool:
+    """Whether a span that is not read calls a tool in the words of another convention."""
+    return any(
+        (name.lower().endswith((".kind", ".type", "spantype")) and str(value).lower() == "tool")
+        or _OTHER_NAME.search(name) is not None
+        for name, value in attributes.items()
+    )
 
 
 def _tool(span: Span, attributes: Mapping[str, Any]) -> str:
-    operation = attributes.get("gen_ai.operation.name")
+    operation = attributes.get(_OPERATION)
     is_call = operation == "execute_tool" or attributes.get("mcp.method.name") == "tools/call"
     name = str(span.get("name") or "")
     if not is_call and not name.startswith("execute_tool "):
@@ -84,8 +155,3 @@ def _attributes(value: Any) -> Mapping[str, Any]:
 
 def _plain_value(typed: Any) -> Any:
     return next(iter(typed.values()), None) if isinstance(typed, dict) else typed
-
-
-def _context(span: Span) -> str:
-    context = span.get("context")
-    return str(context.get("trace_id", "")) if isinstance(context, dict) else ""

@@ -7,32 +7,67 @@ by one.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 
 from toolscope_core.files.json_lines import objects_in, text_of
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import canonical_json, digest
 from toolscope_core.usage.conversations import conversation
 from toolscope_core.usage.spans import spans_of, trace_of_spans
-from toolscope_core.usage.traced_calls import CallTrace, TracedCall, utc_time
+from toolscope_core.usage.traced_calls import CallTrace, TracedCall, distinct_calls, utc_time
 
 _FAILED = frozenset({"error", "failed"})
 _NO_CALL = frozenset({"held", "cancelled", "waiting"})
 
 
-def read_trace(content: bytes, label: str) -> CallTrace:
-    """The calls and requests of a file, in its order. Raises ``ConfigError``, naming ``label``,
-    where it is no JSON or has no call.
+@dataclass(slots=True)
+class _Records:
+    """The records of one file by their kind; ``sessions`` are messages that stand alone, by the
+    session that they name. ``scope`` is the hash of the file.
     """
-    traces = list(_traces(_documents(content, label)))
-    calls = tuple(call for trace in traces for call in trace.calls)
-    if not calls:
-        raise ConfigError(
-            f"{label} has no call of a tool; give a gateway's log, messages of OpenAI or "
-            "Anthropic, or OpenTelemetry spans"
-        )
-    requests = tuple(one for trace in traces for one in trace.requests)
-    return CallTrace(calls, requests, sum(trace.unread for trace in traces))
+
+    scope: str
+    conversations: list[list[Any]] = field(default_factory=list)
+    sessions: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
+    spans: list[Mapping[str, Any]] = field(default_factory=list)
+    logged: list[Mapping[str, Any]] = field(default_factory=list)
+    unread: int = 0
+
+
+def read_trace(content: bytes, label: str) -> CallTrace:
+    """The calls and requests of a file, in its order, each call once. Raises ``ConfigError``,
+    naming ``label``, where it is no JSON or has no call.
+    """
+    return read_traces({label: content})
+
+
+def read_traces(files: Mapping[str, bytes]) -> CallTrace:
+    """The calls and requests of files, by their labels. A call counts once, however many records
+    and files tell of it. Raises ``ConfigError`` as ``read_trace``.
+    """
+    labels = {sha256(content).hexdigest(): label for label, content in files.items()}
+    traces: list[CallTrace] = []
+    spans: list[Mapping[str, Any]] = []
+    for scope, label in labels.items():
+        records = _sorted(_documents(files[label], label), scope)
+        own = [CallTrace(_logged(records.logged), unread=records.unread), *_conversations(records)]
+        if not any(one.calls for one in (*own, trace_of_spans(records.spans))):
+            raise ConfigError(
+                f"{label} has no call of a tool; give a gateway's log, messages of OpenAI or "
+                "Anthropic, or OpenTelemetry spans"
+            )
+        traces += own
+        spans += records.spans
+    traces.append(trace_of_spans(spans))
+    return CallTrace(
+        distinct_calls(call for trace in traces for call in trace.calls),
+        tuple(one for trace in traces for one in trace.requests),
+        sum(trace.unread for trace in traces),
+    )
 
 
 def _documents(content: bytes, label: str) -> list[Any]:
@@ -58,36 +93,54 @@ def _line(line: str, place: str) -> Any:
         raise ConfigError(f"{place} is not JSON ({error}); give one record a line") from error
 
 
-def _traces(records: Iterable[Any]) -> Iterator[CallTrace]:
-    messages: list[Mapping[str, Any]] = []
-    spans: list[Mapping[str, Any]] = []
-    logged: list[TracedCall] = []
-    unread = 0
+def _sorted(records: Iterable[Any], scope: str) -> _Records:
+    by_kind = _Records(scope)
     for record in records:
         if not isinstance(record, dict):
-            unread += 1
+            by_kind.unread += 1
         elif isinstance(record.get("messages"), list):
-            yield conversation(objects_in(record["messages"]))
+            by_kind.conversations.append(record["messages"])
         elif "tool" in record and "outcome" in record:
-            logged += _logged(record)
-        elif found := spans_of(record):
-            spans += found
-        elif isinstance(record.get("message"), dict) and "role" in record["message"]:
-            messages.append({"timestamp": record.get("timestamp"), **record["message"]})
-        elif "role" in record or record.get("type") in ("function_call", "function_call_output"):
-            messages.append(record)
+            by_kind.logged.append(record)
+        elif spans := spans_of(record):
+            by_kind.spans += spans
+        elif (message := _message(record)) is not None:
+            session = str(record.get("sessionId") or record.get("session_id") or "")
+            by_kind.sessions.setdefault(session, []).append(message)
         else:
-            unread += 1
-    yield CallTrace(tuple(logged), unread=unread)
-    yield conversation(messages)
-    yield trace_of_spans(spans)
+            by_kind.unread += 1
+    return by_kind
 
 
-def _logged(row: Mapping[str, Any]) -> list[TracedCall]:
-    """A line of a gateway's log; none for a call that was withheld or ended early."""
-    outcome = str(row["outcome"])
-    if outcome in _NO_CALL:
-        return []
-    original, tool = str(row.get("original") or ""), str(row["tool"])
-    at = utc_time(row.get("at"))
-    return [TracedCall(tool, original, outcome in _FAILED, at, outcome == "refused")]
+def _message(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The message that a record is, or that a transcript of Claude Code has in it."""
+    inside = record.get("message")
+    if isinstance(inside, dict) and "role" in inside:
+        return {"timestamp": record.get("timestamp"), **inside}
+    is_item = record.get("type") in ("function_call", "function_call_output")
+    return record if is_item or "role" in record else None
+
+
+def _conversations(records: _Records) -> Iterator[CallTrace]:
+    for place, messages in enumerate(records.conversations):
+        own = objects_in(messages)
+        trace = conversation(own, f"{records.scope} {place}")
+        yield replace(trace, unread=trace.unread + len(messages) - len(own))
+    for session, messages in records.sessions.items():
+        yield conversation(messages, f"session {session or records.scope}")
+
+
+def _logged(rows: Iterable[Mapping[str, Any]]) -> tuple[TracedCall, ...]:
+    """The lines of a gateway's log, without calls that were withheld or ended early. Lines that are
+    alike are calls of their own in one file, and the same calls in two.
+    """
+    alike, calls = Counter[str](), list[TracedCall]()
+    for row in rows:
+        line, outcome = canonical_json(row), str(row["outcome"])
+        alike[line] += 1
+        if outcome not in _NO_CALL:
+            original, tool = str(row.get("original") or ""), str(row["tool"])
+            failed, at = outcome in _FAILED, utc_time(row.get("at"))
+            key = digest(line, alike[line])
+            calls.append(TracedCall(tool, original, failed, at, outcome == "refused", key))
+    return tuple(calls)

@@ -1,8 +1,15 @@
 """What is read from logs and traces: calls of tools, the requests that led to them, and times."""
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
+
+from toolscope_core.model.tool import digest
+
+_UNIQUE = re.compile(r"(?:srv)?tool(?:u|use)_.+|.{16,}", re.DOTALL)
+"""Ids of calls that nobody gives twice: those of Anthropic, and long ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,7 +17,8 @@ class TracedCall:
     """One call: ``tool`` by the name that was called; ``original`` the id of the tool that a
     gateway passed it to, else empty. ``malformed``: no tool got it, as its name or its arguments
     were refused or are no JSON; such a call is not ``failed``. ``at`` is ISO 8601 in UTC, empty
-    where the trace does not say.
+    where the trace does not say. What has the same ``key`` is one call, wherever it is written down
+    again; an empty one is like no other.
     """
 
     tool: str
@@ -18,6 +26,7 @@ class TracedCall:
     failed: bool = False
     at: str = ""
     malformed: bool = False
+    key: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +39,41 @@ class TracedRequest:
 
 @dataclass(frozen=True, slots=True)
 class CallTrace:
-    """A log or a trace; ``unread`` counts the records that are neither calls nor messages."""
+    """What logs or traces hold, each call once; ``unread`` counts the records that were not
+    understood: they are neither calls nor messages, or hold a call in another form.
+    """
 
     calls: tuple[TracedCall, ...] = ()
     requests: tuple[TracedRequest, ...] = ()
     unread: int = 0
+
+
+def call_key(number: Any, tool: str, *scope: object) -> str:
+    """The key of a call by the id that its trace gives it: on its own where such ids are unique,
+    else within the ``scope``; empty without an id.
+    """
+    text = str(number or "")
+    if not text:
+        return ""
+    is_unique = _UNIQUE.fullmatch(text) and tool not in text
+    return digest(text) if is_unique else digest(text, tool, *scope)
+
+
+def distinct_calls(calls: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
+    """Each call once, at its first place; it failed where one of its records says so. Its longest
+    name counts, which a client has written with the server in front.
+    """
+    distinct: dict[object, TracedCall] = {}
+    for place, call in enumerate(calls):
+        first = distinct.setdefault(call.key or place, call)
+        distinct[call.key or place] = replace(
+            first,
+            tool=max(first.tool, call.tool, key=len),
+            original=first.original or call.original,
+            failed=first.failed or call.failed,
+            at=first.at or call.at,
+        )
+    return tuple(distinct.values())
 
 
 def utc_time(value: Any) -> str:

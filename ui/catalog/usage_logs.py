@@ -2,15 +2,15 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolscope_core.model.tool import canonical_json
-from toolscope_core.store.named_rows import keep_usage_log
+from toolscope_core.store.named_rows import keep_usage_log, list_usage_logs
 from toolscope_core.usage.call_counts import CatalogCallCounts, count_calls, query_rows
 from toolscope_core.usage.trace_formats import read_trace
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.page_service import PageService, Uses
-from ui.shared.services.usage_evidence import as_json
+from ui.shared.services.usage_evidence import as_json, call_keys, short_key
 
 MOST_BYTES = 200_000_000
 
@@ -18,12 +18,15 @@ MOST_BYTES = 200_000_000
 @dataclass(frozen=True, slots=True)
 class UsagePreview:
     """What a log says, before it is kept: ``queries`` are the requests in it that a tool of the
-    catalog was called for, as a query set; they are texts that people wrote.
+    catalog was called for, as a query set; they are texts that people wrote. ``keys`` tell its
+    calls from all others; so many are ``counted`` in another log already, and in no figure here.
     """
 
     figures: CatalogCallCounts
     queries: tuple[Mapping[str, object], ...]
     unread: int
+    keys: frozenset[str] = frozenset()
+    counted: int = 0
 
 
 class UsageLogs(PageService):
@@ -36,7 +39,17 @@ class UsageLogs(PageService):
         tools = self._catalogs.open(catalog_id).tools
         trace = read_trace(content, name)
         rows = query_rows(trace.requests, tools)
-        return UsagePreview(count_calls(trace, tools), tuple(rows), trace.unread)
+        own = hashlib.sha256(content).hexdigest()
+        logs = list_usage_logs(self._store, catalog_id)
+        known = {key for log in logs if log.key != own for key in call_keys(log.value)}
+        new = [call for call in trace.calls if short_key(call) not in known]
+        return UsagePreview(
+            count_calls(replace(trace, calls=tuple(new)), tools),
+            tuple(rows),
+            trace.unread,
+            frozenset(filter(None, map(short_key, new))),
+            len(trace.calls) - len(new),
+        )
 
     def add(self, catalog_id: int, content: bytes, name: str, with_queries: bool = False) -> None:
         """Keep what a file says; its requests as a query set only where somebody consented
@@ -44,7 +57,7 @@ class UsageLogs(PageService):
         """
         preview = self.preview(catalog_id, content, name)
         key = hashlib.sha256(content).hexdigest()
-        keep_usage_log(self._store, catalog_id, key, name, as_json(preview.figures))
+        keep_usage_log(self._store, catalog_id, key, name, as_json(preview.figures, preview.keys))
         if with_queries and preview.queries:
             lines = "".join(canonical_json(row) + "\n" for row in preview.queries)
             queries = f"{name.rpartition('.')[0] or name} requests.jsonl"

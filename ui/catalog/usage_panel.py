@@ -8,7 +8,7 @@ from toolscope_core.evaluation.calls_after_merges import CallsAround
 from toolscope_core.evaluation.example import EXAMPLE_NAME, example_calls
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line
+from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line, unread_line
 from ui.catalog.usage_logs import MOST_BYTES, UsageLogs, UsagePreview
 from ui.shared import data_tables, kept_failure, page_frame, safe_text
 from ui.shared.cards import decision_buttons
@@ -188,7 +188,9 @@ def _strange(preview: UsagePreview) -> None:
         names = ", ".join(safe_text.untrusted(name) for name in list(unknown)[:5])
         st.caption(f"Not in this catalog, or in it more than once: {names}")
     if preview.unread:
-        st.caption(f"{quantity(preview.unread, 'record')} hold neither calls nor messages.")
+        st.caption(f"{unread_line(preview.unread)}.")
+    if preview.counted:
+        st.caption(f"{quantity(preview.counted, 'call')} of it in logs that are here already.")
 
 
 def _add(catalog_id: int, turn: int, content: bytes, name: str, with_queries: bool) -> None:

@@ -1,5 +1,7 @@
 """What the exported toolset comes to: its figures, and what stays out of it or keeps its form."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from toolscope_core.catalog.tokens import KILO, tokenizer
@@ -11,8 +13,10 @@ from ui.shared.services.exports import ExportFigures
 NAMED = 4
 
 
-def figures_panel(figures: ExportFigures) -> None:
-    """Tools, tokens, kB and merges, and a notice for each thing that somebody may not expect."""
+def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
+    """Tools, tokens, kB and merges, and a notice for each thing that somebody may not expect.
+    ``unapplied`` says which edits are not in it.
+    """
     plan, size = figures.plan, figures.size
     tokens = f"Tokens per prompt as {size.name} ({tokenizer().label})"
     kilobytes = [round(one.bytes / KILO, 1) for one in (size.before, size.after)]
@@ -33,7 +37,7 @@ def figures_panel(figures: ExportFigures) -> None:
             f"In every prompt: {eager.tokens:,} tokens of definitions. Left to the client's search:"
             f" {deferred.tokens:,}, of which a prompt holds what the search returned."
         )
-    _left_out(figures)
+    _left_out(figures, unapplied)
     if figures.unreadable:
         rest = len(figures.unreadable) - NAMED
         more = f" And {rest:,} more, listed in README.md." if rest > 0 else ""
@@ -89,7 +93,7 @@ def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
     data_tables.draw(figures.shared_names, title, names)
 
 
-def _left_out(figures: ExportFigures) -> None:
+def _left_out(figures: ExportFigures, unapplied: Sequence[str]) -> None:
     """The merges and edits that are not exported, and why."""
     plan, clusters = figures.plan, cluster_counts(figures.plan.clusters)
     if clusters.waiting:
@@ -106,9 +110,7 @@ def _left_out(figures: ExportFigures) -> None:
             f"Left out: {quantity(len(plan.removed), 'tool')}. Edited single tools: "
             f"{len(plan.edited):,}."
         )
-    if plan.held_back:
+    if unapplied:
         st.info(
-            "Edited, but exported in the original form: "
-            f"{safe_text.first_few(plan.held_back, NAMED)}. A new name or new parameters need a "
-            "gateway (*Include merges that need a gateway*), and a name must be unique."
+            f"Edited, but exported in the original form: {safe_text.first_few(unapplied, NAMED)}."
         )

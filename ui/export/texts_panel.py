@@ -3,7 +3,7 @@
 import streamlit as st
 
 from toolscope_core.model.configuration import PlanConfig
-from ui.shared import data_tables, page_frame
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.services.exports import Exports
 
 
@@ -20,9 +20,11 @@ def texts_panel(config: PlanConfig) -> None:
         if not given:
             return
         texts = {file.name: file.getvalue() for file in given}
-        mentions = page_frame.service(Exports).mentions(page_frame.current().id, config, texts)
-        if not mentions:
-            st.caption("None of these files names a tool that is gone.")
+        found = page_frame.service(Exports).text_search(page_frame.current().id, config, texts)
+        for one in found.unread:
+            st.warning(f"{safe_text.untrusted(one.file)} {one.why}", icon=":material/warning:")
+        if not found.mentions:
+            st.caption("No text that was read names a tool that is gone.")
             return
         names = {"name": "names", "now": "renamed to"}
-        data_tables.draw(mentions, title, names)
+        data_tables.draw(found.mentions, title, names)

@@ -14,13 +14,7 @@ from toolscope_core.catalog.limits import MAX_DEPTH, MAX_EXPANDED
 from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
 from toolscope_core.catalog.schema.directions import is_marked
 from toolscope_core.catalog.schema.references import merge_parts
-from toolscope_core.catalog.schema.walking import (
-    list_at,
-    object_at,
-    properties_of,
-    required_of,
-    resolve,
-)
+from toolscope_core.catalog.schema.walking import object_at, properties_of, required_of, resolve
 from toolscope_core.catalog.source_words import NAME_LENGTH, OPENAPI_META, identifier, name_source
 from toolscope_core.model.tool import JsonObject, digest
 
@@ -33,6 +27,7 @@ HINTS = {
     "query": {"readOnlyHint": True},
     "delete": {"readOnlyHint": False, "destructiveHint": True},
 }
+OPERATION = ("operationId", "summary", "description", "parameters", "requestBody", "responses")
 OWN_WORDS = ("operationId", "summary")
 IGNORED = ("accept", "content-type", "authorization")
 """The headers that OpenAPI does not take as parameters: the client sends them."""
@@ -78,6 +73,12 @@ class _Reader:
     def _operations(self) -> Iterator[OpenApiOperation | Flaw]:
         """Each operation; a ``Flaw`` for what stands in the place of one and is none."""
         paths = self.document.get("paths", {})
+        if isinstance(paths, dict) and "$ref" in paths:
+            try:
+                paths = self._with_target(paths)
+            except _UnclearError as error:
+                yield Flaw(f"(paths) {error}")
+                return
         for path, given in paths.items() if isinstance(paths, dict) else ():
             if not path.startswith("x-"):
                 yield from self._at_path(path, given)
@@ -112,9 +113,12 @@ class _Reader:
         self, method: str, path: str, item: JsonObject, operation: JsonObject
     ) -> dict[str, Any]:
         self._charge(operation)
-        schema, places, ignored = self._arguments(
-            [*list_at(item, "parameters"), *list_at(operation, "parameters")], operation
-        )
+        if "$ref" in operation:
+            operation = self._with_target(operation)
+            if operation.keys().isdisjoint(OPERATION):
+                raise _UnclearError("refers to what is no operation; correct the reference")
+        listed = [*self._parameters(item), *self._parameters(operation)]
+        schema, places, ignored = self._arguments(listed, operation)
         texts = (operation.get("description"), operation.get("summary"))
         description = next((text for text in texts if isinstance(text, str) and text.strip()), "")
         returned = self._returned(operation)
@@ -133,6 +137,12 @@ class _Reader:
             **({"annotations": dict(hints)} if hints else {}),
             "_meta": {OPENAPI_META: {**meta, "arguments": places, "inferred": [*hints]}},
         }
+
+    def _parameters(self, holder: JsonObject) -> list[Any]:
+        listed = self._follow(holder.get("parameters"))
+        if isinstance(listed, dict):
+            raise _UnclearError("has an object as its parameters; give a list")
+        return listed if isinstance(listed, list) else []
 
     def _arguments(
         self, listed: list[Any], operation: JsonObject
@@ -153,7 +163,7 @@ class _Reader:
                 continue
             needed = parameter.get("required") is True or place == "path"
             self._charge(parameter)
-            parameters[place, name] = (_parameter_schema(parameter), needed)
+            parameters[place, name] = (self._parameter_schema(parameter), needed)
         body, body_needed = self._body(operation)
         names = Counter([*(name for _, name in parameters), *body["properties"]])
         properties: dict[str, Any] = {}
@@ -179,7 +189,7 @@ class _Reader:
         one that is no object is ``body``.
         """
         body = self._follow(operation.get("requestBody"))
-        schema = _content_schema(body)
+        schema = self._content_schema(body)
         if schema is None:
             return {"properties": {}, "required": []}, False
         needed = body.get("required") is True
@@ -198,14 +208,40 @@ class _Reader:
 
     def _returned(self, operation: JsonObject) -> JsonObject | None:
         """The schema of the first answer that is a success and has one."""
-        responses = object_at(operation, "responses")
-        for code in sorted(responses):
+        responses = self._follow(operation.get("responses"))
+        for code in sorted(responses) if isinstance(responses, dict) else ():
             if code.startswith("2"):
-                schema = _content_schema(self._follow(responses[code]))
+                schema = self._content_schema(self._follow(responses[code]))
                 if isinstance(schema, dict):
                     self._charge(schema)
                     return schema
         return None
+
+    def _parameter_schema(self, parameter: JsonObject) -> Any:
+        by_content = isinstance(parameter.get("content"), dict)
+        schema = self._content_schema(parameter) if by_content else parameter.get("schema")
+        schema = schema if isinstance(schema, (dict, bool)) else {}
+        text = parameter.get("description")
+        if isinstance(text, str) and isinstance(schema, dict) and "$ref" not in schema:
+            return {**schema, "description": text}
+        return schema
+
+    def _content_schema(self, holder: Any) -> Any:
+        content = self._follow(object_at(holder).get("content"))
+        if not isinstance(content, dict):
+            return None
+        kinds = [kind for kind in JSON_BODY if kind in content] or sorted(content)
+        return object_at(self._follow(content[kinds[0]])).get("schema") if kinds else None
+
+    def _with_target(self, value: JsonObject) -> JsonObject:
+        """An object with the parts of the one that it refers to."""
+        if "$ref" not in value:
+            return value
+        target = self._follow(value)
+        if not isinstance(target, dict):
+            raise _UnclearError(f"refers to {excerpt(target)[:60]}, which is no object; mend it")
+        self._charge(target)
+        return {**target, **{key: part for key, part in value.items() if key != "$ref"}}
 
     def _follow(self, value: Any) -> Any:
         """The target of a reference inside the document; any other value is itself."""
@@ -215,8 +251,11 @@ class _Reader:
             reference = value["$ref"]
             value = resolve(self.document, reference)
             if value is None:
+                is_own = str(reference).startswith("#")
+                place = "" if is_own else ", nor below its folder as it was given"
                 raise _UnclearError(
-                    f"refers to {str(reference)[:80]!r}, which is not in this file; bundle it first"
+                    f"refers to {str(reference)[:80]!r}, which is not in this file{place}; bundle "
+                    "it first"
                 )
         raise _UnclearError("refers to itself in a circle; write it out")
 
@@ -291,20 +330,3 @@ def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
         left = key not in (*by_rule, *OF_A_PATH) and not key.startswith("x-")
         if left and isinstance(held, (dict, list)):
             yield key, Flaw(f"has a method that OpenAPI does not know; put it under {MORE_METHODS}")
-
-
-def _parameter_schema(parameter: JsonObject) -> Any:
-    content = parameter.get("content")
-    media = object_at(content, min(content, default="")) if isinstance(content, dict) else parameter
-    schema = media.get("schema")
-    schema = schema if isinstance(schema, (dict, bool)) else {}
-    text = parameter.get("description")
-    if isinstance(text, str) and isinstance(schema, dict) and "$ref" not in schema:
-        return {**schema, "description": text}
-    return schema
-
-
-def _content_schema(holder: Any) -> Any:
-    content = object_at(holder, "content")
-    kinds = [kind for kind in JSON_BODY if kind in content] or sorted(content)
-    return object_at(content, *kinds[:1]).get("schema") if kinds else None

@@ -12,17 +12,20 @@ from toolscope_core.model.plan import MergedTool, Relabel
 from toolscope_core.model.tool import canonical_json
 
 _SIGNS = "[" + re.escape("=+-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋−") + "]"
-_FORMULA = re.compile(rf"[\s\"'{HIDDEN.pattern[1:-1]}]*{_SIGNS}|[\t\r\n]")
-_BEHIND = re.compile(rf"([;\t][\s\"']*)(?={_SIGNS})")
-"""What ends a cell in some spreadsheets, before a sign."""
+_UNSEEN = rf"[\s\"'{HIDDEN.pattern[1:-1]}]*"
+_FORMULA = re.compile(rf"{_UNSEEN}{_SIGNS}|[\t\r\n]")
+_BEHIND = re.compile(rf"([;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]{_UNSEEN})(?={_SIGNS})")
+"""What ends a cell before a sign, where the reader splits at another separator than the comma: then
+the quotes of a cell in the middle of a row mean nothing, and a line in it begins a row.
+"""
 
 
 def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     """A table as CSV in UTF-8, each cell as text.
 
     A cell that a spreadsheet would take for a formula gets an apostrophe in front, also where it
-    begins with a sign of another width or with hidden characters, and before a sign behind a
-    semicolon or a tab; all others are written as they are.
+    begins with a sign of another width or with hidden characters, and before a sign that would
+    begin a cell if it were read with another separator; all others are written as they are.
     """
     text = io.StringIO()
     writer = csv.writer(text)

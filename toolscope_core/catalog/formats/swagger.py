@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from toolscope_core.catalog.schema.walking import list_at, map_objects, object_at, resolve
+from toolscope_core.catalog.schema.walking import map_objects, object_at, resolve
 from toolscope_core.model.tool import JsonObject
 
 BODY, FORM = "body", "formData"
@@ -18,7 +18,7 @@ def as_openapi_3(document: JsonObject) -> JsonObject:
     parameter or an answer is followed, and stays where it leads nowhere.
     """
     modern = map_objects(document, _with_nullable)
-    items = object_at(modern, "paths").items()
+    items = _with_target(object_at(modern, "paths"), modern).items()
     return {
         **modern,
         "openapi": "3.0.3",
@@ -34,6 +34,7 @@ def _with_nullable(schema: dict[str, Any]) -> JsonObject:
 def _path_item(item: Any, document: JsonObject) -> Any:
     if not isinstance(item, dict):
         return item
+    item = _with_target(item, document)
     shared = _parameters(item, document)
     converted = {
         key: _operation(part, shared, document) if isinstance(part, dict) else part
@@ -43,6 +44,7 @@ def _path_item(item: Any, document: JsonObject) -> Any:
 
 
 def _operation(operation: JsonObject, shared: list[Any], document: JsonObject) -> JsonObject:
+    operation = _with_target(operation, document)
     own = _parameters(operation, document)
     answers = object_at(operation, "responses").items()
     body = _body([*shared, *own])
@@ -54,8 +56,19 @@ def _operation(operation: JsonObject, shared: list[Any], document: JsonObject) -
     }
 
 
+def _with_target(value: JsonObject, document: JsonObject) -> JsonObject:
+    """An object with the parts of the one that it refers to, if that is there."""
+    target = _followed(value, document)
+    if target is value or not isinstance(target, dict):
+        return value
+    return {**target, **{key: part for key, part in value.items() if key != "$ref"}}
+
+
 def _parameters(holder: JsonObject, document: JsonObject) -> list[Any]:
-    return [_followed(one, document) for one in list_at(holder, "parameters")]
+    listed = _followed(holder.get("parameters"), document)
+    if isinstance(listed, dict) and "$ref" in listed:
+        return [listed]  # a reference that leads nowhere, which is reported as one
+    return [_followed(one, document) for one in listed] if isinstance(listed, list) else []
 
 
 def _followed(value: Any, document: JsonObject) -> Any:

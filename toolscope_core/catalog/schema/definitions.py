@@ -74,7 +74,10 @@ class Definitions:
         if reference not in self._targets:
             schema = resolve(self.document, reference)
             if not isinstance(schema, (dict, bool)):
-                raise OutsideError(f"refers to {reference[:80]!r}; only local references are read")
+                raise OutsideError(
+                    f"refers to {reference[:80]!r}; only local references are read, and "
+                    "files below its folder"
+                )
             references = tuple(dict.fromkeys(references_in(schema)))
             self._targets[reference] = _Target(schema, measure(schema).values, references)
         return self._targets[reference]

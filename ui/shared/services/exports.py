@@ -15,7 +15,8 @@ from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size
-from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_in
+from toolscope_core.check.text_mentions import TextSearch, joined, search_text
+from toolscope_core.decisions.forms import id_list
 from toolscope_core.export.bundle import bundle_files, zipped
 from toolscope_core.export.checked_plan import (
     broken_rules,
@@ -28,6 +29,8 @@ from toolscope_core.export.checked_plan import (
 )
 from toolscope_core.export.client_zip import zip_files
 from toolscope_core.export.eager_choice import loading_sizes
+from toolscope_core.merging.gone_names import gone_names
+from toolscope_core.merging.unapplied_edits import unapplied_edits
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
@@ -139,6 +142,12 @@ class Exports(PageService):
             lambda: figures_of(plan, shape, fix, self._catalogs.costs, leave_out, sizes_for),
         )
 
+    def unapplied_edits(self, catalog_id: int, plan: MergePlan) -> tuple[str, ...]:
+        """The edits in the log that the plan does not show, a sentence each."""
+        log = self._review.log(catalog_id)
+        reasons = unapplied_edits(plan, log)
+        return tuple(f"{id_list(one.ids)}: {reasons[one.seq]}" for one in log if one.seq in reasons)
+
     def ways(self, catalog_id: int, routers: bool, target: str) -> tuple[Way, ...]:
         """What each accept policy means for the limit of ``target`` on tools."""
         configs = [PlanConfig(accept=accept, routers=routers) for accept in POLICIES]
@@ -173,17 +182,15 @@ class Exports(PageService):
         key = (record.id, record.name, config, use.label, fix)
         return self._cached(("downloads", key), (plan,), make, state=len(log), most=4)
 
-    def mentions(
+    def text_search(
         self, catalog_id: int, config: PlanConfig, texts: Mapping[str, bytes]
-    ) -> tuple[TextMention, ...]:
-        """The lines of texts, by file name, that name a tool which the plan takes away."""
+    ) -> TextSearch:
+        """The lines of texts, by file name, that name a tool which the plan takes away, and the
+        texts that are not read.
+        """
         plan = self._review.plan(catalog_id, config)
         gone = gone_names(plan.relabels, (item.tool.name for item in plan.tools))
-        return tuple(
-            mention
-            for file, content in texts.items()
-            for mention in mentions_in(file, content.decode("utf-8", "replace"), gone)
-        )
+        return joined([search_text(file, content, gone) for file, content in texts.items()])
 
     def file_name(
         self, record: CatalogRecord, config: PlanConfig, use: Use, fix: bool = False

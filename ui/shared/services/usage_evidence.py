@@ -1,6 +1,6 @@
 """How the tools of a catalog are used, by the logs and traces that were added to it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from toolscope_core.evaluation.calls_after_merges import (
@@ -17,10 +17,11 @@ from toolscope_core.store.named_rows import (
     usage_log_keys,
 )
 from toolscope_core.usage.call_counts import CatalogCallCounts, ToolCallCounts, add_counts
-from toolscope_core.usage.traced_calls import utc_time
+from toolscope_core.usage.traced_calls import TracedCall, utc_time
 from ui.shared.services.page_service import PageService
 
 UNUSED_DAYS = 30
+_KEY = 16
 
 
 class UsageEvidence(PageService):
@@ -80,9 +81,23 @@ class UsageEvidence(PageService):
         return self.figures(catalog_id).unused(self._catalogs.open(catalog_id).tools, days)
 
 
-def as_json(figures: CatalogCallCounts) -> JsonObject:
-    """Plain values, for the store."""
+def short_key(call: TracedCall) -> str:
+    """The key of a call as it is kept; empty for one that is like no other."""
+    return call.key[:_KEY]
+
+
+def call_keys(value: JsonObject) -> frozenset[str]:
+    """The keys of calls in what ``as_json`` gave."""
+    keys = value.get("keys")
+    return frozenset(map(str, keys)) if isinstance(keys, list) else frozenset()
+
+
+def as_json(figures: CatalogCallCounts, keys: Iterable[str] = ()) -> JsonObject:
+    """Plain values, for the store; ``keys`` are those of its calls, so that a log with the same
+    calls does not count them again.
+    """
     return {
+        "keys": sorted(keys),
         "tools": {one: asdict(counts) for one, counts in figures.by_id.items()},
         "unknown": {one: asdict(counts) for one, counts in figures.unknown.items()},
         "first": figures.first,

@@ -1,0 +1,77 @@
+"""The files that an API description refers to, as far as they lie below its own folder."""
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from toolscope_core.catalog.limits import MAX_BYTES
+from toolscope_core.files.whole_files import read_file
+
+MOST_FILES = 10_000
+SUFFIXES = (".json", ".yaml", ".yml")
+_API = re.compile(rb"""["']?(?:openapi|swagger)["']?\s*:""")
+_REFERENCE = re.compile(
+    rb"""\$ref["']?\s*:\s*(?:"([^"\n]{1,1000})"|'([^'\n]{1,1000})'|([^\s"'][^\n{}\[\],]{0,999}))"""
+)
+
+
+def referenced_files(file: Path, data: bytes, limit: int) -> dict[str, bytes]:
+    """By their paths from the folder of ``file`` (with ``/``), the files that an API description
+    refers to, those that these refer to, and so on, of ``limit`` bytes together; none for another
+    document.
+
+    References are found in the text, so that nothing is parsed here. A file counts that lies below
+    the folder, also after links are followed, and is a regular one of a type that is read; what is
+    left out stays a reference that leads nowhere.
+    """
+    if not _API.search(data):
+        return {}
+    folder = file.absolute().parent
+    inside = Path(os.path.realpath(folder))
+    files: dict[str, bytes] = {}
+    seen = {file.name}
+    waiting = [(file.name, data)]
+    while waiting:
+        holder, content = waiting.pop()
+        for path in _paths(holder, content):
+            if path in seen or len(seen) > MOST_FILES:
+                continue
+            seen.add(path)
+            found = _content(folder / path, inside, min(limit, MAX_BYTES))
+            if found is not None:
+                limit -= len(found)
+                files[path] = found
+                waiting.append((path, found))
+    return files
+
+
+def relative_path(holder: str, reference: str) -> str:
+    """The path, from the same folder as ``holder``, of the file that a ``$ref`` in the file
+    ``holder`` names; empty where it names none there, such as an address or an absolute path.
+    """
+    named = unquote(reference.partition("#")[0]).replace("\\/", "/")
+    if not named or "\\" in named or "\0" in named or ":" in named or named.startswith("/"):
+        return ""
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(holder), named))
+    return "" if path.startswith("..") or not path.lower().endswith(SUFFIXES) else path
+
+
+def _paths(holder: str, content: bytes) -> Iterator[str]:
+    for found in _REFERENCE.findall(content):
+        reference = b"".join(found).decode("utf-8", "replace").strip()
+        if path := relative_path(holder, reference):
+            yield path
+
+
+def _content(path: Path, inside: Path, limit: int) -> bytes | None:
+    """The bytes of a file below the folder ``inside``; ``None`` for what is none, or too large."""
+    real = Path(os.path.realpath(path))
+    try:
+        if not real.is_relative_to(inside) or real.stat().st_size > limit:
+            return None
+        return read_file(real)
+    except (OSError, ValueError):
+        return None
