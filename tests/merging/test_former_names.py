@@ -97,7 +97,7 @@ def test_old_names_of_all_rounds_lead_on_with_their_arguments(tmp_path):
     ((name, _),), old = served(bundle)[0].items(), served(bundle)[1]
     assert {one.route for one in old.values()} == {name}
     assert {*old, name} == {"get", "read_file", "open"}
-    given = {"get": {"path": "a"}, "read_file": {"file": "a"}, "open": {"place": "a"}}
+    given = {"get": {"path": "a"}, "read_file": {"file_path": "a"}, "open": {"place": "a"}}
     (wanted,) = given[name]
     for other, way in old.items():
         arguments = given[other]
@@ -167,7 +167,7 @@ def test_a_call_by_an_old_name_reaches_the_server_that_it_meant(tmp_path):
     servers = configuration_of(tmp_path, {"north": [GET, READ], "south": NEW})
 
     async def use(client, gateway):
-        calls = (("read_file", {"file": "a"}), ("south_read_file", {"book": "a"}))
+        calls = (("read_file", {"file_path": "a"}), ("south_read_file", {"book": "a"}))
         return [stub_reply(await client.call_tool(*one)) for one in calls]
 
     old, new = through(bundle, servers, use, old_names=True)

@@ -147,7 +147,6 @@ def merge(
     start_waiting()
     from toolscope_core.catalog.scan.cleaning import hidden_in
     from toolscope_core.decisions.constraints import owners
-    from toolscope_core.decisions.imported_decisions import count_of_others, numbered_decisions
     from toolscope_core.export.bundle import bundle_files
     from toolscope_core.export.checked_plan import held_back, readable_plan
     from toolscope_core.llm.embedders import encoder_and_cache
@@ -163,14 +162,8 @@ def merge(
     show = progress()
     with on.start() as engine:
         catalog = with_names_of(on.read(catalogs, engine, show), out)
-        lines = numbered_decisions(catalog, decisions) if decisions else {}
+        lines, of_others = _read_decisions(catalog, decisions)
         log = tuple(lines.values())
-        of_others = count_of_others(catalog, log)
-        if of_others and of_others == sum(bool(one.members) for one in log):
-            raise DecisionError(
-                f"no decision in {decisions} names a tool of this catalog (read: {len(log)}); "
-                "give the decisions.jsonl of the catalog that is merged"
-            )
         config = AnalysisConfig(threshold=threshold)
         encoder, cache = encoder_and_cache(embedder, embeddings_model, ask.base_url)
         given, options = log, PlanConfig(accept, routers, correct, expanded, leave_out_refused)
@@ -206,6 +199,23 @@ def merge(
     say(f"bundle: {out}{more(len(plan.dangling), 'dangling references', 'dangling reference')}")
     found = (*scan_catalog(outgoing, plan.outgoing_servers), *of_profiles)
     fail_for(why_failing(found, fail_on) if fail_on else "")
+
+
+def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, Decision], int]:
+    """The decisions of a file by line, and how many of them name other tools.
+
+    Raises ``DecisionError`` where all do.
+    """
+    from toolscope_core.decisions.imported_decisions import count_of_others, numbered_decisions
+
+    lines = numbered_decisions(catalog, file) if file else {}
+    of_others = count_of_others(catalog, tuple(lines.values()))
+    if of_others and of_others == sum(bool(one.members) for one in lines.values()):
+        raise DecisionError(
+            f"no decision in {file} names a tool of this catalog (read: {len(lines)}); "
+            "give the decisions.jsonl of the catalog that is merged"
+        )
+    return lines, of_others
 
 
 def _findings_of_profiles(plan: MergePlan, log: tuple[Decision, ...]) -> tuple[Finding, ...]:

@@ -15,7 +15,7 @@ from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.tool import Parameter, Tool
 
-PLANTED = Path(__file__).parents[2] / "data" / "argument_words.jsonl"
+PLANTED = Path(__file__).with_name("argument_words.jsonl")
 """Written by somebody who had not read the code: 40 that would break calls, 40 that would not."""
 
 
