@@ -16,6 +16,7 @@ from toolscope_core.mcp.gateway.held_tools import DeclaredTools, HeldTools, OnCh
 from toolscope_core.mcp.gateway.http_transport import HttpPlace, http_server, listening_socket
 from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
 from toolscope_core.mcp.gateway.passed_content import PassedContent
+from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, addresses_of_tools
 from toolscope_core.mcp.gateway.standard_streams import standard_streams
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.mcp.servers.launches import Launch
@@ -79,8 +80,9 @@ async def open_gateway(
         callers = Callers(group)
         announcements = Announcements(callers)
         servers = OriginalServers(group, config.launches, config.limits, hooks)
-        calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names)
-        content = PassedContent(servers, announcements, bundle.table.servers, notice)
+        addresses = ResourceAddresses(addresses_of_tools(bundle.table.routes.values()))
+        calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names, addresses)
+        content = PassedContent(servers, announcements, bundle.table.servers, notice, addresses)
         finder = config.finder(calls) if config.finder else None
         yield Gateway(calls, content, instructions(bundle), finder)
         group.cancel_scope.cancel()
