@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.mcp.gateway.stub_toolset import gateway_config, stub_reply
-from toolscope_core.mcp.gateway import http_connections
+from toolscope_core.mcp.gateway import http_connections, http_transport
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.gateway_server import gateway_server
@@ -31,7 +31,7 @@ STRANGE = b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 @asynccontextmanager
 async def served(toolset, servers, said):
-    """A gateway over HTTP in this process: its port, and uvicorn's server."""
+    """A gateway over HTTP in this process: its port, uvicorn's server, itself."""
     place = http_place("127.0.0.1:0", TOKEN)
     listener = listening_socket(place)
     bundle = read_served_bundle(toolset)
@@ -39,16 +39,16 @@ async def served(toolset, servers, said):
         server = http_server({PATH: gateway_server(gateway, "1")}, place, said.append)
         async with asyncio.TaskGroup() as group:
             group.create_task(server.serve(sockets=[listener]))
-            yield listener.getsockname()[1], server
+            yield listener.getsockname()[1], server, gateway
             server.should_exit = True
 
 
 def over_http(toolset, servers, use, said):
-    """What ``use`` makes of the port and the server."""
+    """What ``use`` makes of the port, the server and the gateway."""
 
     async def run():
-        async with served(toolset, servers, said) as (port, server):
-            return await use(port, server)
+        async with served(toolset, servers, said) as (port, server, gateway):
+            return await use(port, server, gateway)
 
     return asyncio.run(asyncio.wait_for(run(), 60))
 
@@ -80,7 +80,7 @@ async def is_closed(stream):
 def test_however_many_come_without_a_token_clients_are_served(toolset, servers, sent):
     said = []
 
-    async def use(port, server):
+    async def use(port, server, gateway):
         async with AsyncExitStack() as stack:
             for _ in range(520):
                 stream = await stack.enter_async_context(await anyio.connect_tcp(HOST, port))
@@ -111,7 +111,7 @@ def test_a_request_that_does_not_end_ends_its_connection(toolset, servers, monke
     monkeypatch.setattr(http_connections, "ASKING_SECONDS", 0.2)
     said = []
 
-    async def use(port, server):
+    async def use(port, server, gateway):
         async with await anyio.connect_tcp(HOST, port) as stream:
             try:
                 for part in parts:
@@ -132,7 +132,7 @@ def test_a_request_that_does_not_end_ends_its_connection(toolset, servers, monke
 def test_answers_are_sent_at_once_and_requests_in_time_go_on(toolset, servers, monkeypatch):
     monkeypatch.setattr(http_connections, "ASKING_SECONDS", 0.2)
 
-    async def use(port, server):
+    async def use(port, server, gateway):
         async with await anyio.connect_tcp(HOST, port) as stream:
             for _ in range(4):  # longer than the limit, all in all
                 await stream.send(WHOLE)
@@ -149,7 +149,7 @@ def test_answers_are_sent_at_once_and_requests_in_time_go_on(toolset, servers, m
 def test_clients_with_a_token_are_refused_where_too_many_are_there(toolset, servers, monkeypatch):
     monkeypatch.setattr(http_connections, "MOST_CONNECTIONS", 1)
 
-    async def use(port, server):
+    async def use(port, server, gateway):
         headers = {"Authorization": f"Bearer {TOKEN}"}
         statuses = []
         async with httpx2.AsyncClient(headers=headers) as one:
@@ -160,3 +160,23 @@ def test_clients_with_a_token_are_refused_where_too_many_are_there(toolset, serv
 
     first, second = over_http(toolset, servers, use, [])
     assert first != 503 and second == 503
+
+
+@pytest.mark.case(80)
+def test_a_session_that_ends_or_is_left_is_forgotten(toolset, servers, monkeypatch):
+    monkeypatch.setattr(http_transport, "IDLE_SECONDS", 0.3)
+
+    async def use(port, server, gateway):
+        sessions = gateway.calls.callers._sessions
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}) as http:
+            for is_ended in (True, False):
+                url = f"http://{HOST}:{port}/mcp"
+                left = streamable_http_client(url, http_client=http, terminate_on_close=is_ended)
+                async with Client(left, mode="legacy") as client:
+                    await client.list_tools()
+                    assert len(sessions) == 1
+            with anyio.fail_after(5):
+                while sessions:
+                    await anyio.sleep(0.05)
+
+    over_http(toolset, servers, use, [])

@@ -33,6 +33,8 @@ REFUSALS = {
     503: ((b"connection", b"close"), b"too many connections are open; close one\n"),
 }
 """By status a header of the reply, and what it says."""
+IDLE_SECONDS = 1_800.0
+"""A session without a request in this time is ended; its client opens another."""
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -157,7 +159,11 @@ def http_app(servers: Mapping[str, Server[Any]], place: HttpPlace) -> ASGIApp:
         enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins
     )
     apps = {
-        path: server.streamable_http_app(streamable_http_path=path, transport_security=security)
+        path: server.streamable_http_app(
+            streamable_http_path=path,
+            session_idle_timeout=IDLE_SECONDS,
+            transport_security=security,
+        )
         for path, server in servers.items()
     }
 

@@ -11,8 +11,8 @@ from toolscope_core.mcp.gateway.routing import Route
 from toolscope_core.model.tool import JsonObject
 
 MOST_ADDRESSES, LONGEST_ADDRESS = 20_000, 4_000
-"""The owners of so many addresses are kept for as long as the gateway runs; one with more letters is
-no address.
+"""The owners of so many addresses are kept as long as the gateway runs; a text of more letters than
+the second is no address.
 """
 MOST_NAMED = 10_000
 """So many addresses that the results of a server name are kept, the latest."""
