@@ -1,20 +1,27 @@
-"""What a gateway adds to a call over standard input and output, beside direct calls in one run.
+"""What a gateway adds to a call, and what memory calls leave taken.
 
-    python -m benchmarks.gateway_speed [--calls 300] [--at-once 200]
+    python -m benchmarks.gateway_speed [--calls 300] [--at-once 200] [--memory 10000]
 
-A client of the SDK calls a stub server (tests/mcp/gateway/original_stub.py) directly and through a
-gateway with two such servers, in turn. The overhead is the difference of the medians; the limit is
-2 ms. Then ``--at-once`` calls to both servers are under way at the same time, and each answer is
-held against its call.
+Over standard input and output a client of the SDK calls a stub server (original_stub.py of
+tests/mcp/gateway) directly and through a gateway with two such servers, in turn; then ``--at-once``
+calls to both servers are under way at the same time, and each answer is held against its call.
+
+Over HTTP one session is held against one over standard input and output, both with these servers.
+Then 1, 8 and 32 sessions call at the same time, each without a pause, a server at an address
+(modern_stub.py) directly and through the gateway in turn. Last come the calls after which the
+memory of a gateway over HTTP is read.
+
+An overhead is the difference of the medians; limits are for two quiet cores.
 """
 
 import json
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,59 +30,117 @@ import anyio
 from mcp import Client, StdioServerParameters
 
 from benchmarks.measuring import ROOT, parser_of, print_machine, process_environment
+from tests.browser.conftest import free_port
 from tests.mcp.gateway.stub_toolset import STUB, configuration, write_stub_toolset
+from tests.mcp.gateway.test_serving import client_at, memory_of_calls, served_over_http
 
-LIMIT_MS = 2.0
+LIMIT_MS, HTTP_LIMIT_MS = 2.0, 3.0
+SESSION_LIMITS_MS = {1: 3.0, 8: 10.0, 32: 60.0}
+ROUNDS = 4
+MEMORY_LIMIT_MB, FIRST_CALLS = 50.0, 500
+HTTP_STUB = Path(STUB).with_name("modern_stub.py")
 
 
 @dataclass(frozen=True, slots=True)
-class GatewayTimes:
-    """Seconds of each call, and how many of the calls at once got the answer of another."""
+class CallTimes:
+    """Seconds of each call in two ways, of which the second is held against the first."""
 
-    direct: tuple[float, ...]
-    through: tuple[float, ...]
-    at_once: float
-    mixed_up: int
+    names: tuple[str, str]
+    first: Sequence[float]
+    second: Sequence[float]
 
     @property
     def overhead_ms(self) -> float:
         """The difference of the medians, in milliseconds."""
-        return 1_000 * (statistics.median(self.through) - statistics.median(self.direct))
+        return 1_000 * (statistics.median(self.second) - statistics.median(self.first))
+
+    def report(self, limit_ms: float) -> None:
+        """Print both, their ratio and what the second takes longer."""
+        for name, seconds in zip(self.names, (self.first, self.second), strict=True):
+            quantiles = statistics.quantiles((1_000 * one for one in seconds), n=20)
+            print(f"  {name}: p50 {quantiles[9]:.2f}, p95 {quantiles[18]:.2f}")
+        ratio = statistics.median(self.second) / statistics.median(self.first)
+        print(f"  overhead p50 {self.overhead_ms:.2f} (limit {limit_ms:g}), ratio {ratio:.2f}")
 
 
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--calls", type=int, default=300)
     parser.add_argument("--at-once", type=int, default=200)
+    parser.add_argument("--memory", type=int, default=10_000)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        times = anyio.run(_measure, Path(place), options.calls, options.at_once)
     print_machine(f"{options.calls} calls each way, in ms:")
-    for name, seconds in (("direct", times.direct), ("through the gateway", times.through)):
-        quantiles = statistics.quantiles((1_000 * one for one in seconds), n=20)
-        print(f"  {name}: p50 {quantiles[9]:.2f}, p95 {quantiles[18]:.2f}")
-    print(f"  overhead p50 {times.overhead_ms:.2f} (limit {LIMIT_MS:g})")
-    print(f"  {options.at_once} at once: {times.at_once:.2f} s, {times.mixed_up} mixed up")
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        place = Path(folder)
+        bundle, config = write_stub_toolset(place), place / "mcp.json"
+        config.write_text(configuration(place))
+        anyio.run(_standard_streams, place, bundle, options.calls, options.at_once)
+        url, process = stack.enter_context(served_over_http(bundle, config))
+        anyio.run(_beside_http, bundle, config, url, options.calls)
+        with _http_stubs(place) as direct:
+            through, _ = stack.enter_context(served_over_http(bundle, place / "http.json"))
+            for sessions, limit_ms in SESSION_LIMITS_MS.items():
+                times = anyio.run(_sessions, direct, through, sessions, options.calls)
+                times.report(limit_ms)
+        marks = FIRST_CALLS, options.memory
+        before, after = anyio.run(memory_of_calls, url, process, marks)
+        print(
+            f"  memory after {marks[0]:,} and {marks[1]:,} calls over HTTP: {before:.0f} and "
+            f"{after:.0f} MB (limit {MEMORY_LIMIT_MB:g} more)"
+        )
 
 
-async def _measure(place: Path, calls: int, at_once: int) -> GatewayTimes:
-    bundle = write_stub_toolset(place)
-    config = place / "mcp.json"
-    config.write_text(configuration(place))
+async def _standard_streams(place: Path, bundle: Path, calls: int, at_once: int) -> None:
     stub = ["-I", "-S", STUB, "north", str(place / "north.json")]
-    gateway = ["-m", "toolscope_core", "serve", str(bundle), "--config", str(config)]
-    async with _client(stub) as direct, _client(gateway) as through:
-        for client in (direct, through):
-            await _answer(client, "get", {"path": "first"})
-        times: dict[int, list[float]] = {0: [], 1: []}
-        for number in range(2 * calls):
-            started = time.perf_counter()
-            await _answer((direct, through)[number % 2], "get", {"path": str(number)})
-            times[number % 2].append(time.perf_counter() - started)
+    async with _client(stub) as direct, _client(_gateway(bundle, place / "mcp.json")) as through:
+        times = await _in_turn((direct, "get"), (through, "get"), calls)
+        CallTimes(("stdio, direct", "stdio, through the gateway"), *times).report(LIMIT_MS)
         started = time.perf_counter()
         mixed_up = await _calls_at_once(through, at_once)
-        seconds = time.perf_counter() - started
-    return GatewayTimes(tuple(times[0]), tuple(times[1]), seconds, mixed_up)
+        print(f"  {at_once} at once: {time.perf_counter() - started:.2f} s, {mixed_up} mixed up")
+
+
+async def _beside_http(bundle: Path, config: Path, url: str, calls: int) -> None:
+    async with _client(_gateway(bundle, config)) as stdio, client_at(url) as http:
+        times = await _in_turn((stdio, "get"), (http, "get"), calls)
+    CallTimes(("gateway over stdio", "gateway over HTTP"), *times).report(HTTP_LIMIT_MS)
+
+
+async def _sessions(direct: str, through: str, sessions: int, calls: int) -> CallTimes:
+    """The calls of so many sessions at once to the server itself and to the gateway, in turn."""
+    times: tuple[list[float], list[float]] = ([], [])
+    each = max(10, calls // sessions // ROUNDS)
+
+    async def session(url: str, tool: str, to: list[float]) -> None:
+        async with client_at(url) as client:
+            await client.call_tool(tool, {"path": "first"})
+            for number in range(each):
+                to.append(await _seconds(client, tool, number))
+
+    for _ in range(ROUNDS):
+        for url, to in zip((direct, through), times, strict=True):
+            async with anyio.create_task_group() as group:
+                for _ in range(sessions):
+                    group.start_soon(session, url, "get", to)
+    return CallTimes((f"{sessions} sessions, direct", "  through the gateway"), *times)
+
+
+async def _in_turn(
+    first: tuple[Client, str], second: tuple[Client, str], calls: int
+) -> tuple[list[float], list[float]]:
+    for client, tool in (first, second):
+        await _seconds(client, tool, 0)
+    times: tuple[list[float], list[float]] = ([], [])
+    for number in range(calls):
+        for (client, tool), to in zip((first, second), times, strict=True):
+            to.append(await _seconds(client, tool, number))
+    return times
+
+
+async def _seconds(client: Client, tool: str, number: int) -> float:
+    started = time.perf_counter()
+    await _answer(client, tool, {"path": str(number)})
+    return time.perf_counter() - started
 
 
 async def _calls_at_once(client: Client, calls: int) -> int:
@@ -98,6 +163,10 @@ async def _answer(client: Client, name: str, arguments: dict[str, Any]) -> Any:
     return json.loads(result.content[0].text)  # type: ignore[union-attr]
 
 
+def _gateway(bundle: Path, config: Path) -> list[str]:
+    return ["-m", "toolscope_core", "serve", str(bundle), "--config", str(config)]
+
+
 @asynccontextmanager
 async def _client(arguments: list[str]) -> AsyncIterator[Client]:
     parameters = StdioServerParameters(
@@ -105,6 +174,26 @@ async def _client(arguments: list[str]) -> AsyncIterator[Client]:
     )
     async with Client(parameters) as client:
         yield client
+
+
+@contextmanager
+def _http_stubs(place: Path) -> Iterator[str]:
+    """Both servers at addresses, their configuration in ``http.json``; the address of the north."""
+    urls, processes = {}, []
+    for name in ("north", "south"):
+        port = free_port()
+        command = [sys.executable, str(HTTP_STUB), name, str(place / f"{name}.json"), str(port)]
+        processes.append(subprocess.Popen(command))
+        urls[name] = f"http://127.0.0.1:{port}/mcp"
+    servers = {name: {"type": "http", "url": url} for name, url in urls.items()}
+    (place / "http.json").write_text(json.dumps({"mcpServers": servers}))
+    time.sleep(5)  # until both listen
+    try:
+        yield urls["north"]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 if __name__ == "__main__":

@@ -190,10 +190,14 @@ def test_one_account_lifts_the_rule_of_stores_and_nothing_else(name, held):
     account = Constraints(one_account={frozenset({"attic", "cellar"}): True})
     for words in ("Id of the issue", "UUID of the issue"):
         two = [
-            replace(made, schema={"type": "object", "properties": {"id": TEXT | {"description": d}}})
+            replace(
+                made, schema={"type": "object", "properties": {"id": TEXT | {"description": d}}}
+            )
             for made, d in ((one, "Id of the issue"), (other, words))
         ]
-        (cluster,) = build_clusters(Catalog(tuple(two)), [Group(("a", "b"), 0.99)], account, {}, 0.9)
+        (cluster,) = build_clusters(
+            Catalog(tuple(two)), [Group(("a", "b"), 0.99)], account, {}, 0.9
+        )
         assert cluster.safe is (not held and "UUID" not in words), cluster.reasons
 
 

@@ -86,7 +86,7 @@ def test_the_name_of_a_tool_that_is_gone_stays_its_name(tmp_path):
 
 @pytest.mark.case(86)
 def test_old_names_of_all_rounds_lead_on_with_their_arguments(tmp_path):
-    second = [record("open", "Read a file.", ["place"], place=TEXT)]
+    second = [record("open", "Read a file.", ["pathname"], pathname=TEXT)]
     (tmp_path / "more.json").write_text(json.dumps([{"server": "north", "tools": second}]))
     bundle = first(tmp_path)
     for number in (2, 3):
@@ -97,7 +97,7 @@ def test_old_names_of_all_rounds_lead_on_with_their_arguments(tmp_path):
     ((name, _),), old = served(bundle)[0].items(), served(bundle)[1]
     assert {one.route for one in old.values()} == {name}
     assert {*old, name} == {"get", "read_file", "open"}
-    given = {"get": {"path": "a"}, "read_file": {"file_path": "a"}, "open": {"place": "a"}}
+    given = {"get": {"path": "a"}, "read_file": {"file_path": "a"}, "open": {"pathname": "a"}}
     (wanted,) = given[name]
     for other, way in old.items():
         arguments = given[other]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
@@ -166,6 +167,8 @@ def _serve(served: Served, log: CallLog, place: HttpPlace | None) -> None:
     from toolscope_core.mcp.gateway.running import serve_over_http, serve_stdio
 
     bundles = list(served.values())
+    gc.freeze()  # what was read stays to the end
+    gc.enable()  # each call leaves cycles, and it runs on
     try:
         if place is None:
             serve_stdio(*bundles[0], log, __version__)

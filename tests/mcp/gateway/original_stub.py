@@ -3,7 +3,8 @@ answered with what. Run as ``python -I -S original_stub.py NAME TOOLS_FILE``.
 
 A call's argument ``act`` says what to do: one of ``ACTS``, ``ask:METHOD`` for *ask*. The variable
 ``LISTS`` says how it lists its tools: *slow* and *silent* from the second time on, *turning* in two
-pages, between which its first tool changes.
+pages, between which its first tool changes. ``OFFERS`` has the addresses and the templates of its
+resources.
 """
 
 import json
@@ -14,6 +15,9 @@ import time
 NAME, TOOLS = sys.argv[1], sys.argv[2]
 PENDING, FOLLOWED, LEVELS, LISTED = {}, [], [], []
 LISTS = os.environ.get("LISTS", "")
+OFFERS = json.loads(os.environ.get("OFFERS", '{"resources": ["file:///a.txt"]}'))
+ASKED = []
+"""The addresses that it was asked for."""
 
 
 def send(message):
@@ -161,6 +165,17 @@ def touch(number, params, arguments, answer):
     said(number, FOLLOWED)
 
 
+def offer(number, params, arguments, answer):
+    OFFERS.update(arguments.get("params", {}))
+    send({"method": "notifications/resources/list_changed"})
+    said(number, ASKED)
+
+
+def link(number, params, arguments, answer):
+    item = {"type": "resource_link", "uri": arguments["params"], "name": "x"}
+    result(number, {"content": [item]})
+
+
 def secret(number, params, arguments, answer):
     said(number, {"with": os.environ.get("API_TOKEN"), "folder": os.environ.get("FOLDER")})
 
@@ -173,7 +188,8 @@ ACTS = {
     act.__name__.replace("_", "-"): act
     for act in (
         *(structured, die, babble, whisper, huge, progress, log, storm, ask, rpc_error, echo),
-        *(strange, null_meta, announce, listen, rich, change, touch, secret, cancelled),
+        *(strange, null_meta, announce, listen, rich, change, touch, offer, link, secret),
+        *(cancelled,),
     )
 }
 
@@ -221,6 +237,7 @@ def list_tools(number, params):
 
 def said_of(method, params):
     """The result of a request that is no call."""
+    ASKED.extend(filter(None, [params.get("uri"), params.get("ref", {}).get("uri")]))
     if params.get("uri") == "file:///refused":
         return None
     if method == "logging/setLevel":
@@ -234,8 +251,13 @@ def said_of(method, params):
     return {
         "initialize": HELLO,
         "resources/list": {
-            "resources": [{"uri": "file:///a.txt", "name": "a"}],
+            "resources": [{"uri": one, "name": "a"} for one in OFFERS["resources"]],
             **({"nextCursor": "again"} if LISTS == "endless" else {}),
+        },
+        "resources/templates/list": {
+            "resourceTemplates": [
+                {"uriTemplate": one, "name": "t"} for one in OFFERS.get("templates", [])
+            ]
         },
         "resources/read": {"contents": [{"uri": params.get("uri"), "text": text}]},
         "prompts/list": {"prompts": [{"name": "greet"}]},

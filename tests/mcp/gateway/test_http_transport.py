@@ -1,14 +1,17 @@
 """The gateway's place on the network: connections that ask for nothing hold up nobody."""
 
 import asyncio
+import socket
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio
 import httpx2
+import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.mcp.gateway.stub_toolset import gateway_config, stub_reply
-from toolscope_core.mcp.gateway import http_transport
+from toolscope_core.mcp.gateway import http_connections, http_transport
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.gateway_server import gateway_server
@@ -20,12 +23,39 @@ from toolscope_core.mcp.gateway.http_transport import (
 )
 from toolscope_core.mcp.gateway.running import open_gateway
 
-HALF = 300
+HOST, TOKEN = "127.0.0.1", "a-token-of-this-test"
+HEAD = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
+WHOLE = HEAD + b"Content-Length: 2\r\n\r\n{}"
+STRANGE = b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-async def called(port, place):
-    """What a client of the SDK gets of a call."""
-    headers = {"Authorization": f"Bearer {place.token}"}
+@asynccontextmanager
+async def served(toolset, servers, said):
+    """A gateway over HTTP in this process: its port, uvicorn's server, itself."""
+    place = http_place("127.0.0.1:0", TOKEN)
+    listener = listening_socket(place)
+    bundle = read_served_bundle(toolset)
+    async with open_gateway(bundle, gateway_config(servers), CallLog()) as gateway:
+        server = http_server({PATH: gateway_server(gateway, "1")}, place, said.append)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(server.serve(sockets=[listener]))
+            yield listener.getsockname()[1], server, gateway
+            server.should_exit = True
+
+
+def over_http(toolset, servers, use, said):
+    """What ``use`` makes of the port, the server and the gateway."""
+
+    async def run():
+        async with served(toolset, servers, said) as (port, server, gateway):
+            return await use(port, server, gateway)
+
+    return asyncio.run(asyncio.wait_for(run(), 60))
+
+
+async def called(port):
+    """The server that answers a call of a client of the SDK."""
+    headers = {"Authorization": f"Bearer {TOKEN}"}
     async with (
         httpx2.AsyncClient(headers=headers) as http,
         Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)) as client,
@@ -33,35 +63,120 @@ async def called(port, place):
         return stub_reply(await client.call_tool("north_same", {"x": 1}))["server"]
 
 
-def test_connections_that_ask_for_nothing_are_closed_and_said_and_others_are_served(
-    toolset, servers, monkeypatch
-):
-    monkeypatch.setattr(http_transport, "ASKING_SECONDS", 1.0)
-    place, said = http_place("127.0.0.1:0", ""), []
-    place_socket = listening_socket(place)
-    port = place_socket.getsockname()[1]
+async def is_closed(stream):
+    """Whether a connection ends, whatever comes before, while the limit of the test lasts."""
+    with anyio.move_on_after(5):
+        while True:
+            try:
+                await stream.receive()
+            except (anyio.EndOfStream, anyio.BrokenResourceError):
+                await stream.aclose()
+                return True
+    return False
 
-    async def use(server):
-        streams = [await anyio.connect_tcp("127.0.0.1", port) for _ in range(HALF)]
-        await streams[0].send(b"POST /mcp HTTP/1.1\r\nHost: local")
-        server_called = await called(port, place)
-        with anyio.fail_after(20):
-            for stream in streams:
-                try:
-                    await stream.receive()
-                except anyio.EndOfStream:
-                    await stream.aclose()
-        server.should_exit = True
-        return server_called
 
-    async def run():
-        config = gateway_config(servers)
-        async with open_gateway(read_served_bundle(toolset), config, CallLog()) as gateway:
-            server = http_server({PATH: gateway_server(gateway, "1")}, place, said.append)
-            async with asyncio.TaskGroup() as group:
-                group.create_task(server.serve(sockets=[place_socket]))
-                return await use(server)
+@pytest.mark.case(84)
+@pytest.mark.parametrize("sent", [HEAD[:50], STRANGE])
+def test_however_many_come_without_a_token_clients_are_served(toolset, servers, sent):
+    said = []
 
-    assert asyncio.run(asyncio.wait_for(run(), 60)) == "north"
-    words = "a connection that asked for nothing within 1 s was closed"
-    assert said == [f"{words}; further ones are closed without a word"]
+    async def use(port, server, gateway):
+        async with AsyncExitStack() as stack:
+            for _ in range(520):
+                stream = await stack.enter_async_context(await anyio.connect_tcp(HOST, port))
+                await stream.send(sent)
+            return await called(port), len(server.server_state.connections)
+
+    server_called, connections = over_http(toolset, servers, use, said)
+    assert server_called == "north"
+    assert connections <= http_connections.MOST_STRANGERS + 5
+    assert len(said) == 1 and "300 without a token" in said[0]
+
+
+@pytest.mark.case(84)
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [b""],
+        [HEAD],
+        [HEAD + b"Content-Length: 9\r\n\r\n{"],
+        [WHOLE, HEAD],
+        [WHOLE, HEAD + b"Content-Length: 9\r\n\r\n{"],
+        [WHOLE + HEAD + b"Content-Length: 9\r\n\r\n{"],
+        [WHOLE, *[HEAD[n : n + 1] for n in range(30)]],
+        [STRANGE, STRANGE, HEAD],
+    ],
+)
+def test_a_request_that_does_not_end_ends_its_connection(toolset, servers, monkeypatch, parts):
+    monkeypatch.setattr(http_connections, "ASKING_SECONDS", 0.2)
+    said = []
+
+    async def use(port, server, gateway):
+        async with await anyio.connect_tcp(HOST, port) as stream:
+            try:
+                for part in parts:
+                    await stream.send(part)
+                    await anyio.sleep(0.02)
+            except anyio.BrokenResourceError:
+                return True
+            return await is_closed(stream)
+
+    assert over_http(toolset, servers, use, said)
+    assert said == [
+        "a connection that did not finish a request with a token within 0.2 s was closed; further "
+        "ones without a word"
+    ]
+
+
+@pytest.mark.case(87)
+def test_answers_are_sent_at_once_and_requests_in_time_go_on(toolset, servers, monkeypatch):
+    monkeypatch.setattr(http_connections, "ASKING_SECONDS", 0.2)
+
+    async def use(port, server, gateway):
+        async with await anyio.connect_tcp(HOST, port) as stream:
+            for _ in range(4):  # longer than the limit, all in all
+                await stream.send(WHOLE)
+                assert b"HTTP/1.1 4" in await stream.receive()
+                await anyio.sleep(0.1)
+            (accepted,) = server.server_state.connections
+            options = accepted.transport.get_extra_info("socket")
+            return options.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+    assert over_http(toolset, servers, use, []) == 1
+
+
+@pytest.mark.case(84)
+def test_clients_with_a_token_are_refused_where_too_many_are_there(toolset, servers, monkeypatch):
+    monkeypatch.setattr(http_connections, "MOST_CONNECTIONS", 1)
+
+    async def use(port, server, gateway):
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        statuses = []
+        async with httpx2.AsyncClient(headers=headers) as one:
+            for client in (one, httpx2.AsyncClient(headers=headers)):
+                reply = await client.post(f"http://127.0.0.1:{port}/mcp", json={})
+                statuses.append(reply.status_code)
+        return statuses
+
+    first, second = over_http(toolset, servers, use, [])
+    assert first != 503 and second == 503
+
+
+@pytest.mark.case(80)
+def test_a_session_that_ends_or_is_left_is_forgotten(toolset, servers, monkeypatch):
+    monkeypatch.setattr(http_transport, "IDLE_SECONDS", 0.3)
+
+    async def use(port, server, gateway):
+        sessions = gateway.calls.callers._sessions
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}) as http:
+            for is_ended in (True, False):
+                url = f"http://{HOST}:{port}/mcp"
+                left = streamable_http_client(url, http_client=http, terminate_on_close=is_ended)
+                async with Client(left, mode="legacy") as client:
+                    await client.list_tools()
+                    assert len(sessions) == 1
+            with anyio.fail_after(5):
+                while sessions:
+                    await anyio.sleep(0.05)
+
+    over_http(toolset, servers, use, [])

@@ -1,25 +1,53 @@
 """Resources and prompts of two servers that have the same names."""
 
+import asyncio
 import json
 from functools import partial
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import through, work_reply
+from tests.mcp.gateway.stub_toolset import (
+    client_of,
+    gateway_config,
+    merge_nothing,
+    record,
+    through,
+    work,
+    work_reply,
+)
+from toolscope_core.mcp.gateway.resource_addresses import matches
+
+PAGE = "ui://bank/page"
+
+
+async def text_at(client, uri):
+    """What is read at an address, ``None`` where it is refused."""
+    from mcp import MCPError
+
+    try:
+        return (await client.read_resource(uri)).contents[0].text
+    except MCPError:
+        return None
+
+
+def with_offers(servers, north=None, south=None):
+    """The configuration with resources of the servers."""
+    text = json.loads(servers)
+    for name, offers in (("north", north), ("south", south)):
+        if offers is not None:
+            text["mcpServers"][name]["env"]["OFFERS"] = json.dumps(offers)
+    return json.dumps(text)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_resources_stand_under_their_servers_and_are_read_from_them(toolset, servers, mode):
     async def use(client, gateway):
         listed = [one.uri for one in (await client.list_resources()).resources]
-        read = [(await client.read_resource(uri)).contents[0].text for uri in listed]
-        plain = (await client.read_resource("file:///b.txt")).contents[0].text
-        return listed, read, plain
+        return listed, [await text_at(client, uri) for uri in listed]
 
-    listed, read, plain = through(toolset, servers, use, callbacks={"mode": mode})
+    listed, read = through(toolset, servers, use, callbacks={"mode": mode})
     assert listed == ["north+file:///a.txt", "south+file:///a.txt"]
     assert read == ["north file:///a.txt", "south file:///a.txt"]
-    assert plain == "north file:///b.txt"
 
 
 def test_prompts_stand_under_their_servers_too(toolset, servers):
@@ -68,7 +96,8 @@ def test_values_for_arguments_are_suggested_by_the_server_that_has_the_prompt(to
             await client.complete(prompt("greet"), argument)
         return completed
 
-    of_prompt, of_template, none = through(toolset, servers, use)
+    offering = with_offers(servers, {"resources": [], "templates": ["file:///{x}"]})
+    of_prompt, of_template, none = through(toolset, offering, use)
     assert json.loads(of_prompt[0]) == {"type": "ref/prompt", "name": "greet"}
     assert json.loads(of_template[0]) == {"type": "ref/resource", "uri": "file:///{x}"}
     assert none == [], "the south suggests nothing"
@@ -102,3 +131,118 @@ def test_a_client_hears_of_the_resources_it_follows_until_it_follows_them_no_mor
     assert updates == ["north+file:///a.txt"] * 2
     changed = {method for method, _ in heard} - {"notifications/resources/updated"}
     assert changed >= {"notifications/resources/list_changed", "notifications/prompts/list_changed"}
+
+
+NONE = {"resources": []}
+HAS_A = {"resources": ["file:///a"]}
+ANY = {"resources": [], "templates": ["{+any}", "ui://{+any}"]}
+
+
+@pytest.mark.case(79)
+@pytest.mark.parametrize(
+    ("north", "south", "address", "reader"),
+    [
+        (NONE, HAS_A, "file:///a", "south"),
+        (NONE, HAS_A, "south+file:///a", "south"),
+        (NONE, HAS_A, "north+file:///a", None),
+        (NONE, HAS_A, "file:///b", None),
+        (NONE, HAS_A, "south+file:///b", None),
+        (HAS_A, HAS_A, "file:///a", None),
+        (HAS_A, HAS_A, "south+file:///a", "south"),
+        (ANY, HAS_A, "file:///a", "south"),
+        (ANY, HAS_A, "file:///b", None),
+        (ANY, HAS_A, PAGE, None),
+        (ANY, NONE, f"north+{PAGE}", "north"),
+        ({"resources": ["south+file:///b"]}, HAS_A, "south+file:///b", None),
+        (NONE, {"resources": [], "templates": ["file:///{name}"]}, "file:///b", "south"),
+        (NONE, {"resources": [], "templates": ["file:///{name}"]}, "file:///b/c", None),
+    ],
+)
+def test_an_address_is_read_at_the_server_that_listed_it(
+    toolset, servers, north, south, address, reader
+):
+    async def use(client, gateway):
+        read = await text_at(client, address)
+        asked = {name: await work_reply(client, "offer", name) for name in ("north", "south")}
+        return read, [name for name, addresses in asked.items() if addresses]
+
+    read, asked = through(toolset, with_offers(servers, north, south), use)
+    own = address.removeprefix(f"{reader}+")
+    assert read == (f"{reader} {own}" if reader else None)
+    assert asked == ([reader] if reader else [])
+
+
+@pytest.mark.case(79)
+def test_the_first_owner_keeps_an_address_and_results_name_some(toolset, servers):
+    async def use(client, gateway):
+        offer = partial(work, client, "offer", "north")
+        read = [await text_at(client, "file:///a")]
+        await offer(params={"resources": ["file:///a", "file:///b"]})
+        read += [await text_at(client, one) for one in ("file:///a", "north+file:///a")]
+        await work(client, "link", "south", params="file:///linked")
+        read.append(await text_at(client, "file:///linked"))
+        await work(client, "link", "north", params="file:///a")
+        return [*read, await text_at(client, "file:///a")]
+
+    read = through(toolset, with_offers(servers, NONE, HAS_A), use)
+    south, north = "south file:///a", "north file:///a"
+    assert read == [south, south, north, "south file:///linked", south]
+
+
+@pytest.mark.case(79)
+def test_a_page_is_read_at_the_server_whose_tool_names_it(tmp_path):
+    page = {"_meta": {"ui": {"resourceUri": PAGE}}}
+    tools = {
+        "aide": [record("help", "Help a person.")],
+        "bank": [{**record("pay", "Pay a bill."), **page}],
+    }
+    bundle, config = merge_nothing(tmp_path, tools)
+    text = json.loads(config.read_text())
+    for name, offers in (("aide", {**ANY, "resources": [PAGE]}), ("bank", NONE)):
+        text["mcpServers"][name]["env"] = {"OFFERS": json.dumps(offers)}
+
+    async def run():
+        async with client_of(bundle, gateway_config(json.dumps(text))) as (client, _):
+            await client.list_resources()
+            return await text_at(client, PAGE), await text_at(client, f"bank+{PAGE}")
+
+    assert asyncio.run(run()) == (f"bank {PAGE}",) * 2
+
+
+@pytest.mark.case(79)
+@pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
+def test_what_nobody_offered_is_not_followed_or_completed(toolset, servers):
+    import mcp_types as types
+    from mcp import MCPError
+
+    async def use(client, gateway):
+        template = types.ResourceTemplateReference(type="ref/resource", uri="north+file:///no/{x}")
+        for refused in (
+            client.subscribe_resource("north+file:///no"),
+            client.complete(template, {"name": "x", "value": "a"}),
+        ):
+            with pytest.raises(MCPError):
+                await refused
+        await client.unsubscribe_resource("north+file:///no")
+        return await work_reply(client, "offer")
+
+    assert through(toolset, servers, use) == []
+
+
+@pytest.mark.parametrize(
+    ("template", "address", "is_match"),
+    [
+        ("a:{x}/b{y}", "a:1/b2", True),
+        ("a:{x}/b{y}", "a:1/c2", False),
+        ("a:{x}.txt", "a:x/y.txt", False),
+        ("a:{+x}.txt", "a:x/y.txt", True),
+        ("a:{/x*}", "a:/x/y", True),
+        ("a:b{?q}", "a:b?q=/", True),
+        ("a:{x}aa", "a:a", False),
+        ("a:b", "a:b", True),
+        ("a:b", "a:bc", False),
+        ("a:" + "{x}a" * 2_000, "a:" + "a" * 20_000 + "b", False),
+    ],
+)
+def test_templates_match_in_one_walk(template, address, is_match):
+    assert matches(template, address) is is_match

@@ -1,6 +1,7 @@
 """The command, as a process of its own: over standard input and output, over HTTP, and killed."""
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 from tests.mcp.gateway.stub_toolset import configuration, stub_reply, write_stub_toolset
 from tests.mcp.servers.stubs import MARK, living, new_mark, wait_until
 from toolscope_core.cli import app
+from toolscope_core.mcp.gateway import running
 
 ROOT = Path(__file__).parents[3]
 TOKEN = "a-token-that-only-this-test-has"
@@ -167,6 +169,48 @@ def test_a_gateway_that_is_told_to_end_ends_its_servers_and_says_who_calls_old_n
     ):
         assert f"{line}\n" in said
     wait_until(lambda: living(mark) == [])
+
+
+def resident_mb(process):
+    """The memory of a process, in MB."""
+    lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1_024
+
+
+async def memory_of_calls(url, process, marks):
+    """The memory of a gateway after so many calls, a hundred in each session."""
+    memory = []
+    for number in range(0, max(marks), 100):
+        async with client_at(url, "legacy") as client:
+            for x in range(100):
+                await client.call_tool("north_same", {"x": x})
+        if number + 100 in marks:
+            memory.append(resident_mb(process))
+    return memory
+
+
+@pytest.mark.case(80)
+@pytest.mark.nightly
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
+def test_ten_thousand_calls_leave_no_memory_taken(toolset, config):
+    with served_over_http(toolset, config[0]) as (url, process):
+        first, last = asyncio.run(memory_of_calls(url, process, (500, 10_000)))
+    assert last - first <= 50
+
+
+@pytest.mark.case(80)
+@pytest.mark.parametrize("options", [(), ("--http", "127.0.0.1:0")])
+def test_what_calls_leave_is_collected(toolset, config, monkeypatch, options):
+    seen = []
+    for name in ("serve_stdio", "serve_over_http"):
+        monkeypatch.setattr(running, name, lambda *_: seen.append(gc.isenabled()))
+    gc.disable()
+    try:
+        invoke(toolset, "--config", config[0], *options)
+    finally:
+        gc.unfreeze()
+        gc.enable()
+    assert seen == [True]
 
 
 def invoke(*arguments):

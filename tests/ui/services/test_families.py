@@ -166,10 +166,7 @@ BOTH_WAYS = Tool("a", "get_door", "Get a door.")
 
 def test_nobody_is_said_to_serve_whom_where_parameters_are_not_known():
     def sentence(one, other, name="fetch_door"):
-        pair = (
-            replace(BOTH_WAYS, schema=one),
-            replace(BOTH_WAYS, id="b", name=name, schema=other),
-        )
+        pair = (replace(BOTH_WAYS, schema=one), replace(BOTH_WAYS, id="b", name=name, schema=other))
         return serving_of(Verdict(Pair("a", "b"), 0.9, 0.7, "unsure", relation="duplicate"), pair)
 
     known = {"type": "object", "properties": {"key": {"type": "string"}}}

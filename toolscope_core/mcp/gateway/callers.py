@@ -75,7 +75,8 @@ class Callers:
         """The client is one that may be told things, if it has a session for that."""
         key = session_of(context)
         if not key.startswith(NO_SESSION):
-            self._sessions.pop(key, None)
+            if self._sessions.pop(key, None) is None:
+                context.session._connection.exit_stack.callback(self._forget, key)
             self._sessions[key] = context.session
             if len(self._sessions) > MOST_CLIENTS:
                 self._forget(next(iter(self._sessions)))

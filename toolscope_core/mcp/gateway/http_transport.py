@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import ipaddress
 import os
@@ -11,11 +10,13 @@ import socket
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
+from toolscope_core.mcp.gateway.http_connections import BACKLOG, Door, GuardedProtocol, is_admitted
 from toolscope_core.mcp.gateway.request_ids import with_single_ids
 from toolscope_core.model.errors import ConfigError
 
@@ -28,10 +29,13 @@ SHORTEST_TOKEN = 16
 TOKEN_VARIABLE = "TOOLSCOPE_GATEWAY_TOKEN"
 PROFILE_TOKENS = "TOOLSCOPE_PROFILE_TOKENS"
 NO_TOKENS: Mapping[str, str] = {}
-ASKING_SECONDS = 10.0
-"""A connection whose first request does not come in this time is closed."""
-MOST_CONNECTIONS = 500
-"""At this number of connections further requests are refused (503)."""
+REFUSALS = {
+    401: ((b"www-authenticate", b"Bearer"), b"a bearer token is needed\n"),
+    503: ((b"connection", b"close"), b"too many connections are open; close one\n"),
+}
+"""By status a header of the reply, and what it says."""
+IDLE_SECONDS = 1_800.0
+"""A session without a request in this time is ended; its client opens another."""
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -119,7 +123,7 @@ def listening_socket(place: HttpPlace) -> socket.socket:
         return socket.create_server(
             (place.host, place.port),
             family=socket.AF_INET6 if is_ipv6 else socket.AF_INET,
-            backlog=128,
+            backlog=BACKLOG,
             dualstack_ipv6=is_ipv6 and socket.has_dualstack_ipv6(),
         )
     except OSError as error:
@@ -139,8 +143,9 @@ def http_server(
 
     config = uvicorn.Config(
         http_app(servers, place),
-        http=_impatient(notice),
-        limit_concurrency=MOST_CONNECTIONS,
+        http=partial(GuardedProtocol, Door(notice)),  # type: ignore[arg-type]
+        ws="none",
+        backlog=BACKLOG,
         log_level="critical",
         access_log=False,
         lifespan="on",
@@ -163,7 +168,11 @@ def http_app(servers: Mapping[str, Server[Any]], place: HttpPlace) -> ASGIApp:
         enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins
     )
     apps = {
-        path: server.streamable_http_app(streamable_http_path=path, transport_security=security)
+        path: server.streamable_http_app(
+            streamable_http_path=path,
+            session_idle_timeout=IDLE_SECONDS,
+            transport_security=security,
+        )
         for path, server in servers.items()
     }
 
@@ -185,32 +194,6 @@ def http_app(servers: Mapping[str, Server[Any]], place: HttpPlace) -> ASGIApp:
     return app
 
 
-def _impatient(notice: Callable[[str], None]) -> type[asyncio.Protocol]:
-    """Uvicorn's protocol, which closes a connection that does not ask for anything in time; the
-    first one of a row is said.
-    """
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    class ImpatientProtocol(H11Protocol):
-        is_said = False
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self.loop.call_later(ASKING_SECONDS, self._close_where_silent)
-
-        def _close_where_silent(self) -> None:
-            if self.cycle is None and not self.transport.is_closing():
-                self.transport.close()
-                if not ImpatientProtocol.is_said:
-                    ImpatientProtocol.is_said = True
-                    notice(
-                        f"a connection that asked for nothing within {ASKING_SECONDS:g} s was "
-                        "closed; further ones are closed without a word"
-                    )
-
-    return ImpatientProtocol
-
-
 def _with_token(inner: ASGIApp, token: str) -> ASGIApp:
     expected = f"Bearer {token}".encode()
 
@@ -218,17 +201,21 @@ def _with_token(inner: ASGIApp, token: str) -> ASGIApp:
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"")
             if not hmac.compare_digest(given, expected):
-                await _refuse(send)
+                await _refuse(send, 401)
+                return
+            if not is_admitted(scope):
+                await _refuse(send, 503)
                 return
         await inner(scope, receive, send)
 
     return app
 
 
-async def _refuse(send: Send) -> None:
-    headers = [(b"content-type", b"text/plain"), (b"www-authenticate", b"Bearer")]
-    await send({"type": "http.response.start", "status": 401, "headers": headers})
-    await send({"type": "http.response.body", "body": b"a bearer token is needed\n"})
+async def _refuse(send: Send, status: int) -> None:
+    header, words = REFUSALS[status]
+    headers = [(b"content-type", b"text/plain"), header]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": words})
 
 
 def _is_loopback(host: str) -> bool:

@@ -25,6 +25,7 @@ from toolscope_core.mcp.gateway.original_calls import (
     plain_params,
 )
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
+from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses
 from toolscope_core.mcp.servers.sessions import OpenServer
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
@@ -54,6 +55,7 @@ class PassedContent:
     announcements: Announcements
     names: Sequence[str]
     notice: Callable[[str], None] = lambda text: None
+    addresses: ResourceAddresses = field(default_factory=ResourceAddresses)
     unreachable: dict[str, str] = field(default_factory=dict)
     _level: str = ""
 
@@ -93,19 +95,16 @@ class PassedContent:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> Result:
-        """A resource by its name here; a plain address, as results of tools have it, is looked for
-        at every server that has resources.
+        """A resource by its name here, or by the plain address that results and tools have; it is
+        read at the server that offered it.
         """
         name, uri = self._split(str(params.uri))
-        names = [name] if name else await self._having(context, "resources")
-        error: Exception = _unknown(f"there is no resource {uri!r}", {"uri": uri})
-        for one in names:
-            try:
-                given = {**plain_params(params), "uri": uri}
-                return await self._asked(context, one, "resources/read", given)
-            except Exception as refused:  # noqa: BLE001 - the next server may have it
-                error = refused
-        raise error
+        if name:
+            await self._check(context, name, uri)
+        else:
+            name = await self._owner(context, uri)
+        given = {**plain_params(params), "uri": uri}
+        return await self._asked(context, name, "resources/read", given)
 
     async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> Result:
         """A prompt by its name here."""
@@ -125,6 +124,8 @@ class PassedContent:
         if not name:
             raise _unknown(f"there is no {params.ref.type} {given['ref'][key]!r}")
         server = await self._ready(context, name)
+        if key == "uri":
+            await self._check(context, name, given["ref"][key])
         if server.client.server_capabilities.completions is None:
             return {"completion": {"values": []}, **FRESH}
         return await self._asked(context, name, "completion/complete", given)
@@ -139,7 +140,8 @@ class PassedContent:
     async def unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> Result:
         """The end of that; the server is told where no other client follows the resource."""
         name, uri = self._named_resource(params.uri)
-        await self._unfollow(context, session_of(context), name, uri)
+        if uri in self.announcements.followed(name):
+            await self._unfollow(context, session_of(context), name, uri)
         return {}
 
     async def listen(
@@ -149,13 +151,14 @@ class PassedContent:
         2026-07-28 hear of changes. An address that names no resource here never changes.
         """
         addresses = params.notifications.resource_subscriptions or ()
-        named = [self._split(str(one)) for one in addresses]
-        followed = [(name, uri) for name, uri in named if name]
+        followed: list[tuple[str, str]] = []
         stream = object()  # who follows
         try:
-            for name, uri in followed:
-                with suppress(MCPError):  # asked for again when the server is opened
-                    await self._follow(context, stream, name, uri)
+            for name, uri in (self._split(str(one)) for one in addresses):
+                if name:
+                    with suppress(MCPError):
+                        await self._follow(context, stream, name, uri)
+                        followed.append((name, uri))
             return await self.announcements.stream(context, params)
         finally:
             with anyio.move_on_after(LEAVING_SECONDS, shield=True):
@@ -203,7 +206,7 @@ class PassedContent:
                 await _say(server, "logging/setLevel", {"level": self._level})
 
     async def _follow(self, context: Context, client: Hashable, name: str, uri: str) -> None:
-        await self._ready(context, name)
+        await self._check(context, name, uri)
         self.announcements.follow(client, name, uri)
         streams = self.servers.streams_of(name)
         try:
@@ -234,14 +237,64 @@ class PassedContent:
     ) -> Result:
         """All of a ``kind`` in one page; what ``key`` holds has its server in front."""
         self.callers.heard(context)
-        items: list[JsonObject] = []
+        offered = {}
         for name in await self._having(context, method.partition("/")[0]):
-            prefix = self.prefixes[name] + SEPARATOR
-            items += [
-                {**item, key: f"{prefix}{item.get(key, '')}"}
-                for item in await self._all(context, name, method, kind)
-            ]
-        return {kind: items, **FRESH}
+            offered[name] = await self._all(context, name, method, kind)
+            self._note(name, kind, [str(item.get(key, "")) for item in offered[name]])
+        if kind == "resources" and not self.unreachable:
+            self.addresses.settle()
+        return {
+            kind: [
+                {**item, key: f"{self.prefixes[name]}{SEPARATOR}{item.get(key, '')}"}
+                for name, items in offered.items()
+                for item in items
+            ],
+            **FRESH,
+        }
+
+    def _note(self, name: str, kind: str, keys: Sequence[str]) -> None:
+        """Keep which addresses a server lists."""
+        if kind == "resources":
+            self.addresses.note_listed(name, keys)
+        elif kind == "resourceTemplates":
+            self.addresses.note_templates(name, keys)
+
+    async def _look(self, context: Context, name: str, looked: set[str]) -> None:
+        """Keep which addresses a server lists now, unless it takes too long."""
+        with anyio.move_on_after(ASKING_SECONDS):
+            for method, kind, key in LISTS[:2]:
+                items = await self._all(context, name, method, kind)
+                self._note(name, kind, [str(item.get(key, "")) for item in items])
+            looked.add(name)
+
+    async def _check(self, context: Context, name: str, uri: str) -> None:
+        """Raises ``MCPError`` where the server has not offered the address, or cannot be opened."""
+        server = await self._ready(context, name)
+        if self.addresses.is_of(name, uri):
+            return
+        if server.client.server_capabilities.resources is not None:
+            await self._look(context, name, set())
+        if not self.addresses.is_of(name, uri):
+            raise _unknown(f"{name} has no resource {uri!r}; resources/list names them", uri)
+
+    async def _owner(self, context: Context, uri: str) -> str:
+        """The server that a plain address is of. Raises ``MCPError`` where that is none, or where
+        it is several and nobody can say which is meant.
+        """
+        if not self.addresses.settled(uri):
+            names, looked = await self._having(context, "resources"), set[str]()
+            async with anyio.create_task_group() as group:
+                for name in names:
+                    group.start_soon(self._look, context, name, looked)
+            if looked == set(names) and not self.unreachable:
+                self.addresses.settle()
+        owners = self.addresses.owners(uri)
+        if len(owners) == 1:
+            return next(iter(owners))
+        if owners:
+            forms = (repr(f"{self.prefixes[name]}{SEPARATOR}{uri}") for name in sorted(owners))
+            raise _unknown(f"{uri!r} is of several servers; read {' or '.join(forms)}", uri)
+        raise _unknown(f"there is no resource {uri!r}; resources/list names them", uri)
 
     async def _having(self, context: Context, capability: str) -> tuple[str, ...]:
         """The servers that declare a capability, opened for that."""
@@ -304,7 +357,7 @@ class PassedContent:
         """The server and its own address of a resource. Raises ``MCPError`` for another name."""
         name, own = self._split(str(uri))
         if not name:
-            raise _unknown(f"there is no resource {own!r}; resources/list names them")
+            raise _unknown(f"there is no resource {own!r}; resources/list names them", own)
         return name, own
 
     def _split(self, text: str) -> tuple[str, str]:
@@ -324,8 +377,8 @@ async def _say(server: OpenServer, method: str, params: JsonObject) -> None:
     await server.client.session.send_request(request, AS_IT_CAME)
 
 
-def _unknown(message: str, data: JsonObject | None = None) -> Exception:
-    return MCPError(INVALID_PARAMS, for_agent(message), data)
+def _unknown(message: str, uri: str = "") -> Exception:
+    return MCPError(INVALID_PARAMS, for_agent(message), {"uri": uri} if uri else None)
 
 
 def _for_client(error: Exception) -> Exception:

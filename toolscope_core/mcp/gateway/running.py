@@ -18,6 +18,7 @@ from toolscope_core.mcp.gateway.http_transport import HttpPlace, http_server, li
 from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.preset_values import NOTHING_FIXED, FixedValues, fixed_values
+from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, addresses_of_tools
 from toolscope_core.mcp.gateway.server_words import server_words
 from toolscope_core.mcp.gateway.standard_streams import standard_streams
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
@@ -90,8 +91,9 @@ async def open_gateway(
         callers = Callers(group, fixed)
         announcements = Announcements(callers)
         servers = OriginalServers(group, launches, config.limits, hooks)
-        calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names)
-        content = PassedContent(servers, announcements, bundle.table.servers, notice)
+        addresses = ResourceAddresses(addresses_of_tools(bundle.table.routes.values()))
+        calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names, addresses)
+        content = PassedContent(servers, announcements, bundle.table.servers, notice, addresses)
         finder = config.finder(calls) if config.finder else None
         yield Gateway(calls, content, server_words(bundle).text, finder)
         group.cancel_scope.cancel()

@@ -22,6 +22,7 @@ from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import Result, ask_original, plain_params
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.preset_values import FIXED
+from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses
 from toolscope_core.mcp.gateway.routing import Route, RoutingTable
 from toolscope_core.merging.call_validity import refusals, takes, validator_of
 from toolscope_core.merging.calls import map_call
@@ -53,6 +54,7 @@ class ToolCalls:
     callers: Callers
     log: CallLog
     old_names: bool = False
+    addresses: ResourceAddresses = field(default_factory=ResourceAddresses)
     _validators: dict[str, Draft202012Validator | None] = field(default_factory=dict)
 
     @property
@@ -157,6 +159,7 @@ class ToolCalls:
         await self.callers.wait_for_delivery(
             original.server, context
         )  # logs and progress come before the result
+        self.addresses.note_result(original.server, result)
         return result
 
     def _route(self, call: AgentCall) -> Route:

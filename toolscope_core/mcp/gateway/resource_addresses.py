@@ -1,0 +1,147 @@
+"""Which server the address of a resource is of: no address is sent to another."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolscope_core.files.json_lines import objects_in
+from toolscope_core.mcp.gateway.routing import Route
+from toolscope_core.model.tool import JsonObject
+
+MOST_ADDRESSES, LONGEST_ADDRESS = 20_000, 4_000
+"""The owners of so many addresses are kept as long as the gateway runs; a text of more letters than
+the second is no address.
+"""
+MOST_NAMED = 10_000
+"""So many addresses that the results of a server name are kept, the latest."""
+APP = "ui://"
+_EXPRESSION = re.compile(r"\{([^{}]*)\}")
+_OPERATORS = ("+", "#", "/", "?", "&", ".", ";")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+Owners = frozenset[str]
+NOBODY: Owners = frozenset()
+
+
+@dataclass(slots=True)
+class ResourceAddresses:
+    """Addresses by what makes them a server's: ``by_tools`` those that tools of the toolset name,
+    then what servers list, what results of their tools name, and what matches their templates.
+
+    A plain address is of whoever named it in the toolset, else of the first that was seen to list
+    it; the owner stays, whatever others list later.
+    """
+
+    by_tools: Mapping[str, Owners] = field(default_factory=dict)
+    _listed: dict[str, frozenset[str]] = field(default_factory=dict)
+    _templates: dict[str, frozenset[str]] = field(default_factory=dict)
+    _named: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
+    _settled: dict[str, Owners] = field(default_factory=dict)
+
+    def note_listed(self, server: str, addresses: Iterable[str]) -> None:
+        """What a server lists now."""
+        self._listed[server] = frozenset(one for one in addresses if len(one) <= LONGEST_ADDRESS)
+
+    def settle(self) -> None:
+        """Every server has been asked what it lists, which settles whose an address is."""
+        for address in {one for listed in self._listed.values() for one in listed}:
+            if len(self._settled) < MOST_ADDRESSES:
+                self._settled.setdefault(address, self._listing(address))
+
+    def note_templates(self, server: str, templates: Iterable[str]) -> None:
+        """The templates that a server lists now."""
+        self._templates[server] = frozenset(one for one in templates if len(one) <= LONGEST_ADDRESS)
+
+    def note_result(self, server: str, result: JsonObject) -> None:
+        """What the result of a server's tool names."""
+        content = result.get("content")
+        for item in objects_in(content if isinstance(content, list) else []):
+            inner = item.get("resource")
+            address = (inner if isinstance(inner, dict) else item).get("uri")
+            if isinstance(address, str) and len(address) <= LONGEST_ADDRESS:
+                self._named[server][address] = None
+        while len(self._named[server]) > MOST_NAMED:
+            del self._named[server][next(iter(self._named[server]))]
+
+    def is_of(self, server: str, address: str) -> bool:
+        """Whether the server, or a tool of it, has offered the address."""
+        return (
+            server in self.by_tools.get(address, NOBODY)
+            or address in self._listed.get(server, NOBODY)
+            or address in self._named[server]
+            or any(matches(one, address) for one in self._templates.get(server, NOBODY))
+        )
+
+    def settled(self, address: str) -> Owners:
+        """The owners of a plain address, as far as nothing can change them; several, where none of
+        them was first.
+        """
+        return self.by_tools.get(address) or self._settled.get(address, NOBODY)
+
+    def owners(self, address: str) -> Owners:
+        """The owners of a plain address by what servers have offered till now."""
+        return (
+            self.settled(address)
+            or self._listing(address)
+            or frozenset(server for server, named in self._named.items() if address in named)
+            or self._matching(address)
+        )
+
+    def _listing(self, address: str) -> Owners:
+        return frozenset(server for server, listed in self._listed.items() if address in listed)
+
+    def _matching(self, address: str) -> Owners:
+        """The servers with a template for it. Pages of apps are listed one by one, and a template
+        says a scheme: no server takes whatever nobody has listed.
+        """
+        if address.startswith(APP):
+            return NOBODY
+        return frozenset(
+            server
+            for server, templates in self._templates.items()
+            if any(_SCHEME.match(one) and matches(one, address) for one in templates)
+        )
+
+
+def addresses_of_tools(routes: Iterable[Route]) -> dict[str, Owners]:
+    """By address the servers whose tools name it as their page (MCP Apps, OpenAI Apps)."""
+    named: defaultdict[str, set[str]] = defaultdict(set)
+    for route in routes:
+        meta = route.record.get("_meta")
+        for original in route.originals:
+            if isinstance(meta, dict) and original.tool_id == route.tool_id:
+                for address in _pages(meta):
+                    named[address].add(original.server)
+    return {address: frozenset(servers) for address, servers in named.items()}
+
+
+def _pages(meta: JsonObject) -> list[str]:
+    ui: Any = meta.get("ui")
+    given = (
+        ui.get("resourceUri") if isinstance(ui, dict) else None,
+        meta.get("ui/resourceUri"),
+        meta.get("openai/outputTemplate"),
+    )
+    return [one for one in given if isinstance(one, str)]
+
+
+def matches(template: str, address: str) -> bool:
+    """Whether an address may come of a template (RFC 6570), in one walk over both: a variable takes
+    as little as it can, and no slash unless an operator lets it.
+    """
+    first, *parts = _EXPRESSION.split(template)
+    if not parts or not address.startswith(first):
+        return address == template
+    at = len(first)
+    for place in range(0, len(parts), 2):
+        expression, literal = parts[place : place + 2]
+        is_last = place + 2 == len(parts)
+        end = len(address) - len(literal) if is_last else address.find(literal, at)
+        if end < at or not address.startswith(literal, end):
+            return False
+        if not expression.startswith(_OPERATORS) and "/" in address[at:end]:
+            return False
+        at = end + len(literal)
+    return True
