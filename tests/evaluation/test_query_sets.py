@@ -11,8 +11,10 @@ from toolscope_core.evaluation.query_sets import (
     read_queries,
     relabelled,
     with_gold_among,
+    with_ids,
 )
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import Tool
 
 
 def written(tmp_path, *rows):
@@ -68,6 +70,19 @@ def test_unknown_gold_is_listed_or_left_out():
     many = (Query("1", "x", gold(*"abcdefgh")),)
     with pytest.raises(ConfigError, match="a, b, c, d, e and 3 more"):
         with_gold_among(many, set())
+
+
+def test_a_name_that_one_tool_has_is_its_id_and_of_others_it_is_said_which_may_be_meant():
+    ids = ("hub/get", "hub/merge", "lab/merge", "get")
+    tools = [Tool(one, one.rpartition("/")[2]) for one in ids[:3]]
+    query = Query("1", "x", gold(["get", "merge"], ["lab/merge"]), allowed=frozenset({"get"}))
+    (named,) = with_ids([query], tools)
+    assert named.gold == gold(["hub/get", "merge"], ["lab/merge"])
+    assert named.allowed == {"hub/get"}
+    with pytest.raises(ConfigError, match=r"merge \(did you mean hub/merge or lab/merge\?\)"):
+        with_gold_among([named], [tool.id for tool in tools])
+    with pytest.raises(ConfigError, match=r"hub/gett \(did you mean hub/get\?\)"):
+        with_gold_among([Query("1", "x", gold(["hub/gett"]))], ids)
 
 
 def test_gold_is_relabelled_and_what_is_left_out_stays_unserved():

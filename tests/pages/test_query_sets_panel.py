@@ -7,7 +7,7 @@ from ui.shared import page_frame
 from ui.shared.services.findable_tools import FindableTools
 from ui.shared.services.loaded_queries import LoadedQueries
 
-LINES = b"""{"id": "a", "query": "send a mail", "gold": ["alpha/send_mail"]}
+LINES = b"""{"id": "a", "query": "send a mail", "gold": ["send_mail"]}
 {"id": "b", "query": "say *this*", "gold": ["gone/<b>tool</b>"], "steps": ["one"]}
 {"query": 5}
 """

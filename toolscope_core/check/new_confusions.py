@@ -1,13 +1,13 @@
 """Cases replayed on a catalog and its baseline: which find another tool that did not before."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from toolscope_core.check.matched import Matched
 from toolscope_core.evaluation.change_effects import PLACES
 from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.confusions import FoundInstead, failed_case
-from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.query_sets import Query, with_ids, with_names
 from toolscope_core.evaluation.ranking import Ranker
 from toolscope_core.model.catalog import Catalog
 
@@ -32,11 +32,11 @@ class ReplayedCases:
 def replayed_cases(
     before: Catalog, now: Catalog, tools: Matched, cases: Sequence[Query], ranker: Ranker
 ) -> ReplayedCases:
-    """Cases searched in both catalogs, split by rule. A case may name a tool by its id of before,
-    where it has another one now.
+    """Cases searched in both catalogs, split by rule. A case may name a tool by a name that no
+    other has, and by its id of before, where it has another one now.
     """
-    names = {old: new for new, old in tools.before.items()}
-    moved = [_with_names(case, names, now.by_id) for case in cases]
+    names = {old: new for new, old in tools.before.items() if old not in now.by_id}
+    moved = [with_names(case, names) for case in with_ids(cases, now.tools)]
     requests = list(map(request_of("rules"), moved))
     rankings = ranker.rankings(now.tools, requests, PLACES)
     old_rankings = [
@@ -51,15 +51,3 @@ def replayed_cases(
         earlier = failed_case(case, old_ranking, old_ids)
         new += [CaseConfusion(case, one) for one in wrong if one not in earlier]
     return ReplayedCases(len(cases), failed, tuple(new))
-
-
-def _with_names(case: Query, names: Mapping[str, str], ids: Collection[str]) -> Query:
-    def named(some: Collection[str]) -> frozenset[str]:
-        return frozenset(one if one in ids else names.get(one, one) for one in some)
-
-    return replace(
-        case,
-        gold=tuple(map(named, case.gold)),
-        allowed=named(case.allowed),
-        forbidden=named(case.forbidden),
-    )

@@ -45,12 +45,12 @@ def findability_by_search(
         findability,
         own_requests,
     )
-    from toolscope_core.evaluation.query_sets import read_queries, with_gold_among
+    from toolscope_core.evaluation.query_sets import read_queries, with_gold_among, with_ids
     from toolscope_core.llm.embedders import encoder_and_cache
     from toolscope_core.retrieval.client_search import SearchSetup
 
     tools = catalog.tools
-    query_set = read_queries(queries) if queries else ()
+    query_set = with_ids(read_queries(queries), tools) if queries else ()
     named = with_gold_among(query_set, catalog.by_id, skip=True)
     if query_set and not any(one.gold for one in named):
         raise ConfigError(f"no query of {queries} names a tool of the catalog; give tool ids")

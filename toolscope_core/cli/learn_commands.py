@@ -81,7 +81,7 @@ def learn(
     embedder: EmbedderName = None,
 ) -> None:
     """Learn from requests which tools serve them; search --model uses what was learned."""
-    from toolscope_core.evaluation.query_sets import read_queries
+    from toolscope_core.evaluation.query_sets import read_queries, with_ids
     from toolscope_core.files.folders import MODEL_PROGRAM, check_ours
     from toolscope_core.llm.embedders import encoder_and_cache
     from toolscope_core.tool2vec.model_folder import write_model
@@ -91,7 +91,8 @@ def learn(
         method, candidates, encoder or "", described, first, refiner_encoder or ""
     )
     check_ours(out, MODEL_PROGRAM)
-    catalog, query_set = read_files(catalogs), read_queries(queries)
+    catalog = read_files(catalogs)
+    query_set = with_ids(read_queries(queries), catalog.tools)
     written = read_variants(variants, catalog).by_id if variants else {}
     trainer = Trainer(*encoder_and_cache(embedder), progress())
     model = trained_model(catalog.tools, query_set, written, options, trainer)
@@ -136,7 +137,7 @@ def tune_files(
     from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
     from toolscope_core.embedding.tool_text import tool_text
     from toolscope_core.embedding.vector_cache import VectorCache
-    from toolscope_core.evaluation.query_sets import read_queries
+    from toolscope_core.evaluation.query_sets import read_queries, with_ids
     from toolscope_core.files.folders import (
         EMBEDDER_PROGRAM,
         MANIFEST,
@@ -153,7 +154,9 @@ def tune_files(
     catalog = read_files(catalogs)
     written = read_variants(variants, catalog).by_id if variants else {}
     tools = sorted(with_variants(catalog.tools, written), key=lambda tool: tool.id)
-    lessons = training_queries(read_queries(queries), written, [tool.id for tool in tools])
+    lessons = training_queries(
+        with_ids(read_queries(queries), tools), written, [tool.id for tool in tools]
+    )
     name, texts = embedder or DEFAULT_MODEL, tuple(map(tool_text, tools))
     encoder, cache = SentenceEmbedder(name), VectorCache(read_environment().cache_dir)
     vectors = embed_cached(lessons.texts, encoder, cache, progress())

@@ -10,7 +10,7 @@ from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.searcher import Searcher, SearchOptions, searched_catalog
 from toolscope_core.cli.terminal import progress, say, say_json, spent_json, spent_text
 from toolscope_core.evaluation.measured_toolsets import with_merged
-from toolscope_core.evaluation.query_sets import read_queries, relabelled, with_gold_among
+from toolscope_core.evaluation.query_sets import read_queries, relabelled, with_gold_among, with_ids
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -44,7 +44,8 @@ def plan_evaluation(
     Raises ``ConfigError`` where gold answers are not in the catalog, or no query has any.
     """
     searched = searched_catalog(read_files(catalogs), search)
-    judged = [query for query in read_queries(queries) if query.gold]
+    query_set = with_ids(read_queries(queries), searched.catalog.tools)
+    judged = [query for query in query_set if query.gold]
     kept = with_gold_among(judged, searched.catalog.by_id, skip_unknown)
     if not kept:
         raise ConfigError(f"no query of {queries} has a gold answer here; give ids under `gold`")

@@ -107,7 +107,7 @@ def profile(
     ask: AskRequest = SAVED,
 ) -> None:
     """Show the profiles of agents, or make the smallest one that serves a list of requests."""
-    from toolscope_core.evaluation.query_sets import read_queries
+    from toolscope_core.evaluation.query_sets import read_queries, with_ids
     from toolscope_core.profiles.intent_cover import intents_of
 
     makes = queries is not None or intents is not None
@@ -117,7 +117,8 @@ def profile(
     if not makes or name is None:
         _show(catalog, name)
         return
-    requests = [*(read_queries(queries) if queries else ()), *_traced(catalog, intents)]
+    given = with_ids(read_queries(queries), catalog.plan.catalog.tools) if queries else ()
+    requests = [*given, *_traced(catalog, intents)]
     if by == "model":
         wanted = _planned(catalog, requests, ask)
     else:

@@ -116,7 +116,7 @@ def evaluation(
     from toolscope_core.cli.searcher import Searcher, searched_catalog
     from toolscope_core.evaluation.change_effects import Searched, compared_changes, merges_of
     from toolscope_core.evaluation.measured_toolsets import with_merged
-    from toolscope_core.evaluation.query_sets import read_queries, with_gold_among
+    from toolscope_core.evaluation.query_sets import read_queries, with_gold_among, with_ids
     from toolscope_core.evaluation.reports import metric_rows
 
     of_merges = {"--labels are": options.labels, "--each-change is": options.each_change}
@@ -126,7 +126,8 @@ def evaluation(
     if options.select and options.search.servers:
         raise ConfigError("--select takes tools, not servers; leave out --servers or --select")
     searched = searched_catalog(read_files(catalogs), options.search)
-    query_set, owners = read_queries(queries), _owners(searched.catalog)
+    query_set = with_ids(read_queries(queries), searched.catalog.tools)
+    owners = _owners(searched.catalog)
     gold_of = partial(_gold, servers=options.search.servers, owners=owners)
     judged = [query for query in query_set if gold_of(query)]
     names = set(owners.values()) if options.search.servers else owners.keys()

@@ -19,7 +19,7 @@ from toolscope_core.cli.search_options import (
 )
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.metrics import Gold
-from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled
+from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled, with_ids
 from toolscope_core.evaluation.ranking import ToolsetRanker
 from toolscope_core.evaluation.reports import MetricRow
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
@@ -200,7 +200,8 @@ class Searcher:
             return model.after_merge(self._former.tools, self._phi, self._catalog.tools)
         if self._options.usage is None:
             return None
-        queries = read_queries(self._options.usage)
+        named = (self._former or self._catalog).tools
+        queries = with_ids(read_queries(self._options.usage), named)
         return _usage_model(
             self._catalog,
             relabelled(queries, self._phi) if self._phi else queries,

@@ -12,7 +12,7 @@ from toolscope_core.catalog.sources import load_paths
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.comparison import Trial, request_of
-from toolscope_core.evaluation.query_sets import Query, read_queries, with_gold_among
+from toolscope_core.evaluation.query_sets import Query, read_queries, with_gold_among, with_ids
 from toolscope_core.evaluation.ranking import ToolsetRanker
 from toolscope_core.evaluation.synthetic import synthetic_queries
 from toolscope_core.llm.embedders import embedder_of, scorer_of
@@ -64,7 +64,8 @@ class Laboratory:
         """Raises ``ConfigError`` where gold answers are not in the catalog, or no query has any."""
         queries: Sequence[Query] = synthetic_queries(self.catalog)
         if self.options.queries is not None:
-            queries = [one for one in read_queries(self.options.queries) if one.gold]
+            read = with_ids(read_queries(self.options.queries), self.catalog.tools)
+            queries = [one for one in read if one.gold]
             queries = with_gold_among(queries, self.catalog.by_id, self.options.skip_unknown)
         return Trial.of(self.catalog, queries, request_of(self.options.split), cutoffs)
 

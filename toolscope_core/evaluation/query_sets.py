@@ -3,22 +3,26 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from toolscope_core.catalog.naming import ids_by_name
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.files.json_lines import row_of, text_of
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.tool import JsonObject
+from toolscope_core.model.tool import JsonObject, Tool
 
 LISTS = ("gold", "gold_tools", "gold_servers", "steps", "calls", "allowed", "forbidden")
 FIELDS = ("id", "query", "expected", *LISTS)
 """What is read of a row; any other field may stand beside them."""
-_MOST_NAMED = 5
+_MOST_NAMED, _MOST_NEAR = 5, 3
+_CLOSE = 0.8
+"""From this ratio of common letters on (``difflib``) a name may be a misspelt one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,28 @@ def queries_of(content: bytes, name: str) -> QuerySet:
     return QuerySet(tuple(queries), tuple(problems))
 
 
+def with_ids(queries: Iterable[Query], tools: Sequence[Tool]) -> tuple[Query, ...]:
+    """The queries with tools by their ids, where a set names one that no other tool has the name
+    of. A name of several tools stays, and is in no catalog.
+    """
+    ids = ids_by_name(tools)
+    return tuple(with_names(query, ids) for query in queries)
+
+
+def with_names(query: Query, names: Mapping[str, str]) -> Query:
+    """The query with other names for the tools that answer it and those that may or may not."""
+
+    def renamed(some: Collection[str]) -> frozenset[str]:
+        return frozenset(names.get(one, one) for one in some)
+
+    return replace(
+        query,
+        gold=tuple(map(renamed, query.gold)),
+        allowed=renamed(query.allowed),
+        forbidden=renamed(query.forbidden),
+    )
+
+
 def with_gold_among(
     queries: Iterable[Query],
     names: Collection[str],
@@ -128,10 +154,10 @@ def with_gold_among(
         return queries
     if not skip:
         more = f" and {len(unknown) - _MOST_NAMED:,} more" if len(unknown) > _MOST_NAMED else ""
+        shown = [or_near(one, names) for one in sorted(unknown)[:_MOST_NAMED]]
         raise ConfigError(
-            f"the queries ask for what the catalog does not have: "
-            f"{', '.join(sorted(unknown)[:_MOST_NAMED])}{more}; give the catalog they were made "
-            "for, or --skip-unknown to leave these queries out"
+            f"the queries ask for what the catalog does not have: {', '.join(shown)}{more}; give "
+            "the catalog they were made for, or --skip-unknown to leave these queries out"
         )
     return tuple(
         one for one in queries if unknown.isdisjoint(name for need in gold_of(one) for name in need)
@@ -141,6 +167,16 @@ def with_gold_among(
 def unknown_gold(golds: Iterable[Gold], names: Collection[str]) -> frozenset[str]:
     """What gold answers name that is not in ``names``."""
     return frozenset(one for gold in golds for need in gold for one in need) - set(names)
+
+
+def or_near(name: str, names: Collection[str]) -> str:
+    """A name that is not among those, and which of them may be meant: the same tool on a server, or
+    a similar name.
+    """
+    bare = name.rpartition("/")[2].casefold()
+    near = sorted(one for one in names if one.rpartition("/")[2].casefold() == bare)
+    near = near or get_close_matches(name, names, _MOST_NEAR, _CLOSE)
+    return f"{name} (did you mean {' or '.join(near[:_MOST_NEAR])}?)" if near else name
 
 
 def relabelled(queries: Iterable[Query], phi: Mapping[str, str | None]) -> tuple[Query, ...]:

@@ -15,7 +15,7 @@ from toolscope_core.evaluation.agent.agent_report import AgentReport, agent_repo
 from toolscope_core.evaluation.agent.episode_rows import EpisodeFile
 from toolscope_core.evaluation.agent.expected_answers import check_expected
 from toolscope_core.evaluation.agent.offered_tools import TARGET, Choice
-from toolscope_core.evaluation.query_sets import Query, with_gold_among
+from toolscope_core.evaluation.query_sets import Query, with_gold_among, with_ids
 from toolscope_core.mcp.gateway.bundle_routes import (
     ServedBundle,
     read_served_bundle,
@@ -138,7 +138,7 @@ def read_toolset_pair(
                 f"the toolset {name} has {len(served.table.offered)} tools, and endpoints take "
                 f"{most} in a call; give --k 20, so that the agent gets the best 20 of each request"
             )
-    judged = [query for query in queries if query.gold]
+    judged = [query for query in with_ids(queries, before.catalog.tools) if query.gold]
     kept = with_gold_among(judged, before.catalog.by_id, skip_unknown)[:first]
     if not kept:
         raise ConfigError(

@@ -1,9 +1,16 @@
 """Query sets on the screen: previewed, kept with a catalog, read again."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from toolscope_core.evaluation.query_sets import Query, QuerySet, queries_of, unknown_gold
+from toolscope_core.evaluation.query_sets import (
+    Query,
+    QuerySet,
+    or_near,
+    queries_of,
+    unknown_gold,
+    with_ids,
+)
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.store.named_rows import delete_query_file, keep_query_file, list_query_files
 from ui.shared.services.page_service import PageService
@@ -14,7 +21,8 @@ MOST_BYTES = 50_000_000
 @dataclass(frozen=True, slots=True)
 class QuerySetView:
     """A query set against a catalog. ``unknown`` is what gold answers name and the catalog does not
-    have, tool ids and names of servers, sorted; ``judged`` counts the queries with gold answers.
+    have, tools and then servers, each with what may be meant; ``judged`` counts the queries with
+    gold answers.
     """
 
     name: str
@@ -89,6 +97,7 @@ class LoadedQueries(PageService):
                 f"{name} has no queries{why}; give one JSON object a line, or CSV, with `query`"
             )
         catalog = self._catalogs.open(catalog_id)
+        queries = replace(queries, queries=with_ids(queries.queries, catalog.tools))
         owners = {tool.owner for tool in catalog.tools}
         tools = unknown_gold((one.gold for one in queries.queries), catalog.by_id)
         servers = unknown_gold((one.servers for one in queries.queries), owners)
@@ -98,5 +107,8 @@ class LoadedQueries(PageService):
             content=queries,
             judged=sum(bool(one.gold or one.servers) for one in queries.queries),
             with_steps=sum(bool(one.steps) for one in queries.queries),
-            unknown=tuple(sorted(tools | servers)),
+            unknown=(
+                *(or_near(one, catalog.by_id) for one in sorted(tools)),
+                *(or_near(one, owners) for one in sorted(servers)),
+            ),
         )
