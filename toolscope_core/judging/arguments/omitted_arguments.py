@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from toolscope_core.judging.word_stems import spelling
@@ -125,6 +126,7 @@ def without_defaults(description: str) -> str:
     return text + description[MOST_READ:]
 
 
+@lru_cache(maxsize=65_536)
 def conditions_of(tool: Tool) -> tuple[Condition, ...]:
     """What the words of a tool ask of the presence of its optional arguments, in order."""
     names = [parameter.name for parameter in tool.parameters]
@@ -133,14 +135,12 @@ def conditions_of(tool: Tool) -> tuple[Condition, ...]:
     conditions = []
     for owner, text in texts:
         for sentence in sentences(text[:MOST_READ]):
-            named = frozenset(name for name in names if _is_named(name, sentence))
             is_choice = _CHOICE.match(sentence) is not None
-            if is_choice:
-                about = named | ({owner} - {""})
-            elif _NEEDED.search(sentence):
-                about = frozenset({owner}) if owner else named
-            else:
+            if not is_choice and not _NEEDED.search(sentence):
                 continue
+            about = frozenset({owner} - {""})
+            if is_choice or not owner:
+                about |= {name for name in names if _is_named(name, sentence)}
             if about and not about <= required:
                 conditions.append(Condition(sentence, about, is_choice))
     return tuple(conditions)

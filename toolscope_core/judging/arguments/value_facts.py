@@ -162,11 +162,9 @@ def unsaid(parameter: Parameter, beside: Tool) -> list[str]:
     argument, nor in its schema; without what is no word of its own: facts, bounds, defaults and
     examples.
     """
-    said = _keys_said(beside)
-    words = words_of(_left_over(without_defaults(without_conditions(parameter.description))))
-    return [
-        word for word in dict.fromkeys(words) if _is_telling(word) and said.isdisjoint(_keys(word))
-    ]
+    telling = _telling_words(parameter.description)
+    said = _keys_said(beside) if telling else frozenset()
+    return [word for word in telling if said.isdisjoint(_keys(word))]
 
 
 @lru_cache(maxsize=65_536)
@@ -284,6 +282,12 @@ def _unit(counted: str | None) -> str:
     return {"char": "character", "result": "", "item": "", "entrie": "", "row": ""}.get(unit, unit)
 
 
+@lru_cache(maxsize=65_536)
+def _telling_words(description: str) -> tuple[str, ...]:
+    words = words_of(_left_over(without_defaults(without_conditions(description))))
+    return tuple(filter(_is_telling, dict.fromkeys(words)))
+
+
 def _is_telling(word: str) -> bool:
     """Whether the word may turn what a value means: one of our list, a number, no English one."""
     return (
@@ -300,6 +304,7 @@ def _keys_said(tool: Tool) -> frozenset[Key]:
     return frozenset(key for word in words for key in _keys(word))
 
 
+@lru_cache(maxsize=65_536)
 def _keys(word: str) -> frozenset[Key]:
     return keys_of(word) | _SAME.get(word, frozenset()) | {meaning(word), stem(word)}
 
