@@ -1,4 +1,4 @@
-"""The app: page registry and the frame around every page."""
+"""The app: what serves it, the page registry, and the frame around every page."""
 
 import sys
 from pathlib import Path
@@ -6,12 +6,8 @@ from pathlib import Path
 import streamlit as st
 
 WORDMARK = Path(__file__).parent / "ui" / "wordmark.svg"
-
-# An icon of our own, or the browser fetches that of the page from a font server.
-st.set_page_config(page_title="ToolScope", page_icon="🧰", layout="wide")
-st.logo(str(WORDMARK), size="large")
-# The page begins below the menu bar and not as far again, and is as wide as the window.
-st.html(
+STYLE = (
+    # The page begins below the menu bar and not as far again, and is as wide as the window.
     "<style>[data-testid='stMainBlockContainer'] {padding: 3.75rem 2rem 2rem} "
     "[data-testid='stBottomBlockContainer'] {padding: .5rem 2rem} "
     "h1 {padding: 0 0 .6rem !important}"
@@ -45,54 +41,76 @@ st.html(
     "</style>"
 )
 
-PAGES = [
-    st.Page("pages/catalog.py", title="Catalog", icon=":material/inventory_2:", default=True),
-    st.Page("pages/overlap.py", title="Overlap", icon=":material/join_inner:", url_path="overlap"),
-    st.Page("pages/graph.py", title="Graph", icon=":material/hub:", url_path="graph"),
-    st.Page("pages/review.py", title="Review", icon=":material/rule:", url_path="review"),
-    st.Page(
-        "pages/documents.py", title="Documents", icon=":material/edit_note:", url_path="documents"
-    ),
-    st.Page("pages/profiles.py", title="Profiles", icon=":material/badge:", url_path="profiles"),
-    st.Page("pages/export.py", title="Export", icon=":material/ios_share:", url_path="export"),
-    st.Page(
-        "pages/retrieval.py", title="Retrieval", icon=":material/search:", url_path="retrieval"
-    ),
-    st.Page(
-        "pages/evaluation.py",
-        title="Evaluation",
-        icon=":material/query_stats:",
-        url_path="evaluation",
-    ),
-    st.Page("pages/history.py", title="History", icon=":material/history:", url_path="history"),
-    st.Page("pages/settings.py", title="Settings", icon=":material/settings:", url_path="settings"),
-]
+PAGES = {
+    "catalog": "inventory_2",
+    "overlap": "join_inner",
+    "graph": "hub",
+    "review": "rule",
+    "documents": "edit_note",
+    "profiles": "badge",
+    "export": "ios_share",
+    "retrieval": "search",
+    "evaluation": "query_stats",
+    "history": "history",
+    "settings": "settings",
+}
+"""Each page with its icon, in the order of the menu."""
 
-# Off in config.toml, as Streamlit would list every file of pages/ until the first run ends; but
-# what is off hides this menu too.
-st.set_option("client.showSidebarNavigation", True)
-page = st.navigation(PAGES)
-st.set_option("client.showSidebarNavigation", False)
-starting = st.empty()
-if "ui.shared.page_frame" not in sys.modules:  # first visit, not started by `python -m ui`
-    starting.info(
-        "ToolScope is starting. The first start takes a few seconds.", icon=":material/timer:"
+
+def draw_page() -> None:
+    """The page of the address in its frame; what takes seconds to import comes last."""
+    # An icon of our own, or the browser fetches that of the page from a font server.
+    st.set_page_config(page_title="ToolScope", page_icon="🧰", layout="wide")
+    st.logo(str(WORDMARK), size="large")
+    st.html(STYLE)
+    # Off in config.toml, as Streamlit would list every file of pages/ until the first run ends;
+    # but what is off hides this menu too.
+    st.set_option("client.showSidebarNavigation", True)
+    page = st.navigation(
+        [
+            st.Page(
+                f"pages/{name}.py",
+                title=name.title(),
+                icon=f":material/{icon}:",
+                url_path=name,
+                default=name == next(iter(PAGES)),
+            )
+            for name, icon in PAGES.items()
+        ]
     )
+    st.set_option("client.showSidebarNavigation", False)
+    starting = st.empty()
+    if "ui.shared.page_frame" not in sys.modules:  # first visit, not started by `python -m ui`
+        starting.info(
+            "ToolScope is starting. The first start takes a few seconds.", icon=":material/timer:"
+        )
+    from toolscope_core.model.errors import ToolScopeError, missing_packages_in_words
+    from ui.shared import page_frame, safe_text, sign_in
+    from ui.shared.tools import tool_drawer, tool_selection
 
-# Last, as they take seconds: name and menu stand before.
-from toolscope_core.model.errors import ToolScopeError, missing_packages_in_words  # noqa: E402
-from ui.shared import page_frame, safe_text, sign_in  # noqa: E402
-from ui.shared.tools import tool_drawer, tool_selection  # noqa: E402
+    starting.empty()
+    try:
+        sign_in.refuse_unguarded()
+        sign_in.required()
+        page_frame.frame(page.title)
+        tool_selection.restore()
+        tool_selection.selection_panel()
+        tool_drawer.drawer()
+        with missing_packages_in_words():
+            page.run()
+    except ToolScopeError as error:
+        safe_text.show_error(error)
 
-starting.empty()
-try:
-    sign_in.refuse_strangers()
-    sign_in.required()
-    page_frame.frame(page.title)
-    tool_selection.restore()
-    tool_selection.selection_panel()
-    tool_drawer.drawer()
-    with missing_packages_in_words():
-        page.run()
-except ToolScopeError as error:
-    safe_text.show_error(error)
+
+if __name__ == "__main__":  # a script that Streamlit runs for each page
+    draw_page()
+else:  # a module: `streamlit run` finds this by its name, as uvicorn and `python -m ui` do
+    from starlette.middleware import Middleware
+
+    from ui.shared import request_guard, start_token
+
+    app = st.App(
+        __file__,
+        middleware=[Middleware(request_guard.RequestGuard)],
+        lifespan=start_token.announced,
+    )

@@ -8,25 +8,18 @@ The options are those of ``streamlit run``.
 
 import contextlib
 import sys
-from collections.abc import AsyncIterator
 from importlib import import_module
 from pathlib import Path
 
 import click
-import streamlit as st
-from starlette.middleware import Middleware
 from streamlit.web import cli
 
 from toolscope_core.model.errors import ToolScopeError
-from ui.shared import page_frame, request_guard, sign_in, start_token
+from ui.shared import page_frame
 
 APP = Path(__file__).parents[1] / "app.py"
 NEEDED_BY_STREAMLIT = ("streamlit.emojis",)
 """What Streamlit imports only when a page asks for it, and every page does."""
-OPEN_TO_OTHERS = (
-    "WARNING: other machines can reach this app, and it asks nobody for a login: whoever reaches "
-    "it can read and change every catalog. Starting servers from the app is off."
-)
 
 
 @click.command()
@@ -45,17 +38,7 @@ def main(**options: object) -> None:
         for name, value in options.items()
         if value not in (None, ())
     }
-    guard = Middleware(request_guard.RequestGuard)
-    st.App(APP, middleware=[guard], lifespan=_announce).run(config=given)
-
-
-@contextlib.asynccontextmanager
-async def _announce(_app: object) -> AsyncIterator[None]:
-    """Say in the terminal what a user has to know of this start."""
-    if sign_in.is_bound_to_others() and not sign_in.is_configured():
-        click.secho(OPEN_TO_OTHERS, fg="red", bold=True, err=True)
-    start_token.start_token()
-    yield
+    import_module(APP.stem).app.run(config=given)
 
 
 if __name__ == "__main__":

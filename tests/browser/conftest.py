@@ -90,6 +90,9 @@ class Watched:
         told = "&".join(f"{key}={value}" for key, value in query.items())
         self.page.goto(f"{self.url}/{path}?{told}")
         self.page.locator("h1").first.wait_for(timeout=60_000)
+        self.settled()
+        if path == "review":  # its buttons have keys once the page can hold them back
+            self.page.get_by_role("button", name="Help Shortcut H").wait_for()
         return self.settled()
 
     def upload(self, file):

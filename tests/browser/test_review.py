@@ -1,6 +1,9 @@
 """The Review page in Chromium: nothing is accepted that was not on the screen."""
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from playwright.sync_api import expect
@@ -206,3 +209,41 @@ def test_the_head_of_a_column_sets_the_order_of_the_keys(watched):
     assert follows(names(), alphabet[::-1])
     head()
     assert follows(names(), first), "the order it had"
+
+
+@pytest.fixture
+def busy():
+    """A machine that has other work to do, on each core."""
+    burners = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(os.cpu_count() or 1)
+    ]
+    yield
+    for burner in burners:
+        burner.kill()
+        burner.wait()
+
+
+@pytest.mark.case(70, 78)
+@pytest.mark.parametrize(("seen", "delay"), [("h1", 60), (".st-key-question h3", 90), ("menu", 75)])
+def test_what_is_typed_from_the_first_paint_on_decides_nothing(watched, busy, seen, delay):
+    page = watched.page
+    if seen == "menu":  # the keys are known to the session, and the page comes again
+        watched.open("review", catalog="Example")
+        page.get_by_role("link", name="Export").click()
+        expect(page.locator("h1")).to_have_text("Export")
+        page.get_by_role("link", name="Review").click()
+    else:
+        page.goto(f"{watched.url}/review?catalog=Example", wait_until="commit")
+        page.locator(seen).first.wait_for()
+    for words in ("gask the finance team, as fees are ", "Far ", "off and Add up"):
+        page.keyboard.press("Shift")
+        page.keyboard.type(words, delay=delay)
+    watched.settled()
+    expect(page.get_by_text("0 of 13 reviewed")).to_be_visible()
+    page.locator("h1").click()
+    page.keyboard.press("Escape")  # the note, where the first letter was in time
+    watched.settled()
+    before = page.url
+    page.keyboard.press("j")
+    expect(page).not_to_have_url(before)

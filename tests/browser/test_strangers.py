@@ -31,8 +31,7 @@ def status(server, path, **headers):
         connection.close()
 
 
-@pytest.mark.case(71)
-def test_over_the_socket_only_the_app_itself_is_let_in(server):
+def lets_in_only_itself(server):
     port = urlsplit(server.url).port
     own = f"http://localhost:{port}"
     foreign = (
@@ -50,7 +49,18 @@ def test_over_the_socket_only_the_app_itself_is_let_in(server):
     assert status(server, "/_stcore/stream", **UPGRADE, Origin=own) == 101
 
 
-def shows_nothing(launched, server):
+@pytest.mark.case(71)
+def test_over_the_socket_only_the_app_itself_is_let_in(server):
+    lets_in_only_itself(server)
+
+
+@pytest.mark.case(94)
+def test_nor_is_anybody_else_however_the_app_is_started(tmp_path):
+    with running(tmp_path, "streamlit", "run", "app.py") as server:
+        lets_in_only_itself(server)
+
+
+def test_a_name_mapped_to_this_machine_shows_nothing(launched, server):
     _, launch = launched
     mapped = launch("--host-resolver-rules=MAP evil.test 127.0.0.1")
     try:
@@ -63,11 +73,12 @@ def shows_nothing(launched, server):
         mapped.close()
 
 
-def test_a_name_mapped_to_this_machine_shows_nothing(launched, server):
-    shows_nothing(launched, server)
-
-
+@pytest.mark.case(94)
 @pytest.mark.nightly
-def test_nor_does_it_however_the_app_was_started(launched, tmp_path):
-    with running(tmp_path, "streamlit", "run", "app.py", prepared=True) as server:
-        shows_nothing(launched, server)
+def test_a_page_that_is_started_without_the_app_shows_nothing(chromium, tmp_path):
+    with running(tmp_path, "streamlit", "run", "pages/review.py", prepared=True) as server:
+        page = chromium.new_page()
+        page.goto(server.url)
+        expect(page.get_by_text("toolscope app")).to_be_visible()
+        expect(page.get_by_test_id("stMarkdown")).to_have_count(0)
+        page.close()

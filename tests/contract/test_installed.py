@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+import urllib.error
 import urllib.request
 import zipfile
 from dataclasses import replace
@@ -157,22 +158,40 @@ def test_the_command_merges_the_packaged_example_from_another_folder(installed, 
     assert (tmp_path / "bundle" / "manifest.json").is_file()
 
 
-def test_the_app_serves_its_first_page(installed, environ, tmp_path):
+@pytest.mark.case(94)
+@pytest.mark.parametrize(
+    "start",
+    [
+        ("toolscope", "app", "--port"),
+        pytest.param(
+            ("python", "-m", "streamlit", "run", "{}/toolscope_app/app.py", "--server.port"),
+            marks=pytest.mark.nightly,
+        ),
+    ],
+    ids=["toolscope", "streamlit"],
+)
+def test_the_app_serves_its_first_page(installed, environ, tmp_path, start):
+    (packages,) = installed.parent.glob("lib/python*/site-packages")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     environ["STREAMLIT_SERVER_SCRIPT_HEALTH_CHECK_ENABLED"] = "true"
-    command = [installed / "toolscope", "app", "--port", str(port)]
+    command = [installed / start[0], *(one.format(packages) for one in start[1:]), str(port)]
     with (tmp_path / "output").open("w") as output:
         app = subprocess.Popen(command, cwd=tmp_path, env=environ, stdout=output, stderr=output)
         try:
             assert answer(app, port, "_stcore/health") == "ok", (tmp_path / "output").read_text()
             page = answer(app, port, "_stcore/script-health-check")
+            foreign = urllib.request.Request(
+                f"http://127.0.0.1:{port}", headers={"Host": "evil.test"}
+            )
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(foreign)
         finally:
             app.terminate()
             app.wait(PATIENCE)
     assert page == "ok", (tmp_path / "output").read_text()
-    assert "69 tools, analysed" in (tmp_path / "output").read_text()
+    assert ("69 tools, analysed" in (tmp_path / "output").read_text()) is (start[0] == "toolscope")
 
 
 SET_UP = "Install ToolScope"

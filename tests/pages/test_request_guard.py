@@ -10,7 +10,6 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from ui import __main__ as start
 from ui.shared import request_guard, sign_in, start_token
 
 OWN = {"host": "localhost:8501", "origin": "http://localhost:8501"}
@@ -116,7 +115,7 @@ def test_a_start_says_that_others_reach_it_and_its_token(
     start_token.start_token.cache_clear()
 
     async def announced():
-        async with start._announce(None):
+        async with start_token.announced(None):
             pass
 
     asyncio.run(announced())

@@ -10,7 +10,7 @@ from toolscope_core.catalog.tokens import Size, SizeChange
 from toolscope_core.model.address_keys import tool_key
 from ui.review.queue_table import sorted_rows
 from ui.shared import page_frame
-from ui.shared.cards.shortcuts import SHORTCUTS
+from ui.shared.cards.shortcuts import LISTENS, SHORTCUTS
 from ui.shared.safe_text import word_diff
 
 
@@ -260,6 +260,9 @@ def test_keys_can_be_switched_off(page):
     def shortcuts():
         return {b.proto.shortcut for b in page.at.button if b.proto.shortcut}
 
+    assert shortcuts() == set(), "the browser does not listen yet"
+    page.at.session_state[LISTENS] = True
+    page.at.run()
     assert {key.upper() for key in shortcuts()} >= set("AXFSJKPDNGH")
     page.press("help")
     page.at.toggle(key="keys").set_value(False).run()
@@ -299,6 +302,8 @@ def test_what_was_decided_last_can_be_taken_back_after_the_last_card(page):
         page.press(f"accept_{card_id(page)}")
     assert "Nothing left to review" in page.text
     before = len(page.review.standing(1))
+    page.at.session_state[LISTENS] = True
+    page.at.run()
     undo = page.button("undo_")
     assert undo.proto.shortcut
     undo.click().run()

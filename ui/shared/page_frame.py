@@ -192,6 +192,7 @@ def _rerun_through_app() -> NoReturn:
     """Run again, through app.py. Until a process has registered its pages once, Streamlit runs a
     page that a link leads to on its own, without the frame.
     """
+    sign_in.refuse_unguarded()
     here = (st.context.url or "").rstrip("/").rpartition("/")[2]
     st.navigation(
         [st.Page(lambda: None, title="ToolScope", url_path=path) for path in ("home", here)]

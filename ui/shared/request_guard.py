@@ -71,10 +71,14 @@ class RequestGuard:
     the browser what a page of the app may load.
     """
 
+    is_in_front = False
+    """Whether what this process serves goes through a guard; a page without one says so."""
+
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        RequestGuard.is_in_front = True
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

@@ -67,13 +67,10 @@ def is_bound_to_others() -> bool:
     return st.get_option("server.address") not in request_guard.LOOPBACK
 
 
-def refuse_strangers() -> None:
-    """Stop a page whose browser names a foreign host or comes from a foreign page.
-
-    ``python -m ui`` refuses such requests before Streamlit sees them; ``streamlit run app.py`` has
-    no such guard in front.
+def refuse_unguarded() -> None:
+    """Stop a page that a browser asks for past the guard: a script was started that is not the app,
+    or in a way that knows nothing of the guard.
     """
-    host = st.context.headers.get("Host")
-    if host and (reason := request_guard.refusal(host, st.context.headers.get("Origin"))):
-        st.text(reason)
+    if st.context.headers.get("Host") and not request_guard.RequestGuard.is_in_front:
+        st.text("This is only a part of ToolScope. End it, and start the whole: toolscope app")
         st.stop()

@@ -4,16 +4,23 @@ A program that runs on this machine, or a page that slipped past every other che
 app as the user does, but cannot read what was printed there.
 """
 
+import contextlib
 import hmac
 import secrets
 import sys
+from collections.abc import AsyncIterator
 from functools import cache
 
+import click
 import streamlit as st
 
 from ui.shared import sign_in
 
 GIVEN = "start_token_given"
+OPEN_TO_OTHERS = (
+    "WARNING: other machines can reach this app, and it asks nobody for a login: whoever reaches "
+    "it can read and change every catalog. Starting servers from the app is off."
+)
 
 
 @cache
@@ -23,6 +30,15 @@ def start_token() -> str:
     sys.stderr.write(f"  Token that starting servers from the app asks for: {token}\n")
     sys.stderr.flush()
     return token
+
+
+@contextlib.asynccontextmanager
+async def announced(_app: object) -> AsyncIterator[None]:
+    """The life of the app, at whose start the terminal says what a user has to know of it."""
+    if sign_in.is_bound_to_others() and not sign_in.is_configured():
+        click.secho(OPEN_TO_OTHERS, fg="red", bold=True, err=True)
+    start_token()
+    yield
 
 
 def asks_for_token() -> bool:

@@ -51,6 +51,9 @@ takes no question mark.
 CLOSE = "Escape"
 """The key that closes a panel; also where people want no shortcuts."""
 
+LISTENS = "keys_listen"
+"""Session key: whether the browser holds keys back where they rest; until then there are none."""
+
 _resting_keys = st.components.v2.component(
     "toolscope_keys",
     html="<i></i>",
@@ -60,9 +63,14 @@ _resting_keys = st.components.v2.component(
 
 def let_rest() -> None:
     """Have the keys rest whenever they could be meant for something else. Call it on each page
-    that has shortcuts; ``resting_keys.js`` says when that is.
+    that has shortcuts, before its buttons; ``resting_keys.js`` says when that is.
     """
-    _resting_keys(key="resting_keys", width="content")
+    _resting_keys(
+        key="resting_keys",
+        width="content",
+        data={"listens": st.session_state.get(LISTENS, False)},
+        on_listens_change=_give_keys,
+    )
 
 
 def panel(name: str, border: bool = False) -> DeltaGenerator:
@@ -72,7 +80,8 @@ def panel(name: str, border: bool = False) -> DeltaGenerator:
 
 def letter(action: str) -> str | None:
     """The key of an action for ``st.button(shortcut=)``, ``None`` where people want none."""
-    return SHORTCUTS[action].letter if st.session_state.get("keys", True) else None
+    has_keys = st.session_state.get(LISTENS) and st.session_state.get("keys", True)
+    return SHORTCUTS[action].letter if has_keys else None
 
 
 def label(action: str, blind: bool) -> str:
@@ -131,6 +140,10 @@ def help_box() -> None:
                 persist_state="session",
                 help="For an honest audit: the card shows the tools, neither probability nor kind.",
             )
+
+
+def _give_keys() -> None:
+    st.session_state[LISTENS] = True
 
 
 def _toggle() -> None:
