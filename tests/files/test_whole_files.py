@@ -21,6 +21,7 @@ OWN_FILES = {
     "judging/weights.py": "package",
     "judging/word_stems.py": "package",
     "judging/wordnet.py": "package",
+    "judging/arguments/value_facts.py": "package",
     "judging/words.py": "package",
     "mcp/servers/server_keeper.py": "/proc",
     "retrieval/client_search.py": "no file: it opens a search",

@@ -7,7 +7,15 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.app_tab import AppTab
 from tests.support.fakes import WordEmbedder
-from tests.ui.services.conftest import computed_aside, one_store, own, shared, stores_apart, work  # noqa: F401
+from tests.ui.services.conftest import (  # noqa: F401
+    computed_aside,
+    endless_maps,
+    one_store,
+    own,
+    shared,
+    stores_apart,
+    work,
+)
 from ui.shared import page_frame
 from ui.shared.charts import pictures
 

@@ -51,6 +51,25 @@ def test_what_is_not_ticked_is_left_alone(page):
     assert page.review.progress(1).accepted == 1
 
 
+def test_safe_merges_open_on_all_ticked_rows_and_a_find_that_narrows_them_is_said(page):
+    def rows():
+        table = page.widget("dataframe", "bulk_rows_")
+        return list(table.value["name"]), page.at.session_state[table.key]["selection"]["rows"]
+
+    find = page.widget("text_input", "review_find")
+    find.set_value("mail").run()
+    assert "**1 of 3 merges** listed, by find “mail”" in page.text
+    page.press("accept_safe")
+    names, ticked = rows()
+    assert (len(names), names[0], ticked) == (3, "list_files", [0])
+    assert not page.widgets("button", "list_all")
+    for words, said in (("mail", "0 of 1 safe merge"), ("no such", "None of 3 clusters")):
+        page.widget("text_input", "review_find").set_value(words).run()
+        assert said in page.text
+        page.press("list_all")
+        assert rows() == (names, [0])
+
+
 def test_a_larger_router_cannot_be_ticked(page, monkeypatch):
     mail = by_name(page.work, 1, "send_mail").id
     monkeypatch.setattr(Review, "larger_routers", lambda self, catalog_id: frozenset({mail}))

@@ -110,6 +110,26 @@ def test_a_failed_projection_is_told_and_started_again_only_when_asked(
     assert work.service(Maps).job(catalog_id, "UMAP").id != failed
 
 
+@pytest.mark.parametrize("leave", ["page", "method"])
+def test_a_map_that_is_left_stops_and_starts_again_unasked(monkeypatch, work, endless_maps, leave):
+    app, maps = plane(monkeypatch, work), work.service(Maps)
+    catalog_id = work.catalogs.newest()[0].id
+    first = maps.job(catalog_id, "UMAP")
+    if leave == "page":
+        app.switch_page("pages/settings.py").run()
+    else:
+        app.segmented_control(key="method").set_value("PCA").run()
+    with pytest.raises(JobError):
+        work.analyses.wait(first.id)
+    if leave == "page":
+        app.switch_page("pages/overlap.py")
+    else:
+        app.segmented_control(key="method").set_value("UMAP")
+    app.run()
+    assert maps.job(catalog_id, "UMAP").live
+    assert "left" not in words(app)
+
+
 def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, computed_aside):
     monkeypatch.setattr("ui.overlap.map_panel.UNASKED", 7)
     app = plane(monkeypatch, work)

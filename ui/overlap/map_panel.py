@@ -229,7 +229,7 @@ def _projected(catalog_id: int, method: Method) -> Method:
     job = maps.job(catalog_id, method)
     around = f"{seconds:,} to {2 * seconds:,} s"  # from a quiet machine to a busy one
     label = f"Compute {method} (about {around}, an estimate)"
-    if job is not None and not job.live and job.state != "done":
+    if job is not None and page_frame.has_failed(job):
         safe_text.show_error(JobError(job.message))
         if not st.button(label, icon=":material/replay:", key="project"):
             return "PCA"
@@ -265,7 +265,7 @@ def _measure(catalog_id: int) -> None:
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return
-    if job is not None and not job.live and job.state != "done":
+    if job is not None and page_frame.has_failed(job):
         safe_text.show_error(JobError(job.message))
     seconds = maps.silhouette_seconds(catalog_id)
     st.button(

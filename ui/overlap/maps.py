@@ -114,7 +114,7 @@ class Maps(PageService):
         """
         if refused := self.refusal(catalog_id, method):
             raise ConfigError(refused)
-        return self._analyses.background(
+        return self._analyses.watched.start(
             catalog_id, method, lambda progress: self.run(catalog_id, method, progress)
         )
 
@@ -184,7 +184,7 @@ class Maps(PageService):
 
     def start_silhouettes(self, catalog_id: int) -> str:
         """Compute in the background; returns the job's id (that of a running one, if any)."""
-        return self._analyses.background(
+        return self._analyses.watched.start(
             catalog_id, SILHOUETTES, lambda progress: self.run_silhouettes(catalog_id, progress)
         )
 

@@ -95,6 +95,14 @@ class VariantFigures(JobService):
         """About how long the three projections take, from rates seen."""
         return len(SIDES) * self._maps.seconds(catalog_id, method)
 
+    def start(self, catalog_id: int, method: Method = "PCA") -> str:
+        """As every such service; a map stops when its page is left."""
+        if method == "PCA":
+            return super().start(catalog_id, method)
+        return self._analyses.watched.start(
+            catalog_id, self.kind, lambda progress: self.run(catalog_id, method, progress)
+        )
+
     def run(self, catalog_id: int, method: Method = "PCA", progress: Progress = silent) -> None:
         """Embed, count and project here and now what is not known."""
         vectors = self._vectors_of(catalog_id, progress)

@@ -35,6 +35,9 @@ SAFE, BAR = "Safe merges", "By weakest pair"
 ACCEPTABLE = ("Weak pair or chain", "Put forward by a person")
 """The reasons against that a batch takes unless people say otherwise."""
 
+ALL = queue_panel.SHOWN[0]
+"""The list of all that waits."""
+
 WIDTHS = {0.05: "± 5 %", 0.1: "± 10 %", 0.15: "± 15 %"}
 
 TABLE_HEIGHT, REASONS_SHOWN = 560, 3
@@ -55,8 +58,9 @@ def bulk_panel(catalog_id: int, listed: Listing) -> None:
 
 
 def show_safe() -> None:
-    """Show the safe merges, ticked. Call it before the queue is drawn."""
-    st.session_state.update(show="Waiting", queue_view=VIEW, bulk_tick=SAFE)
+    """Show all safe merges, ticked. Call it before the queue is drawn."""
+    queue_panel.clear_filters()
+    st.session_state.update(show=ALL, queue_view=VIEW, bulk_tick=SAFE)
 
 
 def _waiting(catalog_id: int, listed: Listing) -> None:
@@ -69,14 +73,20 @@ def _waiting(catalog_id: int, listed: Listing) -> None:
     if tick == SAFE:
         st.markdown(decision_buttons.safe_in_words(catalog_id))
         at_first = tuple(filter(is_safe, waiting))
+        safe = page_frame.workspace().review.safe(catalog_id).clusters
+        show = "" if listed.show == ALL else listed.show
+        queue_panel.say_narrowed(len(at_first), len(safe), "safe merge", show, show_safe)
     else:
         at_first = _above_the_bar(waiting)
+        queue_panel.say_narrowed(len(listed.clusters), listed.total, "merge")
     if left := len(listed.clusters) - len(waiting):
         st.caption(
             f"Not listed: {quantity(left, 'merge')} that would need a gateway and give agents more "
             "to read. *Filter*, *Larger than its tools* lists them one by one."
         )
+    ticked = {one.id for one in at_first}
     clusters = [one for one in waiting if is_untouched(one)]
+    clusters.sort(key=lambda one: one.id not in ticked)  # or they may be out of sight
     if clusters:
         _table_with_buttons(catalog_id, listed, clusters, at_first)
 
@@ -168,6 +178,7 @@ def _table_with_buttons(
 
 def _settled(catalog_id: int, listed: Listing) -> None:
     """Accepted or rejected clusters, to be taken back."""
+    queue_panel.say_narrowed(len(listed.clusters), listed.total, "merge")
     decided = page_frame.workspace().settled.clusters(catalog_id, queue_panel.SETTLED[listed.show])
     by_id = {one.cluster.id: one.decision for one in decided}
     ticked = _table(catalog_id, listed, listed.clusters, listed.clusters, "bulk_settled")

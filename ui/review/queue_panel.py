@@ -1,5 +1,6 @@
 """The queue of the Review page: what is listed, in which order, and the table to choose from."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
@@ -9,7 +10,7 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.kinds import KINDS, ProposalKind
 from toolscope_core.model.numbers import quantity
 from ui.review import queue_table
-from ui.shared import data_tables, page_frame
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_trail
 from ui.shared.cards.queue import (
     PARTS,
@@ -222,6 +223,38 @@ def _clear() -> None:
     forget_cluster()
 
 
+def clear_filters() -> None:
+    """Leave nothing out of the list. Call it before the queue is drawn."""
+    st.session_state["review_find"] = ""
+    tool_selection.show_only(False)
+    _clear()
+
+
+def say_narrowed(
+    count: int, total: int, what: str, show: str = "", clear: Callable[[], None] = clear_filters
+) -> None:
+    """Say that only a ``count`` of a ``total`` is listed, and by what, be it the list that ``show``
+    names; a button ``clear`` lists all. Nothing where all is listed.
+    """
+    if count >= total:
+        return
+    find = safe_text.untrusted((st.session_state.get("review_find") or "").strip())
+    chosen = sum(bool(st.session_state.get(key)) for key in FILTERS)
+    why = (
+        f"*{show}*" if show else "",
+        f"find “{find}”" if find else "",
+        quantity(chosen, "filter") if chosen else "",
+        "*Show only selected*" if tool_selection.only() else "",
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f":material/filter_list: **{count:,} of {quantity(total, what)}** listed, by "
+            f"{', '.join(filter(None, why))}.",
+            width="content",
+        )
+        st.button("List all", key="list_all", on_click=clear)
+
+
 def _kind_name(kind: ProposalKind) -> str:
     return KINDS[kind].name
 
@@ -268,6 +301,7 @@ def nothing_listed(listed: Listing, waiting: int) -> None:
             f"None of {quantity(listed.total, 'cluster')} passes the filters{selected}.",
             icon=":material/search_off:",
         )
+        st.button("List all", key="list_all", on_click=clear_filters)
     elif listed.show in NOTHING:
         st.info(NOTHING[listed.show], icon=":material/inbox:")
     else:

@@ -42,6 +42,7 @@ def server_pair_panel(catalog_id: int, listed: Listing) -> None:
     """
     pairs = _advice().pairs(catalog_id)
     narrowed = queue_panel.is_narrowed(listed)
+    queue_panel.say_narrowed(len(listed.clusters), listed.total, "merge")
     if narrowed:
         ids = {one.id for one in listed.clusters}
         pairs = tuple(one for pair in pairs if (one := pair.only(ids)).clusters)

@@ -1,6 +1,7 @@
 """What every page shares: the workspace, the sidebar, the current catalog, running jobs."""
 
 import os
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -27,6 +28,7 @@ from toolscope_core.store.job_rows import Job
 from ui.shared import browser_state, safe_text, sign_in
 from ui.shared.services.chosen_judge import OFFLINE
 from ui.shared.services.page_service import JobService
+from ui.shared.services.watched_jobs import was_left
 from ui.shared.services.workspace import Workspace
 
 S = TypeVar("S")
@@ -105,6 +107,7 @@ def frame(page: str) -> None:
     """The sidebar of every page: which catalog, who reviews, which judge; and the tab's title, with
     the ``page`` it shows.
     """
+    workspace().analyses.watched.look_away(_visitor())
     records = {record.name: record for record in workspace().catalogs.newest()}
     linked = st.query_params.get("catalog", "")
     if linked in records:
@@ -149,6 +152,12 @@ def frame(page: str) -> None:
         )
     if st.query_params.get("catalog") != st.session_state["catalog"]:
         st.query_params["catalog"] = st.session_state["catalog"]  # an address names its catalog
+
+
+def _visitor() -> str:
+    """A name for this tab alone."""
+    name: str = st.session_state.setdefault("visitor", uuid.uuid4().hex)
+    return name
 
 
 def show(name: str) -> None:
@@ -283,6 +292,11 @@ STAGES = {
 }
 
 
+def has_failed(job: Job) -> bool:
+    """Whether a job ended without what it was to make, and not because its page was left."""
+    return not (job.live or job.state == "done" or was_left(job))
+
+
 def job_started_once(
     work: JobService, catalog_id: int, about: str, key: str, *inputs: object
 ) -> None:
@@ -290,7 +304,7 @@ def job_started_once(
     progress. After a failure of the latest such job only when asked again, by the button ``key``.
     """
     job = work.job(catalog_id)
-    if job is not None and not job.live and job.state != "done":
+    if job is not None and has_failed(job):
         safe_text.show_error(JobError(job.message))
         if not st.button("Retry", icon=":material/replay:", key=key):
             return
@@ -308,6 +322,7 @@ def job_panel(job_id: str) -> None:
         return
     if not job.live:
         st.rerun()
+    workspace().analyses.watched.look(_visitor(), job)
     stage = STAGES.get(job.stage, "Waiting to start")
     share = job.done / job.total if job.total else 0.0
     elapsed = (datetime.now(UTC) - datetime.fromisoformat(job.started_at)).total_seconds()

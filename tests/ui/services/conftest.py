@@ -1,11 +1,15 @@
 """The workspace: a workspace of its own for each test that asks for it, or one for a whole file."""
 
+import time
+
 import pytest
 
 from tests.ui.services import small_workspace
 from toolscope_core.embedding import projection
 from toolscope_core.merging.stores import Stores
+from toolscope_core.model.protocols import Step
 from toolscope_core.store.background import subprocess_jobs
+from ui.shared.services import watched_jobs
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -53,6 +57,20 @@ def counts_folder(monkeypatch, tmp_path):
     """Where this test alone keeps what it counts."""
     monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache" / "counts"
+
+
+@pytest.fixture
+def endless_maps(computed_aside, monkeypatch):
+    """No map is ever done; after so many seconds a page that is drawn without it has left it."""
+
+    def compute(task, vectors, counts=(), progress=None):
+        while True:
+            progress(Step("layout", 1, 2))
+            time.sleep(0.005)
+
+    monkeypatch.setattr(subprocess_jobs, "compute", compute)
+    monkeypatch.setattr(watched_jobs, "AWAY_SECONDS", 0.3)
+    return watched_jobs.AWAY_SECONDS
 
 
 @pytest.fixture

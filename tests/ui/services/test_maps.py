@@ -1,5 +1,8 @@
 """Projections are made once and kept; the merged panel; colours; silhouettes."""
 
+import time
+from threading import Event
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,7 @@ from toolscope_core.embedding import projection
 from toolscope_core.model.errors import ConfigError, JobError
 from ui.overlap import maps as module
 from ui.overlap.maps import Maps
+from ui.shared.services import watched_jobs
 
 pytestmark = pytest.mark.usefixtures("counts_folder")
 
@@ -37,6 +41,36 @@ def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(
         assert np.array_equal(found, points), "another process, another catalog of the same tools"
     finally:
         other.close()
+
+
+@pytest.mark.case(97)
+def test_nothing_waits_for_a_map_that_never_ends(work, catalog_id, endless_maps, maps):
+    job = maps.start(catalog_id, "UMAP")
+    done = Event()
+    work.analyses.background(catalog_id, "profile", lambda progress: done.set())
+    assert done.wait(5)
+    work.analyses.wait(work.analyses.start(catalog_id))
+    assert work.analyses.watch(job).live
+
+
+def test_a_map_goes_on_while_somebody_looks_at_it(work, catalog_id, endless_maps, maps):
+    job, watched = maps.start(catalog_id, "UMAP"), work.analyses.watched
+
+    def lives(seconds=2 * endless_maps):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and work.analyses.watch(job).live:
+            time.sleep(0.01)
+        return work.analyses.watch(job).live
+
+    for visitor in ("ann", "ben"):
+        watched.look(visitor, work.analyses.watch(job))
+    watched.look_away("ann")
+    assert lives(), "ben looks at it"
+    watched.look_away("ben")
+    assert not lives(5)
+    assert watched_jobs.was_left(work.analyses.watch(job))
+    job = maps.start(catalog_id, "UMAP")
+    assert not lives(5), "nobody ever looked"
 
 
 def test_a_damaged_file_is_made_again(counts_folder, catalog_id, computed_aside, maps):

@@ -20,6 +20,7 @@ from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.chosen_judge import OFFLINE, ChosenJudge
 from ui.shared.services.logs import Logs
 from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.watched_jobs import WatchedJobs
 
 KEPT = 4
 """How many analyses stay in memory (40,000 tools take about 200 MB each)."""
@@ -59,6 +60,7 @@ class Analyses:
         self._owners: ResultCache[dict[str, str]] = ResultCache()
         self._with_owners: ResultCache[Analysis] = ResultCache()
         self._runner, self._background = JobRunner(store), JobRunner(store)
+        self.watched = WatchedJobs(store)
         self._kept: OrderedDict[int, Analysis] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -145,7 +147,8 @@ class Analyses:
 
     def background(self, catalog_id: int, kind: str, work: Work) -> str:
         """Start other long work on an analysed catalog, as ``start`` does; analyses do not wait for
-        it: a map or a run with a model may take minutes, and an analysis is what pages wait for.
+        it: a run with a model may take minutes, and an analysis is what pages wait for. Maps have
+        ``watched``, as nothing waits for them.
         """
         return self._background.submit(catalog_id, kind, work)
 
@@ -174,6 +177,7 @@ class Analyses:
         """Stop the background threads."""
         self._runner.close()
         self._background.close()
+        self.watched.close()
 
 
 def _out_of_the_collection() -> None:

@@ -134,7 +134,7 @@ def selection_panel() -> None:
         st.toggle(
             "Show only selected",
             key="only",
-            on_change=_switch,
+            on_change=lambda: show_only(st.session_state["only"]),
             help="Hides everything that is not selected. When off, the rest is dimmed or listed "
             "after it.",
         )
@@ -151,9 +151,10 @@ def selection_panel() -> None:
             st.button("Clear", key="sel_clear", icon=":material/close:", on_click=clear)
 
 
-def _switch() -> None:
-    st.session_state[ONLY] = st.session_state["only"]
-    _write_address("only", "1" if st.session_state[ONLY] else None)
+def show_only(wanted: bool) -> None:
+    """Have views hide what is not selected, or dim it."""
+    st.session_state[ONLY] = wanted
+    _write_address("only", "1" if wanted else None)
 
 
 def _keep(catalog_id: int, selection: Selection | None) -> None:
