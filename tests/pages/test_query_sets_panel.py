@@ -2,20 +2,25 @@
 
 import pytest
 
-from tests.ui.services.small_workspace import MAIL, WEATHER
+from tests.ui.services.small_workspace import MAIL, WEATHER, on
 from ui.shared import page_frame
 from ui.shared.services.findable_tools import FindableTools
 from ui.shared.services.loaded_queries import LoadedQueries
 
-LINES = b"""{"id": "a", "query": "send a mail", "gold": ["send_mail"]}
+LINES = b"""{"id": "a", "query": "send a mail", "gold": ["alpha/send_mail"]}
 {"id": "b", "query": "say *this*", "gold": ["gone/<b>tool</b>"], "steps": ["one"]}
 {"query": 5}
 """
 
 
+NAMES = b"""{"query": "send a mail", "gold": ["send_mail"]}
+{"query": "rain?", "gold": ["get_weather", "alpha/get_wether"]}
+"""
+
+
 @pytest.fixture
 def page(open_app):
-    return open_app(MAIL, WEATHER).open("catalog", part="Query sets")
+    return open_app(MAIL, WEATHER, on("beta", WEATHER)).open("catalog", part="Query sets")
 
 
 def upload(page, name, content):
@@ -39,6 +44,19 @@ def test_a_set_is_previewed_added_and_deleted(page):
     assert r"**q\.jsonl**: 2 queries" in page.text
     page.press("delete_queries_")
     assert page.work.service(LoadedQueries).sets(page.catalog_id) == ()
+
+
+def test_names_are_matched_or_asked_back_before_anything_is_measured(page):
+    upload(page, "q.jsonl", NAMES)
+    asked = page.text.replace("\\", "")
+    assert "send_mail (did" not in asked
+    assert "get_weather (did you mean alpha/get_weather or beta/get_weather?)" in asked
+    assert "alpha/get_wether (did you mean alpha/get_weather" in asked
+    assert page.at.dataframe[0].value["answers"].iloc[0] == "alpha/send_mail"
+    page.press("add_queries_")
+    page.open("evaluation", set="q.jsonl")
+    assert "did you mean alpha/get_weather" in page.text.replace("\\", "")
+    assert page.button("measure")
 
 
 def test_a_file_that_is_no_query_set_is_refused_in_words(page):

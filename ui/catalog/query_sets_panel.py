@@ -45,8 +45,8 @@ def _kept(catalog_id: int, view: QuerySetView) -> None:
 def _form(catalog_id: int) -> None:
     turn = st.session_state.setdefault("queries_turn", 0)
     file = st.file_uploader(
-        "Add a query set: JSON Lines or CSV with `query`, and `gold` (tool ids) or `gold_servers`; "
-        "`id` and `steps` if there are any.",
+        "Add a query set: JSON Lines or CSV with `query`, and `gold` (ids or names of tools) or "
+        "`gold_servers`; `id` and `steps` if there are any.",
         type=["jsonl", "csv"],
         max_upload_size=MOST_BYTES // 1_000_000,
         key=f"queries_{turn}",

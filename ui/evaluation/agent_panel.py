@@ -14,7 +14,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import digest
 from ui.evaluation.agent_jobs import AGENT, AgentRuns, WantedRun
-from ui.evaluation.measure_panel import describe, newest
+from ui.evaluation.measure_panel import describe, newest, say_unknown
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import data_tables, kept_failure, page_frame, safe_text, sign_in, start_token
 from ui.shared.models import ask_panel
@@ -73,6 +73,7 @@ def _form(catalog_id: int) -> None:
     if job is not None and job.kind == AGENT and job.message and job.state != "done":
         safe_text.show_error(JobError(job.message))
     wanted = _wanted(sets)
+    say_unknown(catalog_id, wanted.queries)
     try:
         estimate, servers = runs.estimate(catalog_id, wanted), runs.servers(catalog_id, wanted)
     except ToolScopeError as error:

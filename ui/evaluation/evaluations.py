@@ -93,6 +93,11 @@ class Evaluations(PageService):
         )
         return (*judged, SYNTHETIC)
 
+    def unknown(self, catalog_id: int, name: str) -> tuple[str, ...]:
+        """What the answers of a query set name and the catalog does not have."""
+        sets = self._queries.sets(catalog_id)
+        return next((view.unknown for view in sets if view.name == name), ())
+
     @property
     def encoder(self) -> str:
         """The name of the encoder that searches."""

@@ -16,6 +16,8 @@ from ui.shared.search_settings_panel import ABOUT_SEARCHES, RERANKERS, SEARCHES
 from ui.shared.services.experiments import ORIGINAL, Experiments
 from ui.shared.value_choice import chosen_value
 
+NAMED = 5
+"""Names in one sentence."""
 KNOBS: dict[str, Knob] = {
     "least similarity of merges (θ)": "theta",
     "weight of meaning against words": "alpha",
@@ -72,6 +74,15 @@ def measured(catalog_id: int, kind: Kind, about: str = "") -> Experiment | None:
     return experiment
 
 
+def say_unknown(catalog_id: int, queries: str) -> None:
+    """Say which answers of a query set the catalog does not have, before it is measured."""
+    if unknown := page_frame.service(Evaluations).unknown(catalog_id, queries):
+        st.warning(
+            f"Answers that are not in this catalog: {safe_text.first_few(unknown, NAMED)}.",
+            icon=":material/help:",
+        )
+
+
 def _request(catalog_id: int, kind: Kind) -> None:
     """The queries, the toolsets and the button; what is seldom chosen waits under *More*."""
     evaluations = page_frame.service(Evaluations)
@@ -122,6 +133,7 @@ def _request(catalog_id: int, kind: Kind) -> None:
             _upload(catalog_id, sides)
     encoders = _encoders() if knob == "encoder" else ()
     wanted = Wanted(kind, queries, before, after, rerank, split, knob, encoders, search_name, alpha)
+    say_unknown(catalog_id, queries)
     job = evaluations.job(catalog_id, kind)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
