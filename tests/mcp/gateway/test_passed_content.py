@@ -173,7 +173,7 @@ def test_an_address_is_read_at_the_server_that_listed_it(
 
 
 @pytest.mark.case(79)
-def test_the_first_owner_keeps_an_address_and_results_name_some(toolset, servers):
+def test_an_address_of_two_is_nobodys_alone_and_results_name_some(toolset, servers):
     async def use(client, gateway):
         offer = partial(work, client, "offer", "north")
         read = [await text_at(client, "file:///a")]
@@ -186,11 +186,11 @@ def test_the_first_owner_keeps_an_address_and_results_name_some(toolset, servers
 
     read = through(toolset, with_offers(servers, NONE, HAS_A), use)
     south, north = "south file:///a", "north file:///a"
-    assert read == [south, south, north, "south file:///linked", south]
+    assert read == [south, None, north, "south file:///linked", None]
 
 
 @pytest.mark.case(79)
-def test_a_page_is_read_at_the_server_whose_tool_names_it(tmp_path):
+def test_a_page_that_another_server_lists_is_read_at_its_own_by_name_alone(tmp_path):
     page = {"_meta": {"ui": {"resourceUri": PAGE}}}
     tools = {
         "aide": [record("help", "Help a person.")],
@@ -206,7 +206,7 @@ def test_a_page_is_read_at_the_server_whose_tool_names_it(tmp_path):
             await client.list_resources()
             return await text_at(client, PAGE), await text_at(client, f"bank+{PAGE}")
 
-    assert asyncio.run(run()) == (f"bank {PAGE}",) * 2
+    assert asyncio.run(run()) == (None, f"bank {PAGE}")
 
 
 @pytest.mark.case(79)

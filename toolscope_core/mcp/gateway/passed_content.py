@@ -241,8 +241,6 @@ class PassedContent:
         for name in await self._having(context, method.partition("/")[0]):
             offered[name] = await self._all(context, name, method, kind)
             self._note(name, kind, [str(item.get(key, "")) for item in offered[name]])
-        if kind == "resources" and not self.unreachable:
-            self.addresses.settle()
         return {
             kind: [
                 {**item, key: f"{self.prefixes[name]}{SEPARATOR}{item.get(key, '')}"}
@@ -281,13 +279,10 @@ class PassedContent:
         """The server that a plain address is of. Raises ``MCPError`` where that is none, or where
         it is several and nobody can say which is meant.
         """
-        if not self.addresses.settled(uri):
-            names, looked = await self._having(context, "resources"), set[str]()
-            async with anyio.create_task_group() as group:
-                for name in names:
-                    group.start_soon(self._look, context, name, looked)
-            if looked == set(names) and not self.unreachable:
-                self.addresses.settle()
+        names, looked = await self._having(context, "resources"), set[str]()
+        async with anyio.create_task_group() as group:
+            for name in names:
+                group.start_soon(self._look, context, name, looked)
         owners = self.addresses.owners(uri)
         if len(owners) == 1:
             return next(iter(owners))

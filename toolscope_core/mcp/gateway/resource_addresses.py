@@ -10,10 +10,8 @@ from toolscope_core.files.json_lines import objects_in
 from toolscope_core.mcp.gateway.routing import Route
 from toolscope_core.model.tool import JsonObject
 
-MOST_ADDRESSES, LONGEST_ADDRESS = 20_000, 4_000
-"""The owners of so many addresses are kept as long as the gateway runs; a text of more letters than
-the second is no address.
-"""
+LONGEST_ADDRESS = 4_000
+"""A text of more letters is no address."""
 MOST_NAMED = 10_000
 """So many addresses that the results of a server name are kept, the latest."""
 APP = "ui://"
@@ -30,25 +28,18 @@ class ResourceAddresses:
     """Addresses by what makes them a server's: ``by_tools`` those that tools of the toolset name,
     then what servers list, what results of their tools name, and what matches their templates.
 
-    A plain address is of whoever named it in the toolset, else of the first that was seen to list
-    it; the owner stays, whatever others list later.
+    A plain address is of the one server that offers it in any of these ways, and of nobody where
+    there are several.
     """
 
     by_tools: Mapping[str, Owners] = field(default_factory=dict)
     _listed: dict[str, frozenset[str]] = field(default_factory=dict)
     _templates: dict[str, frozenset[str]] = field(default_factory=dict)
     _named: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
-    _settled: dict[str, Owners] = field(default_factory=dict)
 
     def note_listed(self, server: str, addresses: Iterable[str]) -> None:
         """What a server lists now."""
         self._listed[server] = frozenset(one for one in addresses if len(one) <= LONGEST_ADDRESS)
-
-    def settle(self) -> None:
-        """Every server has been asked what it lists, which settles whose an address is."""
-        for address in {one for listed in self._listed.values() for one in listed}:
-            if len(self._settled) < MOST_ADDRESSES:
-                self._settled.setdefault(address, self._listing(address))
 
     def note_templates(self, server: str, templates: Iterable[str]) -> None:
         """The templates that a server lists now."""
@@ -74,19 +65,15 @@ class ResourceAddresses:
             or any(matches(one, address) for one in self._templates.get(server, NOBODY))
         )
 
-    def settled(self, address: str) -> Owners:
-        """The owners of a plain address, as far as nothing can change them; several, where none of
-        them was first.
-        """
-        return self.by_tools.get(address) or self._settled.get(address, NOBODY)
-
     def owners(self, address: str) -> Owners:
-        """The owners of a plain address by what servers have offered till now."""
+        """The servers that offer a plain address in any way; where there are several it is nobody's
+        without a server in front.
+        """
         return (
-            self.settled(address)
-            or self._listing(address)
-            or frozenset(server for server, named in self._named.items() if address in named)
-            or self._matching(address)
+            self.by_tools.get(address, NOBODY)
+            | self._listing(address)
+            | frozenset(server for server, named in self._named.items() if address in named)
+            | self._matching(address)
         )
 
     def _listing(self, address: str) -> Owners:
@@ -96,7 +83,7 @@ class ResourceAddresses:
         """The servers with a template for it. Pages of apps are listed one by one, and a template
         says a scheme: no server takes whatever nobody has listed.
         """
-        if address.startswith(APP):
+        if address.casefold().startswith(APP):
             return NOBODY
         return frozenset(
             server

@@ -2,7 +2,7 @@
 leads to no address but one of the web, and shows nothing that a profile fixes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,15 +33,17 @@ class Sender:
         Raises ``MCPError`` for an address that is not one of the web.
         """
         if method == SAMPLING:
+            params = self.fixed.cut_all(params)
             own = params.get("systemPrompt")
-            prompt = self.fixed.cut(own) if isinstance(own, str) else ""
+            prompt = own if isinstance(own, str) else ""
             who = f"The server {for_terminal(self.name)} asks this, not the user.\n\n"
-            messages = [self._message(one) for one in _listed(params.get("messages"))]
-            params = {**params, "messages": messages, "systemPrompt": f"{who}{prompt}".rstrip()}
+            params = {**params, "systemPrompt": f"{who}{prompt}".rstrip()}
         elif method == ELICITATION:
             if "url" in params or params.get("mode") == "url":
                 self._check(params.get("url"))
-            message = for_agent(self.fixed.cut(str(params.get("message") or "")))
+            params = self.fixed.cut_all(params)
+            # one paragraph: what follows a line break could pass for another server's
+            message = " ".join(for_agent(str(params.get("message") or "")).split())
             params = {**params, "message": f"{for_terminal(self.name)} asks: {message}"}
         else:
             return params
@@ -53,9 +55,7 @@ class Sender:
         as ``request`` has it.
         """
         if result.get("isError"):
-            rest = {key: part for key, part in result.items() if key not in ("content", "isError")}
-            blocks = [self._block(one) for one in _listed(result.get("content"))]
-            return {**self.fixed.cut_all(rest), "content": blocks, "isError": True}
+            return {**self.fixed.cut_all(result), "isError": True}
         asked = result.get("inputRequests")
         if result.get("resultType") != "input_required" or not isinstance(asked, dict):
             return dict(result)
@@ -88,28 +88,18 @@ class Sender:
             is_of_web = parts.scheme in ("http", "https") and bool(parts.hostname)
         except ValueError:
             is_of_web = False
+        if isinstance(url, str) and self.fixed.cut(url) != url:
+            raise MCPError(
+                INVALID_PARAMS,
+                f"{for_terminal(self.name)} wants its user to open an address that holds what a "
+                "profile fixes; it is not passed on",
+            )
         if not is_of_web or parts.username is not None or set(url) & set(" \\"):
             raise MCPError(
                 INVALID_PARAMS,
                 f"{for_terminal(self.name)} wants its user to open {ascii(url)[:200]}; only http "
                 "and https addresses without a user name in them are passed on",
             )
-
-    def _message(self, message: Any) -> Any:
-        if not isinstance(message, Mapping):
-            return message
-        content = message.get("content")
-        is_list = isinstance(content, list)
-        blocks = [self._block(one) for one in (_listed(content) if is_list else [content])]
-        return {**message, "content": blocks if is_list else blocks[0]}
-
-    def _block(self, block: Any) -> Any:
-        """A part of a content: its text, and that of a resource in it, without what is fixed."""
-        if not isinstance(block, Mapping):
-            return block
-        own = {"text": self.fixed.cut(block["text"])} if isinstance(block.get("text"), str) else {}
-        resource = {"resource": self._block(block["resource"])} if "resource" in block else {}
-        return {**block, **own, **resource}
 
 
 def _listed(value: Any) -> Sequence[Any]:
