@@ -1,6 +1,7 @@
 """Tools that differ in nothing but the words of an argument: which of them one can stand for."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,38 @@ def test_a_field_inside_an_argument_has_words_too():
         for words in ("End, inclusive", "End, exclusive")
     ]
     two = [tool(one, one, window=schema) for one, schema in zip("ab", window, strict=True)]
+    assert not argument_map(*two).lossless
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (text("Channel, e.g. 'C024BE91L'"), text("Channel, e.g. 'general'")),
+        (text("Issue", examples=["ENG-123"]), text("Issue", examples=["7d8f0c1e-1111-2222-333344445555"])),
+        (text(title="Issue UUID"), text(title="Issue key")),
+        ({"anyOf": [text("UUID of it"), {"type": "null"}]}, {"anyOf": [text("Key, like ENG-1"), {"type": "null"}]}),
+        (text("Data", contentEncoding="base64"), text("Data")),
+        (text("1 (urgent) to 5 (low)"), text("1 (low) to 5 (urgent)")),
+        (text("Written day.month.year"), text("Written month.day.year")),
+        (text("Branch to merge from"), text("Branch to merge into")),
+        (text("The payer of the bill"), text("The payee of the bill")),
+        (text("User who follows others"), text("User who is followed by others")),
+        (text("Issue. Compulsory"), text("Issue")),
+    ],
+)  # fmt: skip
+def test_words_that_no_list_has_and_those_in_other_places_keep_two_apart(one, other):
+    two = [
+        Tool(f"s/{name}", name, "Gets it.", "s", {"type": "object", "properties": {"x": schema}})
+        for name, schema in (("fetch_it", one), ("get_it", other))
+    ]
+    assert not cluster_of(two).safe
+    same = [replace(tool, schema=two[0].schema) for tool in two]
+    assert cluster_of(same).safe
+
+
+def test_descriptions_that_two_arguments_have_the_other_way_round_are_told():
+    first, second = text("First file"), text("Other file")
+    two = (tool("a", "a", x=first, y=second), tool("b", "b", x=second, y=first))
     assert not argument_map(*two).lossless
 
 

@@ -10,6 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.judging.arguments import units
+from toolscope_core.judging.arguments.argument_wording import (
+    examples_apart,
+    ordered_apart,
+    with_all_words,
+    worded_apart,
+)
 from toolscope_core.judging.arguments.omitted_arguments import (
     conditions_apart,
     other_default,
@@ -30,9 +36,9 @@ from toolscope_core.judging.arguments.value_facts import (
 from toolscope_core.judging.word_stems import plain_words, spelling
 from toolscope_core.model.argument_map import ArgumentMove
 from toolscope_core.model.numbers import enumerated, quoted
-from toolscope_core.model.tool import Parameter, Tool
+from toolscope_core.model.tool import JsonObject, Parameter, Tool
 
-_DEEPEST = 5
+_DEEPEST = 20
 """How many levels of an argument's own fields are compared."""
 
 _NO_NAMES = frozenset({"a UUID", "a number", "an e-mail address", "a URL", "a phone number"})
@@ -83,8 +89,14 @@ def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator
             )
         if not _difference(two) and (asked := list(_limits(two, tool))):
             yield f"{name} must be {enumerated(asked)}; {tool.id} does not say so"
-    if _differ_in_one(pairs, tool, target):
+    only = _only_difference(pairs, tool, target)
+    if only is not None:
         yield from _only_one_says(pairs, tool, target)
+        for words in worded_apart(only.source.description, only.target.description):
+            yield f"`{only.name}`: {words}"
+    for words in ordered_apart(tool.description, target.description):
+        yield f"in what the tools say of themselves {words}"
+    yield from _swapped(pairs)
     yield from unmet_conditions(tool, target, moves)
 
 
@@ -102,6 +114,8 @@ def silent_changes(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> I
 
 def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[str]:
     for two in pairs:
+        if apart := examples_apart(two.source, two.target):
+            yield f"`{two.name}`: {apart}"
         for own, who, beside in ((two.turned, tool, target), (two, target, tool)):
             words = unsaid(own.target, beside)
             alone = [*_asked(own, beside), *_bounds(own), *([quoted(words)] if words else [])]
@@ -112,11 +126,21 @@ def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[
     yield from conditions_apart(tool, target)
 
 
-def _differ_in_one(pairs: Sequence[_Two], tool: Tool, target: Tool) -> bool:
-    """Whether all but the names of two tools is the same but for the words of one argument."""
+def _only_difference(pairs: Sequence[_Two], tool: Tool, target: Tool) -> _Two | None:
+    """The argument whose words are all that two tools differ in but for their names."""
     apart = [two for two in pairs if two.source.description != two.target.description]
     names = [[parameter.name for parameter in one.parameters] for one in (tool, target)]
-    return len(apart) == 1 and names[0] == names[1] and tool.description == target.description
+    is_all = names[0] == names[1] and tool.description == target.description
+    return apart[0] if is_all and len(apart) == 1 else None
+
+
+def _swapped(pairs: Sequence[_Two]) -> Iterator[str]:
+    """Two arguments of which each is described as the other one is by the other tool."""
+    described = {two.target.description: two.name for two in pairs if two.target.description}
+    for two in pairs:
+        other = described.get(two.source.description, two.name)
+        if other != two.name and two.source.description != two.target.description:
+            yield f"what the one says of `{two.name}` the other says of `{other}`"
 
 
 def _moved(tool: Tool, target: Tool, moves: Iterable[ArgumentMove]) -> Iterator[_Two]:
@@ -127,19 +151,29 @@ def _moved(tool: Tool, target: Tool, moves: Iterable[ArgumentMove]) -> Iterator[
 
 def _levels(one: Parameter, other: Parameter, name: str, depth: int = 0) -> Iterator[_Two]:
     """The two, and what they hold under one name, at every depth."""
-    yield _Two(name, one, other)
+    yield _Two(name, with_all_words(one), with_all_words(other))
     if depth >= _DEEPEST:
         return
-    ours, theirs = one.schema.get("items"), other.schema.get("items")
-    if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
-        items = Parameter(one.name, True, ours), Parameter(other.name, True, theirs)
-        yield from _levels(*items, f"{name}[]", depth + 1)
-    ours, theirs = one.schema.get("properties"), other.schema.get("properties")
-    if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
-        for key in ours:
-            if isinstance(ours[key], Mapping) and isinstance(theirs.get(key), Mapping):
-                inner = (Parameter(key, False, ours[key]), Parameter(key, False, theirs[key]))
-                yield from _levels(*inner, f"{name}.{key}", depth + 1)
+    ours, theirs = dict(_inside(one.schema)), dict(_inside(other.schema))
+    for key in (key for key in ours if key in theirs):
+        sides = Parameter(key, False, ours[key]), Parameter(key, False, theirs[key])
+        yield from _levels(*sides, f"{name}{key}", depth + 1)
+
+
+def _inside(schema: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+    """What a value holds by where it stands in it: ``[]`` items, ``.*`` values of any name, ``.x``
+    fields, those of alternatives too.
+    """
+    for option in (one for key in ("anyOf", "oneOf", "allOf") for one in schema.get(key) or ()):
+        if isinstance(option, Mapping):
+            yield from _inside(option)
+    marked = [("[]", schema.get("items")), (".*", schema.get("additionalProperties"))]
+    marked += [(f"[{at}]", one) for at, one in enumerate(schema.get("prefixItems") or ())]
+    yield from ((mark, inner) for mark, inner in marked if isinstance(inner, Mapping))
+    fields = schema.get("properties")
+    for name, inner in fields.items() if isinstance(fields, Mapping) else ():
+        if isinstance(inner, Mapping):
+            yield f".{name}", inner
 
 
 def _difference(two: _Two) -> str:

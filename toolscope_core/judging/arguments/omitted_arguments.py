@@ -28,15 +28,18 @@ _GIVEN = (
     r"|give|pass|supply|use)\b"
 )
 _CHOICE = re.compile(
-    rf"(?=.*{_GIVEN}).*?(?:{_ONE_OF})|.*\bmutually exclusive\b|.*\bnot both\b", re.IGNORECASE
+    rf"(?=.*{_GIVEN}).*?(?:{_ONE_OF})|.*\bmutually exclusive\b|.*\bnot both\b"
+    r"|.*\b(?:alternative to|in place of|or else|or (?:give|use|pass|set))\b",
+    re.IGNORECASE,
 )
 _WHEN = r"(?:if|when|unless|for|with|without|only)\b"
 _NEEDED = re.compile(
     r"(?:^|[(,;:–-] *|\b(?:is|are|be|argument|parameter|field) )"
-    rf"(?:required|mandatory)\b(?! (?!{_WHEN})\w)"
+    rf"(?:required|mandatory|compulsory|obligatory)\b(?! (?!{_WHEN})\w)"
     r"|(?<!not )\b(?:required|mandatory) (?:if|when|unless)\b"
     r"|\b(?:must|has to|needs to) be (?:given|provided|specified|supplied|passed|set|present)\b"
-    r"|\bwithout (?:it|this)\b",
+    r"|\bwithout (?:it|this)\b|\balways (?:give|pass|provide|set)\b"
+    r"|\byou (?:must|have to|need to) (?:say|give|pass|provide|set)\b",
     re.IGNORECASE,
 )
 _IN_QUOTES = re.compile(r"['\"`]([^'\"`]+)['\"`]")

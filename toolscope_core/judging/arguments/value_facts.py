@@ -152,6 +152,12 @@ def _text_facts(text: str) -> Said:
     return _by_words(_FORM_WORDS, text) | _by_words(_READING_WORDS, text)
 
 
+def examples_of(description: str) -> list[str]:
+    """What a description gives as examples, and what it puts in quotes."""
+    text = " ".join(description[:MOST_READ].split())
+    return list(dict.fromkeys(_examples(_REFUSED.sub(" ", text))))
+
+
 def value_facts(parameter: Parameter) -> ValueFacts:
     """What the name and the description of a parameter say of its value."""
     return _facts(parameter.name, parameter.description)
@@ -164,7 +170,7 @@ def unsaid(parameter: Parameter, beside: Tool) -> list[str]:
     """
     telling = _telling_words(parameter.description)
     said = _keys_said(beside) if telling else frozenset()
-    return [word for word in telling if said.isdisjoint(_keys(word))]
+    return [word for word in telling if said.isdisjoint(keys_of_word(word))]
 
 
 @lru_cache(maxsize=65_536)
@@ -284,7 +290,7 @@ def _unit(counted: str | None) -> str:
 
 @lru_cache(maxsize=65_536)
 def _telling_words(description: str) -> tuple[str, ...]:
-    words = words_of(_left_over(without_defaults(without_conditions(description))))
+    words = words_of(left_over(without_defaults(without_conditions(description))))
     return tuple(filter(_is_telling, dict.fromkeys(words)))
 
 
@@ -301,15 +307,16 @@ def _is_telling(word: str) -> bool:
 def _keys_said(tool: Tool) -> frozenset[Key]:
     texts = [*plain_words(tool.name), tool.description, canonical_json(tool.schema)]
     words = {word for text in texts for word in (*words_of(text), *words_of(text.casefold()))}
-    return frozenset(key for word in words for key in _keys(word))
+    return frozenset(key for word in words for key in keys_of_word(word))
 
 
 @lru_cache(maxsize=65_536)
-def _keys(word: str) -> frozenset[Key]:
+def keys_of_word(word: str) -> frozenset[Key]:
+    """What a word of an argument may be known by."""
     return keys_of(word) | _SAME.get(word, frozenset()) | {meaning(word), stem(word)}
 
 
-def _left_over(description: str) -> str:
+def left_over(description: str) -> str:
     """What a description says beside facts, bounds and examples, in lower case."""
     read, rest = " ".join(description[:MOST_READ].split()), description[MOST_READ:]
     text = _QUOTED.sub(" ", _EXAMPLE.sub(" ", read)).casefold()
