@@ -197,8 +197,8 @@ def merge(
     for sentence in held_back(plan):
         say_error(sentence)
     say(f"bundle: {out}{more(len(plan.dangling), 'dangling references', 'dangling reference')}")
-    found = (*scan_catalog(outgoing, plan.outgoing_servers), *of_profiles)
-    fail_for(why_failing(found, fail_on) if fail_on else "")
+    findings = (*scan_catalog(outgoing, plan.outgoing_servers), *of_profiles)
+    fail_for(why_failing(findings, fail_on) if fail_on else "")
 
 
 def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, Decision], int]:

@@ -65,10 +65,10 @@ def with_names_of(catalog: Catalog, folder: Path) -> Catalog:
     except DAMAGE:
         return catalog
     old = [one for part in parts for one in names_in(part)]
-    known = [
+    earlier = [
         one if one.tool_id in catalog.by_id else replace(one, tool_id="", maps="") for one in old
     ]
-    return replace(catalog, former_names=_joined(known, catalog.former_names))
+    return replace(catalog, former_names=_joined(earlier, catalog.former_names))
 
 
 def _of_nobody_else(names: Iterable[FormerName], earlier: Iterable[FormerName]) -> list[FormerName]:

@@ -51,17 +51,17 @@ def scan_server(server: Server, names: ToolNames) -> tuple[Finding, ...]:
     """
     author = Tool("", "", server=server.name)
     texts = server_passages(server)
-    found = [finding for passage in texts for finding in _scan_text("", passage)]
-    found += filter(None, (find_order(passage) for passage in texts))
-    found += find_citations(author, texts, names)
-    return tuple(replace(finding, server=server.name) for finding in found)
+    findings = [finding for passage in texts for finding in _scan_text("", passage)]
+    findings += filter(None, (find_order(passage) for passage in texts))
+    findings += find_citations(author, texts, names)
+    return tuple(replace(finding, server=server.name) for finding in findings)
 
 
 def scan_words(tool: Tool, names: ToolNames) -> tuple[Finding, ...]:
     """The findings on the name and the description that somebody gave a tool, beside the others."""
     texts = [Passage("name", tool.name), Passage("description", tool.description)]
-    found = [finding for passage in texts for finding in _scan_text(tool.id, passage)]
-    return (*found, *find_citations(tool, texts, names))
+    findings = [finding for passage in texts for finding in _scan_text(tool.id, passage)]
+    return (*findings, *find_citations(tool, texts, names))
 
 
 def scan_tool(tool: Tool) -> tuple[Finding, ...]:

@@ -238,10 +238,10 @@ def _limits(two: _Two, tool: Tool) -> Iterator[str]:
 
 def _facts_asked(two: _Two, tool: Tool, kinds: frozenset[str]) -> Iterator[str]:
     source, target = two.facts
-    said = facts_of_text(tool.description)
+    of_tool = facts_of_text(tool.description)
     for about in sorted(kinds & target.say.keys()):
         asked, given = target.say[about] - WEAK, source.of(about) - WEAK
-        if asked - said.get(about, frozenset()) and not (given and given <= asked):
+        if asked - of_tool.get(about, frozenset()) and not (given and given <= asked):
             yield _either(asked)
 
 

@@ -2,7 +2,7 @@
 
 A *form* limits what is taken: a UUID, values separated by commas, at most 50. A *reading* says what
 a value means: the zone of a time, whether counting begins at 0 or at 1. Units and dates are read in
-``units``, defaults in ``defaults``.
+``units``, defaults in ``omitted_arguments``.
 """
 
 import json
@@ -37,7 +37,7 @@ _SAME: Mapping[str, frozenset[str]] = {
 FORMS = frozenset(_FACTS["forms"])
 IDENTIFIER, LIST = "identifier", "list"
 
-Said = Mapping[str, frozenset[str]]
+Statements = Mapping[str, frozenset[str]]
 """By what it is about (``zone``), what is said of it, in words (``UTC``)."""
 
 
@@ -128,9 +128,9 @@ class ValueFacts:
     the bounds by what is counted (empty: the value itself).
     """
 
-    say: Said
-    refuse: Said
-    shown: Said
+    say: Statements
+    refuse: Statements
+    shown: Statements
     values: frozenset[str]
     glosses: frozenset[str]
     least: Mapping[str, float]
@@ -138,17 +138,17 @@ class ValueFacts:
 
     def of(self, about: str) -> frozenset[str]:
         """What is said of it, or else shown."""
-        said = self.say.get(about, frozenset())
-        return said if said - WEAK else self.shown.get(about, said)
+        labels = self.say.get(about, frozenset())
+        return labels if labels - WEAK else self.shown.get(about, labels)
 
 
-def facts_of_text(text: str) -> Said:
+def facts_of_text(text: str) -> Statements:
     """What a text says of values, whichever they are."""
     return _text_facts(text[:MOST_READ].casefold())
 
 
 @lru_cache(maxsize=65_536)
-def _text_facts(text: str) -> Said:
+def _text_facts(text: str) -> Statements:
     return _by_words(_FORM_WORDS, text) | _by_words(_READING_WORDS, text)
 
 
@@ -169,8 +169,8 @@ def unsaid(parameter: Parameter, beside: Tool) -> list[str]:
     examples.
     """
     telling = _telling_words(parameter.description)
-    said = _keys_said(beside) if telling else frozenset()
-    return [word for word in telling if said.isdisjoint(keys_of_word(word))]
+    keys = _keys_said(beside) if telling else frozenset()
+    return [word for word in telling if keys.isdisjoint(keys_of_word(word))]
 
 
 @lru_cache(maxsize=65_536)
@@ -180,11 +180,11 @@ def _facts(name: str, description: str) -> ValueFacts:
     own = _REFUSED.sub(" ", text)
     examples = list(_examples(own))
     plain = _QUOTED.sub(" ", _EXAMPLE.sub(" ", own))
-    said = _said(plain, " ".join(plain_words(name)))
-    shown = _shown(examples, said)
+    statements = _statements(plain, " ".join(plain_words(name)))
+    shown = _shown(examples, statements)
     least, most = _bounds(text.casefold())
     return ValueFacts(
-        say=said | _by_words(_READING_WORDS, text.casefold()),
+        say=statements | _by_words(_READING_WORDS, text.casefold()),
         refuse=_merged(_by_words(_FORM_WORDS, refused.casefold()), _shown(_examples(refused), {})),
         shown=shown,
         values=_values(own),
@@ -194,30 +194,30 @@ def _facts(name: str, description: str) -> ValueFacts:
     )
 
 
-def _said(text: str, name: str) -> dict[str, frozenset[str]]:
+def _statements(text: str, name: str) -> dict[str, frozenset[str]]:
     """What the words say of the form; of the kind of identifier only until they say where it is
     found, and the name only where the description says nothing.
     """
     lower = text.casefold()
-    said = _merged(_by_words(_FORM_WORDS, lower), _by_words(_WEAK_WORDS, lower))
-    found = _FOUND.search(lower)
-    for words in (lower[: found.start()] if found else lower, name):
+    statements = _merged(_by_words(_FORM_WORDS, lower), _by_words(_WEAK_WORDS, lower))
+    origin = _FOUND.search(lower)
+    for words in (lower[: origin.start()] if origin else lower, name):
         kinds = _by_words(_FORM_WORDS, words).get(IDENTIFIER, frozenset())
         kinds |= _by_words(_WEAK_WORDS, words).get(IDENTIFIER, frozenset())
-        said[IDENTIFIER] = kinds
+        statements[IDENTIFIER] = kinds
         if kinds:
             break
-    return {about: labels for about, labels in said.items() if labels}
+    return {about: labels for about, labels in statements.items() if labels}
 
 
 def _by_words(
     tables: Mapping[str, Mapping[str, re.Pattern[str]]], text: str
 ) -> dict[str, frozenset[str]]:
-    said = {
+    labels_by_topic = {
         about: frozenset(label for label, words in labels.items() if words.search(text))
         for about, labels in tables.items()
     }
-    return {about: labels for about, labels in said.items() if labels}
+    return {about: labels for about, labels in labels_by_topic.items() if labels}
 
 
 def _examples(text: str) -> Iterator[str]:
@@ -229,19 +229,19 @@ def _examples(text: str) -> Iterator[str]:
         yield from filter(None, groups)
 
 
-def _shown(examples: Iterable[str], said: Said) -> dict[str, frozenset[str]]:
+def _shown(examples: Iterable[str], statements: Statements) -> dict[str, frozenset[str]]:
     """What the examples are by their shape; a bare number is an id where an id is spoken of."""
     shown: dict[str, set[str]] = {}
     for example in examples:
         for about, label, shape in _SHAPES:
             if shape.fullmatch(example):
                 shown.setdefault(about, set()).add(label)
-    if "an id" not in said.get(IDENTIFIER, ()):
+    if "an id" not in statements.get(IDENTIFIER, ()):
         shown.get(IDENTIFIER, set()).discard("a number")
     return {about: frozenset(labels) for about, labels in shown.items() if labels}
 
 
-def _merged(one: Said, other: Said) -> dict[str, frozenset[str]]:
+def _merged(one: Statements, other: Statements) -> dict[str, frozenset[str]]:
     empty = frozenset[str]()
     return {about: one.get(about, empty) | other.get(about, empty) for about in {*one, *other}}
 
