@@ -26,6 +26,7 @@ _TURNS = frozenset(
     "all any with up from into onto over under above below before after until through".split()
 )
 """Small words that turn which side, or which end, is meant."""
+_SIDES = _TURNS | {"in", "out", "on", "off"}
 _LABELLED = re.compile(
     r"\b(-?\d+|\w{1,2}(?= ?[:=])) ?(?:\(|=|:|is |means |for |as ) ?(?:the |a )?(\w+)"
 )
@@ -143,7 +144,7 @@ def _replaced(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:
         return
     for _, a, b, c, d in changes:
         sides = [
-            [word for word in words if word not in STOP_WORDS and not is_filler(word)]
+            [w for w in words if w in _SIDES or not (w in STOP_WORDS or is_filler(w))]
             for words in (ours[a:b], theirs[c:d])
         ]
         if all(sides) and not any(_are_alike(x, y) for x in sides[0] for y in sides[1]):

@@ -76,7 +76,7 @@ _NAMES = {
 }
 _UNIT = "|".join(sorted((re.escape(word) for word in _NAMES), key=len, reverse=True))
 _SAID = re.compile(
-    rf"(?:\b(?:in|as)\s+(?:an?\s+|the\s+|degrees?\s+|us\s+|whole\s+)*|\(\s*(?:in\s+)?|"
+    rf"(?:\b(?:in|(?<!such )as)\s+(?:an?\s+|the\s+|degrees?\s+|us\s+|whole\s+)*|\(\s*(?:in\s+)?|"
     rf"\bunits?\s*[:=]\s*)({_UNIT})(?![\w/-])"
 )
 _COUNTED = re.compile(rf"\b(?:how many|number of)\s+({_UNIT})(?!\w)")

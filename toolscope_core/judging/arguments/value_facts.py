@@ -116,7 +116,12 @@ _SPANS = (
     _RANGE,
     _LEAST,
     _MOST,
-    re.compile(r"\b(?:is )?(?:not )?(?:optional(?:ly)?|required|mandatory)\b"),
+    re.compile(
+    re.compile(
+        r"\b(?:is )?(?:not )?(?:optional(?:ly)?|required|mandatory)\b"
+        r"|\bmay be (?:omitted|left out)\b"
+    ),
+    ),
 )
 """What says no word of its own: facts and bounds, which are compared as such."""
 
