@@ -15,7 +15,7 @@ from tests.mcp.gateway.stub_toolset import (
     work,
     work_reply,
 )
-from toolscope_core.mcp.gateway.resource_addresses import matches
+from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, matches
 
 PAGE = "ui://bank/page"
 
@@ -154,8 +154,8 @@ ANY = {"resources": [], "templates": ["{+any}", "ui://{+any}"]}
         (ANY, HAS_A, PAGE, None),
         (ANY, NONE, f"north+{PAGE}", "north"),
         ({"resources": ["south+file:///b"]}, HAS_A, "south+file:///b", None),
-        (NONE, {"resources": [], "templates": ["file:///{name}"]}, "file:///b", "south"),
-        (NONE, {"resources": [], "templates": ["file:///{name}"]}, "file:///b/c", None),
+        (NONE, {"resources": [], "templates": ["file:///h/{name}"]}, "file:///h/b", "south"),
+        (NONE, {"resources": [], "templates": ["file:///h/{name}"]}, "file:///h/b/c", None),
     ],
 )
 def test_an_address_is_read_at_the_server_that_listed_it(
@@ -246,3 +246,33 @@ def test_what_nobody_offered_is_not_followed_or_completed(toolset, servers):
 )
 def test_templates_match_in_one_walk(template, address, is_match):
     assert matches(template, address) is is_match
+
+
+@pytest.mark.case(79)
+@pytest.mark.parametrize(
+    ("template", "address", "is_its_own"),
+    [
+        ("notes://{id}", "notes://1", True),
+        ("file:///home/ann/{+path}", "file:///home/ann/a/b", True),
+        ("https://a.example/{id}", "https://a.example/1", True),
+        ("bank:{+rest}", "bank://x", False),
+        ("file:///{+path}", "file:///etc/x", False),
+        ("https://{+rest}", "https://a.example/1", False),
+        ("UI://{+rest}", "UI://bank/page", False),
+        ("ui:{+rest}", "ui://bank/page", False),
+        ("{+rest}", "notes://1", False),
+    ],
+)
+def test_a_template_claims_a_place_and_not_what_nobody_listed(template, address, is_its_own):
+    addresses = ResourceAddresses()
+    addresses.note_listed("bank", ["bank://main"])
+    addresses.note_templates("aide", [template])
+    assert addresses.owners(address) == (frozenset({"aide"}) if is_its_own else frozenset())
+
+
+@pytest.mark.case(79)
+def test_every_way_to_offer_an_address_counts():
+    addresses = ResourceAddresses(by_tools={"a://1": frozenset({"aide"})})
+    addresses.note_listed("bank", ["a://1", "a://2"])
+    addresses.note_result("aide", {"content": [{"type": "resource_link", "uri": "a://2"}]})
+    assert [len(addresses.owners(one)) for one in ("a://1", "a://2", "a://3")] == [2, 2, 0]

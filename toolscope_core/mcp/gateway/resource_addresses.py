@@ -17,7 +17,8 @@ MOST_NAMED = 10_000
 APP = "ui://"
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 _OPERATORS = ("+", "#", "/", "?", "&", ".", ";")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_OF_ALL = frozenset("file http https ftp data ws wss".split())
+"""Schemes that are no server's own: a template names a host or a folder too."""
 
 Owners = frozenset[str]
 NOBODY: Owners = frozenset()
@@ -80,16 +81,38 @@ class ResourceAddresses:
         return frozenset(server for server, listed in self._listed.items() if address in listed)
 
     def _matching(self, address: str) -> Owners:
-        """The servers with a template for it. Pages of apps are listed one by one, and a template
-        says a scheme: no server takes whatever nobody has listed.
+        """The servers with a template for it. Pages of apps are listed one by one. Else a template
+        names a place, so that no server takes whatever nobody has listed; a scheme alone will do
+        where no other server has any address of it.
         """
-        if address.casefold().startswith(APP):
-            return NOBODY
         return frozenset(
             server
             for server, templates in self._templates.items()
-            if any(_SCHEME.match(one) and matches(one, address) for one in templates)
+            if any(matches(one, address) and self._has_a_place(server, one) for one in templates)
         )
+
+    def _has_a_place(self, server: str, template: str) -> bool:
+        literal = template.partition("{")[0].casefold()
+        scheme, colon, place = literal.partition(":")
+        if not colon or f"{scheme}://" == APP:
+            return False
+        if scheme in _OF_ALL:
+            return "/" in place.removeprefix("//").lstrip("/")
+        return bool(place.strip("/")) or scheme not in self._schemes_beside(server)
+
+    def _schemes_beside(self, server: str) -> set[str]:
+        """The schemes of what other servers offer."""
+        every = [
+            *(one for one, owners in self.by_tools.items() if owners - {server}),
+            *(
+                one
+                for offers in (self._listed, self._named, self._templates)
+                for other, addresses in offers.items()
+                if other != server
+                for one in addresses
+            ),
+        ]
+        return {one.partition(":")[0].casefold() for one in every}
 
 
 def addresses_of_tools(routes: Iterable[Route]) -> dict[str, Owners]:

@@ -12,7 +12,7 @@ from mcp_types import INVALID_PARAMS, URL_ELICITATION_REQUIRED
 
 from toolscope_core.catalog.scan.hidden import for_agent, for_terminal
 from toolscope_core.mcp.gateway.preset_values import NOTHING_FIXED, FixedValues
-from toolscope_core.model.tool import JsonObject
+from toolscope_core.model.tool import JsonObject, with_texts
 
 ELICITATION, SAMPLING = "elicitation/create", "sampling/createMessage"
 ASKER = "toolscope/server"
@@ -33,7 +33,7 @@ class Sender:
         Raises ``MCPError`` for an address that is not one of the web.
         """
         if method == SAMPLING:
-            params = self.fixed.cut_all(params)
+            params = self._shown(params)
             own = params.get("systemPrompt")
             prompt = own if isinstance(own, str) else ""
             who = f"The server {for_terminal(self.name)} asks this, not the user.\n\n"
@@ -41,9 +41,9 @@ class Sender:
         elif method == ELICITATION:
             if "url" in params or params.get("mode") == "url":
                 self._check(params.get("url"))
-            params = self.fixed.cut_all(params)
+            params = self._shown(params)
             # one paragraph: what follows a line break could pass for another server's
-            message = " ".join(for_agent(str(params.get("message") or "")).split())
+            message = " ".join(str(params.get("message") or "").split())
             params = {**params, "message": f"{for_terminal(self.name)} asks: {message}"}
         else:
             return params
@@ -76,6 +76,11 @@ class Sender:
         except MCPError as refused:
             return refused
         return MCPError(error.error.code, error.error.message, {**data, "elicitations": asked})
+
+    def _shown(self, params: JsonObject) -> JsonObject:
+        """Each text without what is fixed, and with nothing hidden in it."""
+        shown: JsonObject = with_texts(self.fixed.cut_all(params), for_agent)
+        return shown
 
     def _asked(self, request: Any) -> Any:
         if not isinstance(request, dict) or not isinstance(request.get("params"), dict):
