@@ -1,7 +1,9 @@
 import json
+import time
 
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from tests.pages.screen import open_page, words
 from toolscope_core.model.errors import JobError
@@ -110,6 +112,25 @@ def test_a_failed_projection_is_told_and_started_again_only_when_asked(
     assert work.service(Maps).job(catalog_id, "UMAP").id != failed
 
 
+@pytest.mark.case(97)
+def test_a_map_whose_progress_is_shown_goes_on(monkeypatch, work, endless_maps):
+    """As a fragment the panel is drawn again each second, and the page is not."""
+    plane(monkeypatch, work)
+    first = work.service(Maps).job(work.catalogs.newest()[0].id, "UMAP")
+
+    def panel(job_id):
+        from ui.shared import page_frame
+
+        page_frame.job_panel(job_id)
+
+    app = AppTest.from_function(panel, args=(first.id,))
+    until = time.monotonic() + 3 * endless_maps
+    while time.monotonic() < until:
+        app.run()
+    assert work.analyses.watch(first.id).live
+
+
+@pytest.mark.case(97)
 @pytest.mark.parametrize("leave", ["page", "method"])
 def test_a_map_that_is_left_stops_and_starts_again_unasked(monkeypatch, work, endless_maps, leave):
     app, maps = plane(monkeypatch, work), work.service(Maps)

@@ -17,6 +17,7 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.control import noise_matched
 from toolscope_core.store.background import subprocess_jobs
+from toolscope_core.store.job_rows import Job
 from ui.overlap.curves import THRESHOLDS, Curves
 from ui.overlap.figures import Curve, Panel, ToolMap
 from ui.overlap.maps import TASKS, Maps, Method, map_key
@@ -100,8 +101,15 @@ class VariantFigures(JobService):
         if method == "PCA":
             return super().start(catalog_id, method)
         return self._analyses.watched.start(
-            catalog_id, self.kind, lambda progress: self.run(catalog_id, method, progress)
+            catalog_id, self._kind(method), lambda progress: self.run(catalog_id, method, progress)
         )
+
+    def job(self, catalog_id: int, method: Method = "PCA") -> Job | None:
+        """The latest such work by a method: each is its own, so that one is left for another."""
+        return self._analyses.job(catalog_id, self._kind(method))
+
+    def _kind(self, method: Method) -> str:
+        return self.kind if method == "PCA" else f"{self.kind}, {method}"
 
     def run(self, catalog_id: int, method: Method = "PCA", progress: Progress = silent) -> None:
         """Embed, count and project here and now what is not known."""

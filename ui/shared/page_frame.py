@@ -303,7 +303,7 @@ def job_started_once(
     """Start what a page waits for, of these ``inputs``, say what it is ``about`` and show its
     progress. After a failure of the latest such job only when asked again, by the button ``key``.
     """
-    job = work.job(catalog_id)
+    job = work.job(catalog_id, *inputs)
     if job is not None and has_failed(job):
         safe_text.show_error(JobError(job.message))
         if not st.button("Retry", icon=":material/replay:", key=key):

@@ -86,3 +86,14 @@ def test_another_decision_makes_the_figures_again(varied):
     after = at(work.service(VariantFigures).curve(i), 0.95)
     assert after[OWN] == before[OWN]
     assert after[WRITTEN] == before[WRITTEN] + 1, "it is again a copy of the third"
+
+
+@pytest.mark.case(97)
+def test_another_projection_does_not_wait_for_one_that_never_ends(varied, endless_maps):
+    work, i = varied
+    figures = work.service(VariantFigures)
+    endless, quick = figures.start(i, "UMAP"), figures.start(i, "PCA")
+    work.analyses.wait(quick)
+    assert (figures.job(i, "PCA").id, figures.job(i, "UMAP").id) == (quick, endless)
+    with pytest.raises(JobError):  # nobody looks at it
+        work.analyses.wait(endless)

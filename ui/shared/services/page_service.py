@@ -73,6 +73,6 @@ class JobService(PageService, ABC):
             catalog_id, self.kind, lambda progress: self.run(catalog_id, *inputs, progress=progress)
         )
 
-    def job(self, catalog_id: int) -> Job | None:
-        """The latest such work on the catalog."""
+    def job(self, catalog_id: int, *inputs: Any) -> Job | None:
+        """The latest such work on the catalog, whatever its ``inputs``."""
         return self._analyses.job(catalog_id, self.kind)
