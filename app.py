@@ -5,6 +5,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from ui import PAGES
+
 WORDMARK = Path(__file__).parent / "ui" / "wordmark.svg"
 STYLE = (
     # The page begins below the menu bar and not as far again, and is as wide as the window.
@@ -40,21 +42,6 @@ STYLE = (
     "[data-testid='stBottom'] button {padding: .1rem .5rem; min-height: 2rem}}"
     "</style>"
 )
-
-PAGES = {
-    "catalog": "inventory_2",
-    "overlap": "join_inner",
-    "graph": "hub",
-    "review": "rule",
-    "documents": "edit_note",
-    "profiles": "badge",
-    "export": "ios_share",
-    "retrieval": "search",
-    "evaluation": "query_stats",
-    "history": "history",
-    "settings": "settings",
-}
-"""Each page with its icon, in the order of the menu."""
 
 
 def draw_page() -> None:

@@ -25,6 +25,7 @@ from toolscope_core.model.errors import JobError, StoreError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.store.catalog_rows import CatalogRecord
 from toolscope_core.store.job_rows import Job
+from ui import PAGES
 from ui.shared import browser_state, safe_text, sign_in
 from ui.shared.services.chosen_judge import OFFLINE
 from ui.shared.services.page_service import JobService
@@ -35,20 +36,6 @@ S = TypeVar("S")
 REVIEWER = "reviewer"
 """The name of a reviewer who gave none."""
 SECRETS = ".streamlit/secrets.toml"
-ICONS = {
-    "catalog": "inventory_2",
-    "overlap": "join_inner",
-    "graph": "hub",
-    "review": "rule",
-    "documents": "edit_note",
-    "profiles": "badge",
-    "export": "ios_share",
-    "retrieval": "search",
-    "evaluation": "query_stats",
-    "history": "history",
-    "settings": "settings",
-}
-"""By page, as in the menu."""
 
 
 @st.cache_resource
@@ -182,7 +169,7 @@ def page_link(
     st.page_link(
         f"pages/{page}.py",
         label=label,
-        icon=f":material/{icon or ICONS[page]}:",
+        icon=f":material/{icon or PAGES[page]}:",
         query_params={**query, **more} or None,
         help=about,
         disabled=disabled,
