@@ -47,7 +47,7 @@ def test_a_name_counts_where_it_can_be_nothing_else(text, found):
 
 def test_two_tools_of_one_name_may_have_become_two():
     other = Relabel("z/get_crate", "z/find_crate", "z", "get_crate", "find_crate", "renamed")
-    assert gone_names((*ROWS, other), ())["get_crate"] == "fetch_crate or find_crate"
+    assert gone_names((*ROWS, other), ()).now["get_crate"] == "fetch_crate or find_crate"
 
 
 def test_folders_are_searched_in_order_and_what_is_no_text_is_not(tmp_path, monkeypatch):
@@ -90,7 +90,7 @@ def test_what_was_not_read_is_named(tmp_path, monkeypatch):
     (folder / "g.md").symlink_to(folder / "a.md")
     os.mkfifo(folder / "h.md")
     found = search_below([folder], GONE)
-    assert [one.file.rpartition("/")[2] for one in found.mentions] == ["a.md", "d.md"]
+    assert [one.file.rpartition("/")[2] for one in found.mentions] == ["a.md", "c.md", "d.md"]
     assert [one.file.rpartition("/")[2] for one in found.unread] == [
         "b.md", "c.md", "d.md", "h.md", "e.md", "f"
     ]  # fmt: skip
