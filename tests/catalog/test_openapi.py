@@ -117,7 +117,7 @@ def test_equal_names_in_different_places_of_the_document_stay_apart():
 
 
 def test_what_is_no_openapi_3():
-    with pytest.raises(CatalogError, match=r"is OpenAPI \(Swagger\) 1.2; convert it"):
+    with pytest.raises(CatalogError, match=r"1\.2"):
         read_text('{"swagger": "1.2", "paths": {}}')
     with pytest.raises(CatalogError, match="is no OpenAPI document"):
         read_catalog([Source("a.json", b'{"name": "a"}')], "openapi")
@@ -227,7 +227,7 @@ boat: {type: object, properties: {name: {$ref: name.yml}}}
     sources = load_paths([tmp_path / "api.yaml"])
     assert {tool.name: tool.schema for tool in read_catalog(sources).tools} == tools
     alone = [replace(source, files={}) for source in sources]
-    with pytest.raises(CatalogError, match=r"refers to 'parts/berths.json', which is not in"):
+    with pytest.raises(CatalogError, match=r"parts/berths\.json"):
         read_catalog(alone)
 
 

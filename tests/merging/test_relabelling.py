@@ -108,7 +108,7 @@ def test_two_arguments_that_would_be_one_are_refused(bundle, tmp_path, touched):
     moves = [{**move, "op": "rename"} for move in touched["args"]]
     maps["maps"]["x"] = {"to": "y", "constants": {}, "dropped": {}, **touched, "args": moves}
     (tmp_path / "arguments.json").write_text(json.dumps(maps), "utf-8")
-    with pytest.raises(ExportError, match=r"maps '[ac]' of x twice; export the bundle again"):
+    with pytest.raises(ExportError, match=r"'[ac]' of x twice"):
         read_relabelling(tmp_path)
 
 
@@ -126,7 +126,7 @@ GONE = gone_forms(PHI)
 
 @pytest.mark.case(96)
 @pytest.mark.parametrize(
-    ("value", "found"),
+    ("value", "places"),
     [
         ({"a": ["fetch_tide"]}, ["/a/0 fetch_tide"]),
         ({"a": "Use h/fetch_tide, mcp__h__fetch_tide or functions.fetch_tide."},
@@ -149,10 +149,10 @@ GONE = gone_forms(PHI)
         ({"a": [None, 1, True, "", "[", "{" * 5000, "[" * 100_000]}, []),
     ],
 )  # fmt: skip
-def test_a_name_that_is_gone_is_found_where_it_can_be_nothing_else(value, found):
+def test_a_name_that_is_gone_is_found_where_it_can_be_nothing_else(value, places):
     settled = ("/id", "/calls/0/tool")
     left = sorted(f"{one.path} {one.name}" for one in left_names(value, GONE, settled))
-    assert left == sorted(found)
+    assert left == sorted(places)
 
 
 @pytest.mark.case(96)

@@ -199,12 +199,12 @@ def test_a_conversation_that_grows_counts_as_its_longest():
             {"role": "tool", "tool_call_id": number},
         ]
 
-    asked = {"role": "user", "content": "A?"}
-    rows = [{"messages": [asked, *turn("1"), *turn("2")[:end]]} for end in range(3)]
+    question = {"role": "user", "content": "A?"}
+    rows = [{"messages": [question, *turn("1"), *turn("2")[:end]]} for end in range(3)]
     assert counted(rows) == counted(rows[1:], rows[:1]) == [("read", False)] * 2
     trace = read_trace(lines(rows), "t")
     assert trace.requests == (TracedRequest("A?", ("read", "read")),)
-    assert len(counted([rows[0], {"messages": [asked, *turn("2")]}])) == 2
+    assert len(counted([rows[0], {"messages": [question, *turn("2")]}])) == 2
 
 
 @pytest.mark.case(92)

@@ -213,8 +213,8 @@ def _words_of(value: Any) -> set[str]:
         elif isinstance(inner, list):
             waiting += inner
         elif isinstance(inner, str):
-            found = map(_stripped, _WORD.findall(_readable(inner)))
-            words |= {inner.strip(), *(word for word in found if _BORDER.search(word))}
+            own = map(_stripped, _WORD.findall(_readable(inner)))
+            words |= {inner.strip(), *(word for word in own if _BORDER.search(word))}
     return words
 
 

@@ -34,4 +34,4 @@ def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> J
     parts = {
         places[path].rpartition("/")[2]: moved(content, path) for path, content in files.items()
     }
-    return moved(document, name) | ({PARTS: parts} if parts else {})
+    return {**moved(document, name), **({PARTS: parts} if parts else {})}
