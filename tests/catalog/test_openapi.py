@@ -117,7 +117,7 @@ def test_equal_names_in_different_places_of_the_document_stay_apart():
 
 
 def test_what_is_no_openapi_3():
-    with pytest.raises(CatalogError, match=r"is OpenAPI \(Swagger\) 1.2; convert it"):
+    with pytest.raises(CatalogError, match=r"1\.2"):
         read_text('{"swagger": "1.2", "paths": {}}')
     with pytest.raises(CatalogError, match="is no OpenAPI document"):
         read_catalog([Source("a.json", b'{"name": "a"}')], "openapi")
@@ -227,8 +227,35 @@ boat: {type: object, properties: {name: {$ref: name.yml}}}
     sources = load_paths([tmp_path / "api.yaml"])
     assert {tool.name: tool.schema for tool in read_catalog(sources).tools} == tools
     alone = [replace(source, files={}) for source in sources]
-    with pytest.raises(CatalogError, match=r"refers to 'parts/berths.json', which is not in"):
+    with pytest.raises(CatalogError, match=r"parts/berths\.json"):
         read_catalog(alone)
+
+
+@pytest.mark.parametrize(
+    "written_as",
+    [
+        "parts/a.yml # comment", "parts/a.yml\t# comment", "'parts/a.yml' # comment", ">-\n        parts/a.yml",
+        "|- # comment\n        parts/a.yml", "\n        parts/a.yml", "!!str parts/a.yml", "&a parts/a.yml",
+        "&a !!str 'parts/a.yml'", "parts/a.yml#/x # comment",
+    ],
+)  # fmt: skip
+def test_a_reference_is_found_however_yaml_writes_it(tmp_path, written_as):
+    operation = "operationId: read\nx: {operationId: read}\n"
+    api = f"openapi: 3.0.0\ninfo: {{title: S}}\npaths:\n  /a:\n    get:\n      $ref: {written_as}\n"
+    folder = written(tmp_path, {"api.yaml": api, "parts/a.yml": operation})
+    assert [tool.name for tool in read_files([folder / "api.yaml"]).tools] == ["read"]
+
+
+@pytest.mark.parametrize("own", ["api.yaml", "./api.yaml", "parts/../api.yaml"])
+def test_a_file_that_names_itself_is_read(tmp_path, own):
+    number = {"name": "n", "in": "query", "schema": {"$ref": f"{own}#/components/schemas/N"}}
+    api = {
+        "paths": {"/a": {"get": {"operationId": "a", "parameters": [number]}}},
+        "components": {"schemas": {"N": {"type": "integer", "maximum": 7}}},
+    }
+    text = json.dumps({"openapi": "3.0.0", "info": {"title": "S"}, **api})
+    (tool,) = read_files([written(tmp_path, {"api.yaml": text}) / "api.yaml"]).tools
+    assert [*tool.schema["$defs"].values()] == [{"type": "integer", "maximum": 7}]
 
 
 GONE = {"$ref": "gone.yml"}

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 
 import pytest
 from hypothesis import given
@@ -107,7 +108,7 @@ def test_two_arguments_that_would_be_one_are_refused(bundle, tmp_path, touched):
     moves = [{**move, "op": "rename"} for move in touched["args"]]
     maps["maps"]["x"] = {"to": "y", "constants": {}, "dropped": {}, **touched, "args": moves}
     (tmp_path / "arguments.json").write_text(json.dumps(maps), "utf-8")
-    with pytest.raises(ExportError, match=r"maps '[ac]' of x twice; export the bundle again"):
+    with pytest.raises(ExportError, match=r"'[ac]' of x twice"):
         read_relabelling(tmp_path)
 
 
@@ -125,7 +126,7 @@ GONE = gone_forms(PHI)
 
 @pytest.mark.case(96)
 @pytest.mark.parametrize(
-    ("value", "found"),
+    ("value", "places"),
     [
         ({"a": ["fetch_tide"]}, ["/a/0 fetch_tide"]),
         ({"a": "Use h/fetch_tide, mcp__h__fetch_tide or functions.fetch_tide."},
@@ -148,10 +149,95 @@ GONE = gone_forms(PHI)
         ({"a": [None, 1, True, "", "[", "{" * 5000, "[" * 100_000]}, []),
     ],
 )  # fmt: skip
-def test_a_name_that_is_gone_is_found_where_it_can_be_nothing_else(value, found):
+def test_a_name_that_is_gone_is_found_where_it_can_be_nothing_else(value, places):
     settled = ("/id", "/calls/0/tool")
     left = sorted(f"{one.path} {one.name}" for one in left_names(value, GONE, settled))
-    assert left == sorted(found)
+    assert left == sorted(places)
+
+
+@pytest.mark.case(96)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__fetch_tide__", "_fetch_tide_", "**fetch_tide**", "fetch\\_tide", "fetch&#95;tide", "FETCH_TIDE",
+        "fetch%5Ftide", "h-fetch_tide", "h--fetch_tide", "h::fetch_tide", "h%2Ffetch_tide",
+        'so: {"x": "a\\nfetch_tide"}', "\\fetch_tide", "\\u0066etch_tide", "fetch_tide.json",
+        "fe\u200btch_tide", "ｆｅｔｃｈ_tide", "mcp__other__fetch_tide",
+    ],
+)  # fmt: skip
+def test_a_clear_name_is_found_however_it_is_written(text):
+    (left,) = left_names({"a": f"Then {text}, at once."}, GONE, ())
+    assert left.now == "get_tide"
+
+
+@pytest.mark.case(96)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool>search</tool>", "<tool_name>search", "Action: search[foo]", "tool_name: search",
+        "next_action: search", "**Tool:** search", "Tool: **search**", "tool: search.", "toolName=search&x=1",
+        "call_tool('search', {})", "client.call(\"search\")", "{name: search}", "tools:\n- search",
+        "tools:\n  - read\n  - search\n", "tools: [read, search]", "search -> read", "read =&gt; search",
+        "h::search", "functions.search", "to=functions.search", "of ['read', 'search']", 'search {"q": 1}',
+        "` search `", '{\\"tool\\": \\"search\\"}',
+    ],
+)  # fmt: skip
+def test_a_common_word_is_found_where_only_a_name_stands(text):
+    (left,) = left_names({"a": f"Say: {text}"}, GONE, ())
+    assert left.name.removeprefix("h::") == "search"
+
+
+@pytest.mark.case(96)
+@pytest.mark.parametrize(
+    "value",
+    [
+        "call_fetch_tide, my-fetch_tide, fetch_tides and fetchTide are others",
+        "The tool. Search it, search (or not), the words 'search' and search; Name: Searle, research: search",
+        {"search": "tide"}, {"search": None}, {"search": 1, "limit": 5}, {"arguments": {"search": True}},
+        "a tool to search, user_name: search", "q/read, q.read and q__read", "Tool: Search",
+    ],
+)  # fmt: skip
+def test_another_name_and_a_word_are_not(value):
+    assert [*left_names({"a": value}, GONE, ())] == []
+
+
+@pytest.mark.case(96)
+def test_numbers_beside_names_of_tools_alone_are_given_to_tools():
+    (left,) = left_names({"scores": {"search": 0.9, "get_tide": 1}}, GONE, ())
+    assert left.path == "/scores/search"
+
+
+@pytest.mark.case(96)
+@pytest.mark.parametrize(
+    ("row", "paths"),
+    [
+        ({"gold": ["fetch"]}, ["/gold/0"]),
+        ({"gold": ["d/get"], "calls": [{"name": "fetch", "arguments": {}}]}, ["/calls/0/name"]),
+        ({"gold": ["d/get", "w/fetch"], "tool": "fetch"}, ["/tool"]),
+        ({"gold": ["w/fetch"], "tool": "fetch", "text": "mcp__w__fetch"}, []),
+        ({"server": "w", "tool": "fetch"}, []),
+        ({"query": "Ask w", "tool": "fetch"}, ["/tool"]),
+        ({"query": "Can w fetch it?"}, []),
+    ],
+)
+def test_a_name_that_one_of_two_tools_lost_means_what_its_row_says(row, paths):
+    shared = gone_forms([
+        Relabel("d/fetch", "d/get", "d", "fetch", "get", "merged"),
+        Relabel("w/fetch", "w/fetch", "w", "fetch", "fetch", "kept"),
+    ])  # fmt: skip
+    left = [*left_names(row, shared, ())]
+    assert [one.path for one in left] == paths
+    assert {one.now for one in left} <= {"fetch or get"}
+
+
+@pytest.mark.case(96)
+@pytest.mark.parametrize(
+    "piece", ["tool", "tools: a,\n", "a.", "_", "\\n", "[ ", "&#", "a -> ", "("]
+)
+def test_a_long_text_is_searched_in_time_linear_in_it(piece):
+    start = time.perf_counter()
+    assert [*left_names({"a": piece * 20_000}, GONE, ())] == []
+    assert time.perf_counter() - start < 4
 
 
 @pytest.mark.case(96)

@@ -144,12 +144,13 @@ def test_a_log_with_an_odd_outcome_counts_the_call(outcome):
     assert len(read_trace(row, "t").calls) == 1
 
 
-def transcript(*blocks, session="s", at="10:00:00"):
+def transcript(*blocks, session="s", at="10:00:00", uuid=None):
     """Lines of Claude Code, a message a block."""
-    for block in blocks:
+    for row, block in enumerate(blocks):
         role = "user" if block["type"] == "tool_result" else "assistant"
         message = {"role": role, "content": [block]}
-        yield {"sessionId": session, "timestamp": f"2026-01-01T{at}Z", "message": message}
+        line = {"sessionId": session, "timestamp": f"2026-01-01T{at}Z", "message": message}
+        yield line | ({"uuid": f"{uuid}{row}"} if uuid else {})
 
 
 def made(number, name="read"):
@@ -178,6 +179,48 @@ def test_lines_that_repeat_a_call_and_copied_history_count_it_once():
     assert counted(first, first) == [("read", True)]
     assert counted(LOG, LOG[1:]) == counted(LOG)
     assert counted([LOG[0], LOG[0]]) == [("get", False)] * 2
+
+
+@pytest.mark.case(92)
+def test_lines_of_one_uuid_are_one_call_whatever_its_id():
+    one = [*transcript(made("1"), answered("1"), made("1"), answered("1"), uuid="u")]
+    copied = [{**line, "sessionId": "resumed"} for line in one]
+    late = transcript(answered("1", failed=True), session="resumed")
+    assert counted([*one, one[0]]) == counted(one, copied) == [("read", False)] * 2
+    assert counted([*copied[:1], *late], one) == [("read", True), ("read", False)]
+
+
+@pytest.mark.case(92)
+def test_a_conversation_that_grows_counts_as_its_longest():
+    def turn(number):
+        call = {"id": number, "function": {"name": "read", "arguments": "{}"}}
+        return [
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": number},
+        ]
+
+    question = {"role": "user", "content": "A?"}
+    rows = [{"messages": [question, *turn("1"), *turn("2")[:end]]} for end in range(3)]
+    assert counted(rows) == counted(rows[1:], rows[:1]) == [("read", False)] * 2
+    trace = read_trace(lines(rows), "t")
+    assert trace.requests == (TracedRequest("A?", ("read", "read")),)
+    assert len(counted([rows[0], {"messages": [question, *turn("2")]}])) == 2
+
+
+@pytest.mark.case(92)
+@pytest.mark.parametrize(
+    ("name", "at", "number"),
+    [
+        ("mcp__toolscope__get", "10:00:00", 1), ("get", "09:59:00", 1), ("gateway.get", "10:00:00", 1),
+        ("mcp__toolscope__fetch", "10:00:00", 1), ("mcp__a__get", "10:00:00", 2), ("get", "10:00:02", 2),
+        ("get", "09:00:00", 2), ("mcp__toolscope__put", "10:00:00", 2), ("forget", "10:00:00", 2),
+    ],
+)  # fmt: skip
+def test_a_gateways_line_and_what_the_agent_tells_are_one_call(name, at, number):
+    log = {**LOG[0], **({"old_name": "fetch"} if name.endswith("fetch") else {})}
+    told = [*transcript(made("toolu_1", name), at=at)]
+    assert len(counted([log], told)) == len(counted([*told, log])) == number
+    assert len(counted([log], [*told, *transcript(made("toolu_2", name), at=at)])) == number + 1
 
 
 @pytest.mark.parametrize("number", ["0", "call_1", "functions.read:0-0-0-0-0"])
@@ -209,6 +252,7 @@ HTTP = span("h", "1", "POST", **{"gen_ai.operation.name": None})
 CLIENT = span("2", "h", "execute_tool read")
 MCP = {"gen_ai.tool.name": "read", "gen_ai.operation.name": None, "mcp.method.name": "tools/call"}
 SERVER = span("3", "2", "tools/call read", **MCP)
+NAMES = {"gen_ai.tool.name": None, "gen_ai.operation.name": None, "mcp.method.name": "tools/call"}
 INNER_AGENT = span("4", "1", "invoke_agent b", **{"gen_ai.operation.name": "invoke_agent"})
 IDENTIFIED = {"gen_ai.tool.call.id": "c1"}
 
@@ -236,6 +280,18 @@ def test_spans_inside_each_other_that_are_one_call_count_once(spans, number):
 
 @pytest.mark.case(92)
 @pytest.mark.parametrize(
+    ("name", "attributes"),
+    [
+        ("tools/call read", NAMES), ("tools/call", {**NAMES, "mcp.tool.name": "read"}), ("read", NAMES),
+        ("tools/call read", {**NAMES, "mcp.method.name": None}), ("execute_tool read", {}),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_call_is_read_from_its_span(name, attributes):
+    assert counted([span("1", "", name, **attributes)]) == [("read", False)]
+
+
+@pytest.mark.case(92)
+@pytest.mark.parametrize(
     "record",
     [
         {"type": "response_item", "payload": {"type": "function_call", "name": "read"}},
@@ -245,6 +301,7 @@ def test_spans_inside_each_other_that_are_one_call_count_once(spans, number):
         {"role": "assistant", "content": [{"type": "tool_use", "id": "x"}]},
         {"role": "model", "parts": [{"functionCall": {"name": "read"}}]},
         {"messages": [7]},
+        {"name": "tools/call", "attributes": {"mcp.method.name": "tools/call"}},
         {"name": "read", "attributes": {"openinference.span.kind": "TOOL"}},
         {"name": "ai.toolCall", "attributes": {"ai.toolCall.name": "read"}},
         7,

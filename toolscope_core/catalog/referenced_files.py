@@ -14,7 +14,8 @@ MOST_FILES = 10_000
 SUFFIXES = (".json", ".yaml", ".yml")
 _API = re.compile(rb"""["']?(?:openapi|swagger)["']?\s*:""")
 _REFERENCE = re.compile(
-    rb"""\$ref["']?\s*:\s*(?:"([^"\n]{1,1000})"|'([^'\n]{1,1000})'|([^\s"'][^\n{}\[\],]{0,999}))"""
+    rb"""\$ref["']?\s*:\s*(?:[>|!&][^\s"']{0,99}(?:\s+\#[^\n]*)?\s+){0,3}"""
+    rb"""(?:"([^"\n]{1,1000})"|'([^'\n]{1,1000})'|([^\s"'][^\n{}\[\],]{0,999}))"""
 )
 
 
@@ -40,11 +41,11 @@ def referenced_files(file: Path, data: bytes, limit: int) -> dict[str, bytes]:
             if path in seen or len(seen) > MOST_FILES:
                 continue
             seen.add(path)
-            found = _content(folder / path, inside, min(limit, MAX_BYTES))
-            if found is not None:
-                limit -= len(found)
-                files[path] = found
-                waiting.append((path, found))
+            part = _content(folder / path, inside, min(limit, MAX_BYTES))
+            if part is not None:
+                limit -= len(part)
+                files[path] = part
+                waiting.append((path, part))
     return files
 
 
@@ -60,9 +61,10 @@ def relative_path(holder: str, reference: str) -> str:
 
 
 def _paths(holder: str, content: bytes) -> Iterator[str]:
-    for found in _REFERENCE.findall(content):
-        reference = b"".join(found).decode("utf-8", "replace").strip()
-        if path := relative_path(holder, reference):
+    for quoted_or_bare in _REFERENCE.findall(content):
+        reference = b"".join(quoted_or_bare).decode("utf-8", "replace")
+        without_comment = re.split(r"\s#", reference)[0].strip()
+        if path := relative_path(holder, without_comment):
             yield path
 
 

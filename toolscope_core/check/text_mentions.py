@@ -2,13 +2,13 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from toolscope_core.catalog.flaws import writable
 from toolscope_core.files.whole_files import read_file
-from toolscope_core.merging.gone_names import names_in
+from toolscope_core.merging.gone_names import GoneNames, names_in
 from toolscope_core.model.errors import ConfigError
 
 SUFFIXES = frozenset(
@@ -50,14 +50,14 @@ class TextSearch:
     unread: tuple[UnreadText, ...] = ()
 
 
-def mentions_in(file: str, text: str, gone: Mapping[str, str]) -> Iterator[TextMention]:
+def mentions_in(file: str, text: str, gone: GoneNames) -> Iterator[TextMention]:
     """Every line of a text that names a tool which is ``gone`` (``gone_names``), each name once."""
     for number, line in enumerate(text.splitlines(), 1):
         for name in sorted(names_in(line, gone)):
-            yield TextMention(file, number, name, gone[name])
+            yield TextMention(file, number, name, gone.now[name])
 
 
-def search_text(file: str, content: bytes, gone: Mapping[str, str]) -> TextSearch:
+def search_text(file: str, content: bytes, gone: GoneNames) -> TextSearch:
     """The mentions in a file. One of more than ``LARGEST`` bytes is not searched; of one that is
     not UTF-8 only what is plain ASCII can be found.
     """
@@ -71,7 +71,7 @@ def search_text(file: str, content: bytes, gone: Mapping[str, str]) -> TextSearc
     return TextSearch(mentions)
 
 
-def search_below(folders: Sequence[Path], gone: Mapping[str, str]) -> TextSearch:
+def search_below(folders: Sequence[Path], gone: GoneNames) -> TextSearch:
     """The mentions in the text files of folders, and of those inside, in the order of their paths.
 
     Raises ``ConfigError`` for what is no folder or file, and for too many files.
@@ -124,7 +124,7 @@ def _is_text(path: Path) -> bool:
     return path.suffix.lower() in SUFFIXES or BARE.fullmatch(path.name) is not None
 
 
-def _search(path: Path, folder: Path, gone: Mapping[str, str]) -> TextSearch:
+def _search(path: Path, folder: Path, gone: GoneNames) -> TextSearch:
     shown = _shown(path, folder)
     try:
         if path.stat().st_size > LARGEST:

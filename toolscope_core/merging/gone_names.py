@@ -2,31 +2,100 @@
 
 A tool may be called like a word that people use (``search``), so where a name stands decides. One
 that no plain word looks like (``fetch_tide``, ``getTide``, ``saw.get``, ``mcp__harbor__search``)
-counts wherever it stands as a word of its own. A plain word counts where only a name does: in
-backticks and before a bracket; in a value of a document also as all of it, as the key of an object
-or a list, quoted beside a colon, and behind *tool*, *function*, *action* or *name* with a colon.
+counts wherever it stands as a word of its own, in any case, between marks (``fetch_tide.json``) or
+behind a server; a longer identifier (``call_fetch_tide``, ``my-fetch_tide``) is another name. A
+plain word counts, as it is spelled, where only a name does: in backticks and before a bracket; in a
+value of a document also as all of it, quoted beside a colon or in a list, behind *tool*,
+*function*, *action* or *name*, beside an arrow, and as a key: of an object or a list; of a number
+or truth value only beside nothing but names of tools, and never in the arguments of a call. The key
+of a text may be an argument of that name.
 """
 
+import html
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote
 
+from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.model.groups import grouped
 from toolscope_core.model.plan import Relabel
+from toolscope_core.model.unicode_forms import normalise
 
 _WORD = re.compile(r"\w[\w.\-/:]*")
-_MARKED = re.compile(r"`([^`\s]{1,128})`|\b(\w{1,128})\(")
+_MARKED = re.compile(r"`\s{0,9}([^`\s]{1,128})\s{0,9}`|\b(\w{1,128})(?:\(|\s?\(?\{\s{0,9}[\"'}])")
+_NAME = r"[^\s<>,;|&\"'`*()\[\]{}]{1,128}"
+_TOOLS = r"(?:tool|function|action)"
+_MARK = r"[\s\"'`*>(\[-]{0,40}"
 _IN_CODE = re.compile(
-    r"[\"']([^\"'\s\\]{1,128})\\*[\"'](?=\s*:)|[:=]\s*\\*[\"']([^\"'\s\\]{1,128})\\*[\"']"
-    r"|\b(?:tool|function|action|name)(?:\s*[:=]\s*|\s+name=)([^\s<>,;\"'`]{1,128})",
+    rf"[\"']({_NAME})[\"'](?=\s*:)|[:=]\s{{0,9}}[\"']({_NAME})[\"']"
+    rf"|[\[,]\s{{0,9}}[\"']({_NAME})[\"'](?=\s{{0,9}}[\],])"
+    rf"|(?:(?:\b|_){_TOOLS}s?(?:[_ -]?(?:name|call|id))?|\bname)"
+    rf"[\"'`*]{{0,3}}\s{{0,9}}(?:[:=>]|\sname=){_MARK}({_NAME})"
+    rf"|\b(?:tools?|functions?)[./]({_NAME})"
+    rf"|(?:{_TOOLS}|call|invoke|run)\w{{0,40}}\(\s{{0,9}}[\"']({_NAME})[\"']"
+    rf"|\b(\w{{1,128}})(?=\s{{0,9}}(?:->|=>|→))|(?:->|=>|→)\s{{0,9}}(\w{{1,128}})",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(
+    rf"\b{_TOOLS}s\s{{0,9}}[:=][ \t]{{0,40}}\[?"
+    rf"((?:[ \t]{{0,40}}\n?[ \t]{{0,40}}[,-]?[ \t]{{0,9}}{_NAME}(?=[ \t]{{0,9}}(?:[,\n\]]|$)))+)",
     re.IGNORECASE,
 )
 _BORDER = re.compile(r"[^\W_][\W_]+[^\W_]|[a-z][A-Z]|[^\W\d]\d")
 """What a name has that no plain word has."""
-_BETWEEN = ("/", ".", "__", ":", "_")
+_BETWEEN = ("/", ".", "__", ":", "_", "::", "-", "--")
 """What clients and files put between a server and a tool."""
+_LONGEST = 512
+_ARGUMENTS = frozenset(("arguments", "args", "kwargs", "input", "parameters", "params"))
+
+
+@dataclass(frozen=True, slots=True)
+class SharedName:
+    """A name that tools of several servers had and some have still: the words of a row that say a
+    tool which has it, and those that say one which has it no more.
+    """
+
+    living: frozenset[str]
+    gone: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class GoneNames:
+    """Each name that is gone → what it is called now, empty for a tool that was left out; ``alive``
+    are the names of tools that are there; ``shared`` is in both, and means what its row says.
+    """
+
+    now: Mapping[str, str]
+    alive: frozenset[str] = frozenset()
+    shared: Mapping[str, SharedName] = field(default_factory=dict)
+    _clear: Mapping[str, str] = field(init=False)
+    _odd: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        alive = {name.casefold() for name in self.alive}
+        clear = {name.strip("_"): name for name in self.now if _BORDER.search(name)}
+        other = {_readable(own).casefold(): name for own, name in clear.items()}
+        odd = (name for name in self.now if not _WORD.fullmatch(name) and re.search(r"\w", name))
+        spelled = {own: name for own, name in other.items() if own not in alive} | clear
+        object.__setattr__(self, "_clear", spelled)
+        object.__setattr__(self, "_odd", tuple(odd))
+
+    def in_words(self, text: str) -> set[str]:
+        """Those that no plain word looks like, among the words of a readable text."""
+        names = {name for name in self._odd if name in text and _stands_alone(name, text)}
+        for word in map(_stripped, _WORD.findall(text)):
+            tail = next((one for one in _tails(word) if self._of(one) or one in self.alive), "")
+            parts = (one.strip("_") for one in re.split(r"__|[./:]+", word.removesuffix(tail)))
+            names |= {self._of(one) for one in (tail, *parts)}
+        return names - {""}
+
+    def _of(self, word: str) -> str:
+        if not _BORDER.search(word):
+            return ""
+        return self._clear.get(word, self._clear.get(word.casefold(), ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,69 +109,131 @@ class LeftName:
     now: str
 
 
-def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> dict[str, str]:
+def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> GoneNames:
     """Old name → new names of the tools that are gone, and the name with its server, as clients
     write it, → the new id. A bare name that a tool ``still`` has is none.
     """
     rows = _changed(relabels)
-    names = set(still)
+    alive = frozenset(still)
     gone = {
-        old: " or ".join(sorted({row.new_name for row in group if row.new_name}))
+        old: _either(row.new_name for row in group)
         for old, group in grouped(rows, lambda row: row.old_name).items()
-        if old not in names
+        if old not in alive
     }
     for row in rows:
         if row.server:
             gone[f"mcp__{_plain(row.server)}__{row.old_name}"] = row.new_id or ""
-    return gone
+    return GoneNames(gone, alive)
 
 
-def gone_forms(relabels: Sequence[Relabel]) -> dict[str, str]:
-    """The names and ids that a relabel mapping takes away, in every form in which files write them
-    → the new name; none that means a tool of the merged toolset.
+def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
+    """The names and ids that a relabel mapping takes away, in every form in which files write them;
+    none that means a tool of the merged toolset, and a bare name of several only as ``shared``.
     """
-    kept = [row for row in relabels if row.new_id == row.old_id]
+    changed, kept = _changed(relabels), [row for row in relabels if row.new_id == row.old_id]
     alive = {form for row in kept for form in _forms(row.old_id, row.server, row.new_name or "")}
-    gone = {
+    now = {
         form: row.new_name or ""
-        for row in _changed(relabels)
+        for row in changed
         for form in _forms(row.old_id, row.server, row.old_name)
     }
-    return {form: now for form, now in gone.items() if form.strip() and form not in alive}
+    ids = {row.old_id for row in kept}
+    lost = grouped(
+        (row for row in changed if row.new_name != row.old_name), lambda row: row.old_name
+    )
+    living = grouped(kept, lambda row: row.new_name or "")
+    shared = {
+        name: SharedName(_said_by(living[name]), _said_by(lost[name]))
+        for name in lost.keys() & living.keys() - ids
+    }
+    now |= {name: _either((*(row.new_name for row in lost[name]), name)) for name in shared}
+    alive -= shared.keys()
+    return GoneNames(
+        {form: new for form, new in now.items() if form.strip() and form not in alive},
+        frozenset(alive),
+        shared,
+    )
 
 
-def names_in(line: str, gone: Mapping[str, str]) -> set[str]:
+def names_in(line: str, gone: GoneNames) -> set[str]:
     """The names in a line of text that are ``gone``."""
-    whole = [word.rstrip(".-/:") for word in _WORD.findall(line)]
-    words = {*whole, *(part for word in whole for part in re.split("[/:]", word))}
-    marked = {one or other for one, other in _MARKED.findall(line)}
-    clear = {word for word in words & gone.keys() if _BORDER.search(word)}
-    return clear | (marked & gone.keys())
+    text = _readable(line)
+    return gone.in_words(text) | (_matches(_MARKED, text) & gone.now.keys())
 
 
-def left_names(value: Any, gone: Mapping[str, str], said: Collection[str]) -> Iterator[LeftName]:
-    """The names in the texts and keys of a JSON value that are ``gone`` (``gone_forms``), in their
-    order; not at the pointers of which it is ``said`` already what became of them.
+def left_names(value: Any, gone: GoneNames, settled: Collection[str]) -> Iterator[LeftName]:
+    """The names in the texts and keys of a row that are ``gone`` (``gone_forms``), in their order;
+    not at the pointers of which it is ``settled`` already what became of them, and no shared name
+    in a row that says a tool which has it, and none that has it no more.
     """
-    odd = [name for name in gone if not _WORD.fullmatch(name) and re.search(r"\w", name)]
+    left = [*_places(value, gone, settled)]
+    words = _words_of(value) if any(one.name in gone.shared for one in left) else set()
+    for one in left:
+        shared = gone.shared.get(one.name)
+        if shared is None or not words & shared.living or words & shared.gone:
+            yield one
+
+
+def _places(value: Any, gone: GoneNames, settled: Collection[str]) -> Iterator[LeftName]:
     waiting: list[tuple[str, Any]] = [("", value)]
     while waiting:
         path, inner = waiting.pop()
         inner = _parsed(inner)
+        names: Iterable[tuple[str, str]] = ()
         if isinstance(inner, dict):
             waiting += [(f"{path}/{_escaped(key)}", sub) for key, sub in inner.items()][::-1]
-            for key, sub in inner.items():
-                own = _in_text(key, gone, odd, is_name=isinstance(sub, (dict, list)))
-                yield from (LeftName(f"{path}/{_escaped(key)}", name, gone[name]) for name in own)
+            is_listing = _is_listing(path, inner, gone)
+            names = (
+                (f"{path}/{_escaped(key)}", name)
+                for key, sub in inner.items()
+                for name in _in_text(key, gone, is_name=is_listing or isinstance(sub, (dict, list)))
+            )
         elif isinstance(inner, list):
             waiting += [(f"{path}/{row}", sub) for row, sub in enumerate(inner)][::-1]
-        elif isinstance(inner, str) and path not in said:
-            found = _in_text(inner, gone, odd, is_name=True)
-            yield from (LeftName(path, name, gone[name]) for name in found)
+        elif isinstance(inner, str) and path not in settled:
+            names = ((path, name) for name in _in_text(inner, gone, is_name=True))
+        yield from (LeftName(at, name, gone.now[name]) for at, name in names)
+
+
+def _is_listing(path: str, inner: Mapping[str, Any], gone: GoneNames) -> bool:
+    """Whether an object gives nothing but tools, by their names, numbers or truth values."""
+    return _ARGUMENTS.isdisjoint(path.split("/")) and all(
+        (key in gone.now or key in gone.alive) and isinstance(sub, (int, float))
+        for key, sub in inner.items()
+    )
+
+
+def _words_of(value: Any) -> set[str]:
+    """The texts and keys of a value, and the words in them that no plain word looks like."""
+    words, waiting = set[str](), [value]
+    while waiting:
+        inner = _parsed(waiting.pop())
+        if isinstance(inner, dict):
+            waiting += [*inner.keys(), *inner.values()]
+        elif isinstance(inner, list):
+            waiting += inner
+        elif isinstance(inner, str):
+            own = map(_stripped, _WORD.findall(_readable(inner)))
+            words |= {inner.strip(), *(word for word in own if _BORDER.search(word))}
+    return words
 
 
 def _changed(relabels: Iterable[Relabel]) -> list[Relabel]:
     return [row for row in relabels if row.new_id != row.old_id or row.new_name != row.old_name]
+
+
+def _either(names: Iterable[str | None]) -> str:
+    return " or ".join(sorted({name for name in names if name}))
+
+
+def _said_by(rows: Iterable[Relabel]) -> frozenset[str]:
+    """What says one of these tools, and not another one of its name."""
+    return frozenset(
+        word
+        for row in rows
+        for word in (row.server, row.new_id or "", *_forms(row.old_id, row.server, row.old_name))
+        if word and word not in (row.old_name, _plain(row.old_name))
+    )
 
 
 def _forms(tool_id: str, server: str, name: str) -> set[str]:
@@ -123,25 +254,49 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)
 
 
-def _in_text(text: str, gone: Mapping[str, str], odd: Iterable[str], *, is_name: bool) -> list[str]:
+def _readable(text: str) -> str:
+    """The text as it is meant: entities, percent signs and escapes resolved, nothing hidden. Where
+    a backslash and a letter may be an escape or stand before a name, both readings follow.
+    """
+    text = unquote(html.unescape(text))
+    if not text.isascii():
+        text = normalise("NFKC", without_hidden(text))
+    if "\\" not in text:
+        return text
+    text = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda code: chr(int(code[1], 16)), text)
+    text = re.sub(r"\\+(?=[^\w\s]|_)", "", text)
+    return "\n".join(re.sub(escape, " ", text) for escape in (r"\\+[nrtbf]", r"\\+"))
+
+
+def _in_text(text: str, gone: GoneNames, *, is_name: bool) -> list[str]:
     """The gone names in a text of a document, sorted, none that is only a part of another one;
     ``is_name``: the text may be nothing but a name.
     """
-    found = names_in(text, gone)
-    found |= {part for marks in _IN_CODE.findall(text) for part in marks} & gone.keys()
-    found |= {one for word in _WORD.findall(text) for one in _tails(word) if one in gone}
-    found |= {one for one in odd if one in text and _stands_alone(one, text)}
-    if is_name and text.strip() in gone:
-        found.add(text.strip())
-    return sorted(one for one in found if not any(one != other and one in other for other in found))
+    readable = _readable(text)
+    marked = _matches(_IN_CODE, readable) | _matches(_MARKED, readable)
+    marked |= {word for run in _LISTED.findall(readable) for word in re.split(r"[\s,-]+", run)}
+    if is_name:
+        marked |= {text.strip(), readable.strip()}
+    names = gone.in_words(readable) | (marked & gone.now.keys())
+    return sorted(one for one in names if not any(one != other and one in other for other in names))
+
+
+def _matches(pattern: re.Pattern[str], text: str) -> set[str]:
+    """What the groups of a pattern match, with and without the marks of a sentence around it."""
+    groups = {group for match in pattern.findall(text) for group in match if group}
+    return groups | set(map(_stripped, groups))
+
+
+def _stripped(word: str) -> str:
+    return word.rstrip(".-/:").strip("_")
 
 
 def _tails(word: str) -> Iterator[str]:
-    """What stands behind each mark that may follow a server, if no plain word looks like it."""
+    """The word, and what stands behind each mark that may follow a server."""
+    yield word
     for mark in re.finditer(r"__|[./:]", word):
-        tail = word[mark.end() :].rstrip(".-/:")
-        if _BORDER.search(tail):
-            yield tail
+        if len(word) - mark.end() <= _LONGEST:
+            yield word[mark.end() :]
 
 
 def _stands_alone(name: str, text: str) -> bool:

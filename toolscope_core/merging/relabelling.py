@@ -13,7 +13,7 @@ from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import restore
 from toolscope_core.files.whole_files import read_file
-from toolscope_core.merging.gone_names import gone_forms
+from toolscope_core.merging.gone_names import GoneNames, gone_forms
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, NestedRename, Operation
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import Relabel, RelabelStatus
@@ -56,7 +56,7 @@ class Relabelling:
     relabels: tuple[Relabel, ...]
 
     @property
-    def gone(self) -> dict[str, str]:
+    def gone(self) -> GoneNames:
         """The names and ids that no tool has any more, in every form, → the new name."""
         return gone_forms(self.relabels)
 

@@ -41,19 +41,22 @@ class _Reading:
     requests: list[TracedRequest] = field(default_factory=list)
     unread: int = 0
 
-    def call(self, made: Message, number: Any, at: str) -> None:
+    def call(self, made: Message, number: Any, at: str, line: object) -> None:
         name = made.get("name")
         if not isinstance(name, str) or not name:
             self.unread += 1
             return
-        key = call_key(number, name, self.scope, self.answered[str(number)])
-        self.last[str(number)] = self.places.get(key, len(self.calls))
-        if key in self.places:
+        keys = [call_key(number, name, self.scope, self.answered[str(number)])]
+        if line:
+            keys.insert(0, call_key(number, name, "line", line))
+        new = len(self.calls)
+        place = next((self.places[key] for key in keys if key in self.places), new)
+        self.last[str(number)] = place
+        self.places |= {key: place for key in keys if key}
+        if place != new:
             return
-        if key:
-            self.places[key] = len(self.calls)
         malformed = _is_no_json(made.get("arguments"))
-        self.calls.append(TracedCall(name, at=at, malformed=malformed, key=key))
+        self.calls.append(TracedCall(name, at=at, malformed=malformed, key=keys[0]))
         if self.requests:
             last = self.requests[-1]
             self.requests[-1] = replace(last, tools=(*last.tools, name))
@@ -69,11 +72,13 @@ def conversation(messages: Sequence[Message], scope: str) -> CallTrace:
     """The calls of the messages with the requests that led to them; whether a call failed is read
     from its result, where that says so (Anthropic's ``is_error``), and whether it was malformed
     from its arguments, where they are a text (OpenAI's). ``scope`` tells the conversation from all
-    others: short ids of calls are unique in it alone, and there until their result came.
+    others: short ids of calls are unique in it alone, and there until their result came; what
+    lines of one ``uuid`` call is one call, also in the history of another session.
     """
     reading = _Reading(scope)
     for message in messages:
-        at = next((read for key in TIMES if (read := utc_time(message.get(key)))), "")
+        at = next(filter(None, (utc_time(message.get(key)) for key in TIMES)), "")
+        line = message.get("uuid")
         blocks = _blocks(message.get("content"))
         if message.get("role") == "user":
             text = "\n".join(_texts(blocks)).strip()
@@ -81,15 +86,15 @@ def conversation(messages: Sequence[Message], scope: str) -> CallTrace:
                 reading.requests.append(TracedRequest(text))
         for call in objects_in(message.get("tool_calls")):
             function = call.get("function")
-            reading.call(function if isinstance(function, dict) else call, call.get("id"), at)
+            reading.call(function if isinstance(function, dict) else call, call.get("id"), at, line)
         if message.get("type") == "function_call":
-            reading.call(message, message.get("call_id"), at)
+            reading.call(message, message.get("call_id"), at, line)
         failed = message.get("is_error") is True or message.get("status") == "error"
         if failed or message.get("role") == "tool" or message.get("type") == _RESULT:
             reading.result(message.get("tool_call_id") or message.get("call_id"), failed=failed)
         for block in blocks:
             if block.get("type") == "tool_use":
-                reading.call(block, block.get("id"), at)
+                reading.call(block, block.get("id"), at, line)
             elif block.get("type") == "tool_result":
                 reading.result(block.get("tool_use_id"), failed=block.get("is_error") is True)
         reading.unread += _is_unread(message, blocks)

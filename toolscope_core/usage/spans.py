@@ -20,6 +20,7 @@ Span = Mapping[str, Any]
 ERRORS = (2, "2", "ERROR", "STATUS_CODE_ERROR", "Error")
 _ID, _PARENT = ("spanId", "span_id"), ("parentSpanId", "parent_span_id", "parent_id")
 _MARKS = ("__", "/", ".", ":")
+_CALLS = ("execute_tool", "tools/call")
 _OPERATION = "gen_ai.operation.name"
 _OTHER_NAME = re.compile(r"(^|\.)tool[._]?(call[._]?)?name$", re.IGNORECASE)
 
@@ -92,7 +93,7 @@ def _place(span: Span, names: Sequence[str] = _ID) -> tuple[str, str]:
     context = span.get("context")
     inside = context if isinstance(context, dict) else {}
     trace = span.get("traceId") or span.get("trace_id") or inside.get("trace_id")
-    own = next((found for name in names if (found := span.get(name) or inside.get(name))), "")
+    own = next(filter(None, (span.get(name) or inside.get(name) for name in names)), "")
     return str(trace or ""), str(own)
 
 
@@ -105,8 +106,8 @@ def _key(span: Span, attributes: Mapping[str, Any], tool: str) -> str:
 
 
 def _is_other_call(attributes: Mapping[str, Any]) -> bool:
-    """Whether a span that is not read calls a tool in the words of another convention."""
-    return any(
+    """Whether a span that is not read calls a tool without naming it, or in other words."""
+    return _is_call(attributes) or any(
         (name.lower().endswith((".kind", ".type", "spantype")) and str(value).lower() == "tool")
         or _OTHER_NAME.search(name) is not None
         for name, value in attributes.items()
@@ -114,12 +115,17 @@ def _is_other_call(attributes: Mapping[str, Any]) -> bool:
 
 
 def _tool(span: Span, attributes: Mapping[str, Any]) -> str:
-    operation = attributes.get(_OPERATION)
-    is_call = operation == "execute_tool" or attributes.get("mcp.method.name") == "tools/call"
     name = str(span.get("name") or "")
-    if not is_call and not name.startswith("execute_tool "):
+    method, _, tool = name.partition(" ")
+    if not _is_call(attributes) and not (method in _CALLS and tool):
         return ""
-    return str(attributes.get("gen_ai.tool.name") or name.removeprefix("execute_tool "))
+    given = attributes.get("gen_ai.tool.name") or attributes.get("mcp.tool.name")
+    return str(given or (tool if method in _CALLS else name))
+
+
+def _is_call(attributes: Mapping[str, Any]) -> bool:
+    operation, method = attributes.get(_OPERATION), attributes.get("mcp.method.name")
+    return operation == "execute_tool" or method == "tools/call"
 
 
 def _failed(span: Span, attributes: Mapping[str, Any]) -> bool:
@@ -130,7 +136,7 @@ def _failed(span: Span, attributes: Mapping[str, Any]) -> bool:
 
 def _start(span: Span) -> str:
     times = (span.get(key) for key in ("startTimeUnixNano", "start_time", "startTime"))
-    return next((read for time in times if (read := utc_time(time))), "")
+    return next(filter(None, map(utc_time, times)), "")
 
 
 def _request(attributes: Mapping[str, Any]) -> str:

@@ -8,9 +8,10 @@ by one.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import accumulate, zip_longest
 from typing import Any
 
 from toolscope_core.files.json_lines import objects_in, text_of
@@ -18,7 +19,13 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import canonical_json, digest
 from toolscope_core.usage.conversations import conversation
 from toolscope_core.usage.spans import spans_of, trace_of_spans
-from toolscope_core.usage.traced_calls import CallTrace, TracedCall, distinct_calls, utc_time
+from toolscope_core.usage.traced_calls import (
+    CallTrace,
+    TracedCall,
+    distinct_calls,
+    utc_time,
+    without_logged,
+)
 
 _FAILED = frozenset({"error", "failed"})
 _NO_CALL = frozenset({"held", "cancelled", "waiting"})
@@ -47,24 +54,32 @@ def read_trace(content: bytes, label: str) -> CallTrace:
 
 def read_traces(files: Mapping[str, bytes]) -> CallTrace:
     """The calls and requests of files, by their labels. A call counts once, however many records
-    and files tell of it. Raises ``ConfigError`` as ``read_trace``.
+    and files tell of it; of a conversation that was written down as it grew the longest counts.
+    Raises ``ConfigError`` as ``read_trace``.
     """
     labels = {sha256(content).hexdigest(): label for label, content in files.items()}
+    read = [_sorted(_documents(files[label], label), scope) for scope, label in labels.items()]
+    begun = {one for records in read for each in records.conversations for one in _grown(each)[:-1]}
     traces: list[CallTrace] = []
+    logged: list[TracedCall] = []
     spans: list[Mapping[str, Any]] = []
-    for scope, label in labels.items():
-        records = _sorted(_documents(files[label], label), scope)
-        own = [CallTrace(_logged(records.logged), unread=records.unread), *_conversations(records)]
-        if not any(one.calls for one in (*own, trace_of_spans(records.spans))):
+    for records in read:
+        lines, own = _logged(records.logged), [*_conversations(records)]
+        if not (lines or any(one.calls for one in (*own, trace_of_spans(records.spans)))):
             raise ConfigError(
-                f"{label} has no call of a tool; give a gateway's log, messages of OpenAI or "
-                "Anthropic, or OpenTelemetry spans"
+                f"{labels[records.scope]} has no call of a tool; give a gateway's log, messages of "
+                "OpenAI or Anthropic, or OpenTelemetry spans"
             )
-        traces += own
+        is_begun = [_grown(each)[-1] in begun for each in records.conversations]
+        traces += [one for one, old in zip_longest(own, is_begun) if not old]
+        traces.append(CallTrace(unread=records.unread))
+        logged += lines
         spans += records.spans
     traces.append(trace_of_spans(spans))
+    lines = distinct_calls(logged)
+    told = distinct_calls(call for trace in traces for call in trace.calls)
     return CallTrace(
-        distinct_calls(call for trace in traces for call in trace.calls),
+        (*lines, *without_logged(told, lines)),
         tuple(one for trace in traces for one in trace.requests),
         sum(trace.unread for trace in traces),
     )
@@ -116,9 +131,14 @@ def _message(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The message that a record is, or that a transcript of Claude Code has in it."""
     inside = record.get("message")
     if isinstance(inside, dict) and "role" in inside:
-        return {"timestamp": record.get("timestamp"), **inside}
+        return {"timestamp": record.get("timestamp"), **inside, "uuid": record.get("uuid")}
     is_item = record.get("type") in ("function_call", "function_call_output")
     return record if is_item or "role" in record else None
+
+
+def _grown(messages: Sequence[Any]) -> list[str]:
+    """The hash of each beginning of a conversation, from that of nothing to that of the whole."""
+    return [*accumulate(map(canonical_json, messages), digest, initial="")]
 
 
 def _conversations(records: _Records) -> Iterator[CallTrace]:
@@ -142,5 +162,7 @@ def _logged(rows: Iterable[Mapping[str, Any]]) -> tuple[TracedCall, ...]:
             original, tool = str(row.get("original") or ""), str(row["tool"])
             failed, at = outcome in _FAILED, utc_time(row.get("at"))
             key = digest(line, alike[line])
-            calls.append(TracedCall(tool, original, failed, at, outcome == "refused", key))
+            called = str(row.get("old_name") or tool)
+            malformed = outcome == "refused"
+            calls.append(TracedCall(tool, original, failed, at, malformed, key, called))
     return tuple(calls)

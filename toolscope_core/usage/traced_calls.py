@@ -1,15 +1,20 @@
 """What is read from logs and traces: calls of tools, the requests that led to them, and times."""
 
 import re
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from toolscope_core.model.tool import digest
+from toolscope_core.model.unicode_forms import letters_and_digits
 
 _UNIQUE = re.compile(r"(?:srv)?tool(?:u|use)_.+|.{16,}", re.DOTALL)
 """Ids of calls that nobody gives twice: those of Anthropic, and long ones."""
+_MARK = re.compile(r"__|[./:]")
+"""What clients write between a server and its tool."""
+_LONGEST_CALL = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +23,8 @@ class TracedCall:
     gateway passed it to, else empty. ``malformed``: no tool got it, as its name or its arguments
     were refused or are no JSON; such a call is not ``failed``. ``at`` is ISO 8601 in UTC, empty
     where the trace does not say. What has the same ``key`` is one call, wherever it is written down
-    again; an empty one is like no other.
+    again; an empty one is like no other. ``called`` is the name that a gateway's log has, which
+    may be one of before.
     """
 
     tool: str
@@ -27,6 +33,7 @@ class TracedCall:
     at: str = ""
     malformed: bool = False
     key: str = field(default="", compare=False)
+    called: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,44 @@ def distinct_calls(calls: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
             at=first.at or call.at,
         )
     return tuple(distinct.values())
+
+
+def without_logged(
+    calls: Iterable[TracedCall], logged: Iterable[TracedCall]
+) -> tuple[TracedCall, ...]:
+    """The calls that agents tell of, without those that stand in a gateway's log too, each line
+    being one. No id says which: it is one of the name, not of a server behind the gateway, that
+    began at most ten minutes before the line. A call without a time stays.
+    """
+    lines: dict[str, deque[datetime]] = {}
+    servers = set[str]()
+    for line in sorted(logged, key=lambda one: one.at):
+        servers.add(letters_and_digits(line.original.rpartition("/")[0]))
+        if line.at:
+            times = lines.setdefault(line.called or line.tool, deque())
+            times.append(datetime.fromisoformat(line.at))
+    own = list(calls)
+    kept = []
+    for place, call in sorted(enumerate(own), key=lambda one: one[1].at):
+        if not (call.at and _take(lines, servers - {""}, call)):
+            kept.append(place)
+    return tuple(own[place] for place in sorted(kept))
+
+
+def _take(lines: Mapping[str, deque[datetime]], servers: Set[str], call: TracedCall) -> bool:
+    """Whether there is a line of the call, which is then taken away; calls come in their order."""
+    began = datetime.fromisoformat(call.at)
+    for start, end in [(0, 0), *(mark.span() for mark in _MARK.finditer(call.tool))]:
+        times = lines.get(call.tool[end:])
+        front = letters_and_digits(call.tool[:start].removeprefix("mcp__"))
+        if times is None or front in servers:
+            continue
+        while times and times[0] < began:
+            times.popleft()
+        if times and times[0] - began <= _LONGEST_CALL:
+            times.popleft()
+            return True
+    return False
 
 
 def utc_time(value: Any) -> str:

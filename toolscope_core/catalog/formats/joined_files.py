@@ -13,10 +13,9 @@ PARTS = "x-toolscope-files"
 
 def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> JsonObject:
     """The document, called ``name``, with the contents of ``files`` (by their paths from its
-    folder) under ``PARTS``; a reference to one of them leads there. All others stay as they are.
+    folder) under ``PARTS``; a reference to one of them leads there, and one to ``name`` itself to
+    the top. All others stay as they are.
     """
-    if not files:
-        return document
     places = {name: "#"}
     for row, path in enumerate(sorted(files)):
         places[path] = f"#/{PARTS}/{row}_{re.sub(r'[^A-Za-z0-9_.-]', '_', path)}"
@@ -35,4 +34,4 @@ def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> J
     parts = {
         places[path].rpartition("/")[2]: moved(content, path) for path, content in files.items()
     }
-    return {**moved(document, name), PARTS: parts}
+    return {**moved(document, name), **({PARTS: parts} if parts else {})}

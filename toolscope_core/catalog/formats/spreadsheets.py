@@ -11,12 +11,24 @@ from toolscope_core.catalog.tokens import Costs
 from toolscope_core.model.plan import MergedTool, Relabel
 from toolscope_core.model.tool import canonical_json
 
-_SIGNS = "[" + re.escape("=+-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋−") + "]"
-_UNSEEN = rf"[\s\"'{HIDDEN.pattern[1:-1]}]*"
+_EQUALS, _OTHERS = "[=＝﹦⁼₌]", "[" + re.escape("+-@＋－＠﹢﹣﹫⁺⁻₊₋−") + "]"
+_SIGNS = f"(?:{_EQUALS}|{_OTHERS})"
+_HIDDEN = HIDDEN.pattern[1:-1]
+_UNSEEN = rf"[\s\"'{_HIDDEN}]*"
+_NUMBER = r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?[,}\]]"
+_CALL = r"(?:\w\(|\|)"
 _FORMULA = re.compile(rf"{_UNSEEN}{_SIGNS}|[\t\r\n]")
-_BEHIND = re.compile(rf"([;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]{_UNSEEN})(?={_SIGNS})")
-"""What ends a cell before a sign, where the reader splits at another separator than the comma: then
-the quotes of a cell in the middle of a row mean nothing, and a line in it begins a row.
+_BEHIND = re.compile(
+    rf"[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]{_UNSEEN}(?={_SIGNS})"
+    rf"|(?:[:^~]{_UNSEEN}|,[\s{_HIDDEN}]*)"
+    rf"(?={_EQUALS}|{_OTHERS}(?!{_NUMBER})[^\r\n]{{0,500}}?{_CALL})"
+    rf"|\s[\"'{_HIDDEN}]*(?={_EQUALS}(?![=<>~]*(?:\s|$))|{_OTHERS}\S*?{_CALL})"
+)
+"""What ends a cell before a sign, where the reader splits at another separator than the comma, or
+ignores quotes: then the quotes of a cell in the middle of a row mean nothing, and a line in it
+begins a row. Behind a colon, ``^``, ``~``, a comma or a blank, which ordinary text has, only an
+equals sign counts (none that stands alone between blanks: *x = 1*), and another sign before a call
+or a bar, without which it can do no harm (*default: -1*, *run -f*, *@name*).
 """
 
 
@@ -69,5 +81,5 @@ def relabel_csv(relabels: Sequence[Relabel]) -> bytes:
 
 
 def _inert(cell: str) -> str:
-    cell = _BEHIND.sub(r"\1'", cell)
+    cell = _BEHIND.sub(r"\g<0>'", cell)
     return f"'{cell}" if _FORMULA.match(cell) else cell
