@@ -58,15 +58,21 @@ def names_now(
 
 def with_names_of(catalog: Catalog, folder: Path) -> Catalog:
     """The catalog with the names in the bundle of a folder that its own is to replace, if there is
-    one; where the catalog has a tool of that id no more, the name is one of a tool that is gone.
+    one.
     """
     try:
         parts = [json.loads(read_file(path)) for path in files_of(folder, "neutral.json")]
     except DAMAGE:
         return catalog
-    old = [one for part in parts for one in names_in(part)]
+    return with_earlier_names(catalog, [one for part in parts for one in names_in(part)])
+
+
+def with_earlier_names(catalog: Catalog, names: Iterable[FormerName]) -> Catalog:
+    """The catalog with the ``names`` of an export before; where it has a tool of that id no more,
+    the name is one of a tool that is gone.
+    """
     earlier = [
-        one if one.tool_id in catalog.by_id else replace(one, tool_id="", maps="") for one in old
+        one if one.tool_id in catalog.by_id else replace(one, tool_id="", maps="") for one in names
     ]
     return replace(catalog, former_names=_joined(earlier, catalog.former_names))
 

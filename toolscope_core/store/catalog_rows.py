@@ -1,7 +1,7 @@
 """Catalogs by name, every imported version kept."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,8 @@ from toolscope_core.store.tables import (
 
 OF_A_NAME = (DecisionRow, QueryFileRow, VariantRow, GeneratedRow, ServerSourceRow, UsageLogRow)
 """What belongs to all catalogs of a name."""
+_EXPORTED = "exported_names"
+"""In the body of the newest version: the names of all exports of its catalog."""
 _LAST_ID = "last catalog id"
 """Setting: the greatest id that a catalog had when one was deleted."""
 
@@ -83,7 +85,7 @@ def save_catalog(
             format=catalog.format,
             tools=len(tools),
             servers=len(catalog.servers),
-            body=body,
+            body={**body, _EXPORTED: last.body.get(_EXPORTED, []) if last else []},
             renamed=dict(renamed or {}),
         )
         session.add(row)
@@ -163,6 +165,31 @@ def load_catalog(store: Store, catalog_id: int) -> Catalog:
             findings=tuple(rebuilt(Finding, item) for item in row.body["findings"]),
             former_names=tuple(rebuilt(FormerName, item) for item in row.body["former_names"]),
         )
+
+
+def exported_names(store: Store, catalog_id: int) -> tuple[FormerName, ...]:
+    """The names of the tools of earlier exports of a catalog, in any of its versions."""
+    with store.read() as session:
+        row = _newest(session, store, catalog_id)
+        with row_named(store, f"catalog row (id {row.id})"):
+            return tuple(rebuilt(FormerName, item) for item in row.body.get(_EXPORTED, []))
+
+
+def keep_exported_names(store: Store, catalog_id: int, names: Iterable[FormerName]) -> None:
+    """Keep the names of an export of a catalog, in place of those before, which are among them."""
+    with store.write() as session:
+        row = _newest(session, store, catalog_id)
+        row.body = {**row.body, _EXPORTED: [dataclasses.asdict(item) for item in names]}
+        session.add(row)
+
+
+def _newest(session: Session, store: Store, catalog_id: int) -> CatalogRow:
+    named = select(CatalogRow).where(
+        CatalogRow.name == catalog_row(session, store, catalog_id).name
+    )
+    return session.exec(named.order_by(-col(CatalogRow.number))).first() or catalog_row(
+        session, store, catalog_id
+    )
 
 
 def _tool(store: Store, catalog_id: int, position: int, body: JsonObject) -> Tool:

@@ -26,7 +26,7 @@ def download_panel(config: PlanConfig, use: Use, fix: bool, figures: ExportFigur
     button, places = st.columns([1, 3], vertical_alignment="center", gap="medium")
     button.download_button(
         "Download the zip",
-        lambda: exports.download(record, config, use, fix).archive,
+        lambda: exports.exported(record, config, use, fix),
         file_name=exports.file_name(record, config, use, fix),
         mime="application/zip",
         key="download",

@@ -19,6 +19,7 @@ from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts.pictures import picture
 from ui.shared.models.ask_panel import Question, can_ask, question_panel
+from ui.shared.services.exports import Exports
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.searches import Searches
 
@@ -124,7 +125,7 @@ def _from_requests(catalog_id: int, before: Profile, queries: Sequence[Query]) -
         cover = edits.cover(catalog_id, queries, per_job, budget or None)
     plan = edits.plan(catalog_id)
     tools = [item.tool for item in plan.tools]
-    _cover(cover, served_names(plan, tools))
+    _cover(cover, served_names(page_frame.service(Exports).plan(catalog_id), tools))
     return with_cover(plan, before, cover)
 
 

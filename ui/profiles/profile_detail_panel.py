@@ -24,6 +24,7 @@ from ui.profiles.make_profile_panel import intents_table, is_searchable
 from ui.profiles.profile_edits import ProfileEdits, lines_of
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
+from ui.shared.services.exports import Exports
 
 CHOSEN = "profile"
 """The widget that says which profile is looked at."""
@@ -84,7 +85,7 @@ def _served(catalog_id: int, chosen: ProfileTools) -> None:
         st.markdown(f"Requests served: **{rate_text(served, len(report.intents))}**.")
         tools = [item.tool for item in chosen.tools]
         plan = page_frame.service(ProfileEdits).plan(catalog_id)
-        names = served_names(plan, tools)
+        names = served_names(page_frame.service(Exports).plan(catalog_id), tools)
         intents_table(report.intents, chosen.ids, names)
         st.caption("  \n".join(effect))
         if report.unasked:

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import by_name
+from tests.ui.services.small_workspace import TEXT, TOOLS, add_analysed, by_name, tool
+from toolscope_core.files.folders import write_folder
+from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.model.configuration import PlanConfig
 from ui.shared.services.exports import Exports, uses
 
@@ -53,3 +55,31 @@ def test_a_zip_has_what_its_client_takes_first(catalog_id, work, label):
     assert set(made.files) == {"README.md", top, *(f"bundle/{name}" for name in inside)}
     readme = made.files["README.md"].decode()
     assert f'{{"loaded":"{record.at[:10]}","name":"Desk"}}' in readme
+
+
+@pytest.mark.case(86)
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_a_name_in_a_zip_that_was_taken_never_means_a_newcomers_tool(
+    work, catalog_id, tmp_path, is_taken
+):
+    """In the next version of the catalog too; a zip that is only looked at changes nothing."""
+    exports, (record,), use = work.service(Exports), work.catalogs.newest(), uses("mcp")[-1]
+    take = exports.exported if is_taken else exports.download
+    take(record, PlanConfig(), use)
+    newcomer = tool("aaa", "add_numbers", "Put numbers into an album.", album=TEXT)
+    newer = add_analysed(work, record.name, *TOOLS, newcomer)
+    for folder in (tmp_path / "1", tmp_path / "2"):
+        write_folder(exports.bundle(newer.id, PlanConfig()).items(), folder)
+        routes = read_served_bundle(folder).table.routes
+        owners = {route.server: name for name, route in routes.items() if "add_num" in name}
+        own = "add_numbers" if is_taken else "beta_add_numbers"
+        assert owners == {"aaa": "aaa_add_numbers", "beta": own}
+        take(newer, PlanConfig(), use)
+
+
+@pytest.mark.case(57)
+def test_a_zip_that_is_taken_twice_is_the_same(work, catalog_id):
+    (record,) = work.catalogs.newest()
+    config, use = PlanConfig(accept="all"), uses("mcp")[-1]
+    first = work.service(Exports).exported(record, config, use)
+    assert work.service(Exports).exported(record, config, use) == first

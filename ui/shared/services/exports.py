@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from toolscope_core.catalog.clients.client_table import CLIENTS
 from toolscope_core.catalog.clients.switches import client_files
@@ -29,12 +29,13 @@ from toolscope_core.export.checked_plan import (
 )
 from toolscope_core.export.client_zip import zip_files
 from toolscope_core.export.eager_choice import loading_sizes
+from toolscope_core.merging.former_names import names_after, with_earlier_names
 from toolscope_core.merging.gone_names import gone_names
 from toolscope_core.merging.unapplied_edits import unapplied_edits
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
-from toolscope_core.store.catalog_rows import CatalogRecord
+from toolscope_core.store.catalog_rows import CatalogRecord, exported_names, keep_exported_names
 from ui.shared.services.page_service import PageService
 
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
@@ -128,13 +129,25 @@ class Download:
 
 
 class Exports(PageService):
-    """Bundles of analysed catalogs; changes nothing."""
+    """Bundles of analysed catalogs, and what the names in those that were taken meant."""
+
+    def plan(self, catalog_id: int, config: PlanConfig | None = None) -> MergePlan:
+        """The plan as it leaves, with the names of all exports before: what meant one server's
+        tool never means another's.
+        """
+        plan = self._review.plan(catalog_id, config)
+        names = exported_names(self._store, catalog_id)
+
+        def make() -> MergePlan:
+            return replace(plan, catalog=with_earlier_names(plan.catalog, names))
+
+        return self._cached(("plans", catalog_id, config), (plan,), make, state=names)
 
     def figures(
         self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
     ) -> ExportFigures:
         """What the bundle would hold, in figures; ``shape`` defaults to the input's."""
-        plan, sizes_for = self._review.plan(catalog_id, config), self._catalogs.shape
+        plan, sizes_for = self.plan(catalog_id, config), self._catalogs.shape
         leave_out = config.leave_out_refused
         return self._cached(
             ("figures", catalog_id, config, shape, fix, sizes_for),
@@ -161,7 +174,7 @@ class Exports(PageService):
         self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
     ) -> dict[str, bytes]:
         """The files of the export bundle. Raises ``ExportError`` where the target refuses it."""
-        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id, config)
+        analysis, plan = self._analyses.required(catalog_id), self.plan(catalog_id, config)
         log = self._review.log(catalog_id)
         return dict(bundle_files(analysis, plan, log, config, shape, fix))
 
@@ -172,7 +185,7 @@ class Exports(PageService):
         Raises ``ExportError`` where the target refuses it.
         """
         use = use or uses(record.format)[-1]
-        plan, log = self._review.plan(record.id, config), self._review.log(record.id)
+        plan, log = self.plan(record.id, config), self._review.log(record.id)
 
         def make() -> Download:
             bundle = self.bundle(record.id, config, use.shape, fix)
@@ -181,6 +194,15 @@ class Exports(PageService):
 
         key = (record.id, record.name, config, use.label, fix)
         return self._cached(("downloads", key), (plan,), make, state=len(log), most=4)
+
+    def exported(
+        self, record: CatalogRecord, config: PlanConfig, use: Use | None = None, fix: bool = False
+    ) -> bytes:
+        """The bytes of ``download``, for somebody who takes them: the names in them are kept."""
+        archive = self.download(record, config, use, fix).archive
+        names = names_after(self.plan(record.id, config))
+        keep_exported_names(self._store, record.id, names)
+        return archive
 
     def text_search(
         self, catalog_id: int, config: PlanConfig, texts: Mapping[str, bytes]
