@@ -80,6 +80,23 @@ def test_what_both_say_and_do_not_agree_on(one, other, apart):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        ("The expression, such as (3 + 4) * 2.", "Expression, such as 12 / (5 - 2)."),
+        ("The expression, such as 7 * 3", "Expression, e.g. 2 * (9 - 1) / 4"),
+        ("Rows (9 - 1), newest first", "Rows, newest first"),
+    ],
+)
+def test_an_expression_is_no_range_and_no_form(one, other):
+    two = [
+        Tool(name, "get", "Gets it.", schema=takes(x=text(words), y=text()))
+        for name, words in (("a", one), ("b", other))
+    ]
+    assert not difference(Parameter("x", True, text(one)), Parameter("x", True, text(other)))
+    assert not list(silent_changes(*two, argument_map(*two).moves))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
         ("The issue", "UUID of the issue"),
         ("Ids, separated by commas", "Id of the issue"),
         ("How many", "How many, at most 50"),

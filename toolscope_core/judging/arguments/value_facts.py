@@ -88,9 +88,12 @@ _LISTED = re.compile(
 _GLOSS = re.compile(rf"\(({_ONE}(?:,? or {_ONE})+)\)")
 _CHOICE = re.compile(r"\b(?:exactly|only|just|at least) one of [^.;)]*", re.IGNORECASE)
 """Which arguments are given, not which values."""
+_SUM = r"(?:\([\d +*/.^-]+\)(?= ?[-+*/^])|(?<=[-+*/^] )\([\d +*/.^-]+\))"
+_CALCULATED = re.compile(rf"{_SUM}|\d [*/+^] \d")
+"""An expression, which is no value of a form and states no bounds."""
 _EXAMPLE = re.compile(
     r"(?:\be\. ?g\b\.?|\beg\b|\bfor (?:example|instance)\b|\bsuch as\b|\bi\.e\.|\bexamples?\b"
-    r"|(?<!would )\blike\b(?! to\b))[,:]?((?:[^().;]|\.(?=\S))*)",
+    rf"|(?<!would )\blike\b(?! to\b))[,:]?((?:{_SUM}|[^().;]|\.(?=\S))*)",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"(?<!\w)(?:'([^']+)'|\"([^\"]+)\"|`+([^`]+)`+|“([^”]+)”)(?!\w)")
@@ -228,7 +231,7 @@ def _by_words(
 def _examples(text: str) -> Iterator[str]:
     """What a description gives as examples, and what it puts in quotes."""
     for match in _EXAMPLE.finditer(text):
-        bare = _QUOTED.sub(" ", match[1])
+        bare = "" if _CALCULATED.search(match[1]) else _QUOTED.sub(" ", match[1])
         yield from (word.strip(",:") for word in bare.split() if word not in ("or", "and"))
     for groups in _QUOTED.findall(text):
         yield from filter(None, groups)
@@ -276,7 +279,8 @@ def _bounds(text: str) -> tuple[dict[str, float], dict[str, float]]:
     most: dict[str, float] = {}
     for match in _RANGE.finditer(text):
         low, high, thousand, counted = match.groups()
-        least[_unit(counted)], most[_unit(counted)] = _number(low), _number(high, thousand)
+        if _number(low) <= _number(high, thousand):
+            least[_unit(counted)], most[_unit(counted)] = _number(low), _number(high, thousand)
     for bounds, words in ((least, _LEAST), (most, _MOST)):
         for number, thousand, counted in words.findall(text):
             bounds[_unit(counted)] = _number(number, thousand)
