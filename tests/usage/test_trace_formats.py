@@ -218,9 +218,9 @@ def test_a_conversation_that_grows_counts_as_its_longest():
 )  # fmt: skip
 def test_a_gateways_line_and_what_the_agent_tells_are_one_call(name, at, number):
     log = {**LOG[0], **({"old_name": "fetch"} if name.endswith("fetch") else {})}
-    told = [*transcript(made("toolu_1", name), at=at)]
-    assert len(counted([log], told)) == len(counted([*told, log])) == number
-    assert len(counted([log], [*told, *transcript(made("toolu_2", name), at=at)])) == number + 1
+    messages = [*transcript(made("toolu_1", name), at=at)]
+    assert len(counted([log], messages)) == len(counted([*messages, log])) == number
+    assert len(counted([log], [*messages, *transcript(made("toolu_2", name), at=at)])) == number + 1
 
 
 @pytest.mark.parametrize("number", ["0", "call_1", "functions.read:0-0-0-0-0"])

@@ -184,12 +184,9 @@ def keep_exported_names(store: Store, catalog_id: int, names: Iterable[FormerNam
 
 
 def _newest(session: Session, store: Store, catalog_id: int) -> CatalogRow:
-    named = select(CatalogRow).where(
-        CatalogRow.name == catalog_row(session, store, catalog_id).name
-    )
-    return session.exec(named.order_by(-col(CatalogRow.number))).first() or catalog_row(
-        session, store, catalog_id
-    )
+    own = CatalogRow.name == catalog_row(session, store, catalog_id).name
+    versions = select(CatalogRow).where(own).order_by(-col(CatalogRow.number))
+    return session.exec(versions.limit(1)).one()
 
 
 def _tool(store: Store, catalog_id: int, position: int, body: JsonObject) -> Tool:

@@ -77,9 +77,9 @@ def read_traces(files: Mapping[str, bytes]) -> CallTrace:
         spans += records.spans
     traces.append(trace_of_spans(spans))
     lines = distinct_calls(logged)
-    told = distinct_calls(call for trace in traces for call in trace.calls)
+    of_agents = distinct_calls(call for trace in traces for call in trace.calls)
     return CallTrace(
-        (*lines, *without_logged(told, lines)),
+        (*lines, *without_logged(of_agents, lines)),
         tuple(one for trace in traces for one in trace.requests),
         sum(trace.unread for trace in traces),
     )

@@ -186,9 +186,9 @@ def test_one_that_cannot_refuses_in_words(toolset, servers, mode):
 @pytest.mark.case(83, 88)
 def test_nothing_that_a_server_asks_shows_what_is_fixed_or_passes_for_another():
     sender = Sender("bank", FixedValues(("CH93-0076",)))
-    held = {"title": "Account CH93-0076\u202e", "input": {"a": "CH93-0076"}}
+    row = {"title": "Account CH93-0076\u202e", "input": {"a": "CH93-0076"}}
     for method in ("elicitation/create", "sampling/createMessage"):
-        asked = sender.request(method, {"message": "x\n\naide asks: y", "held": [held]})
+        asked = sender.request(method, {"message": "x\n\naide asks: y", "rows": [row]})
         assert "CH93" not in str(asked)
         assert "\u202e" not in str(asked)
         assert method != "elicitation/create" or "\n" not in asked["message"]

@@ -120,10 +120,8 @@ _SPANS = (
     _LEAST,
     _MOST,
     re.compile(
-        re.compile(
-            r"\b(?:is )?(?:not )?(?:optional(?:ly)?|required|mandatory)\b"
-            r"|\bmay be (?:omitted|left out)\b"
-        )
+        r"\b(?:is )?(?:not )?(?:optional(?:ly)?|required|mandatory)\b"
+        r"|\bmay be (?:omitted|left out)\b"
     ),
 )
 """What says no word of its own: facts and bounds, which are compared as such."""

@@ -200,8 +200,8 @@ class Exports(PageService):
     ) -> bytes:
         """The bytes of ``download``, for somebody who takes them: the names in them are kept."""
         archive = self.download(record, config, use, fix).archive
-        names = names_after(self.plan(record.id, config))
-        keep_exported_names(self._store, record.id, names)
+        plan = self.plan(record.id, config)
+        keep_exported_names(self._store, record.id, names_after(plan))
         return archive
 
     def text_search(
