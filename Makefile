@@ -20,6 +20,9 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(WORKERS),3) --dist
   --no-loadscope-reorder
 
 export HF_HUB_OFFLINE ?= 1
+# What Python has compiled is kept, and read by every process that follows.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 .PHONY: app test check coverage lowest release nightly docs clean
 

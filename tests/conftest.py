@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.testing
 from hypothesis import HealthCheck, settings
 
 from tests.support import postgres
@@ -17,6 +18,7 @@ from tests.support.model_server import ModelServer
 from tests.support.properties import EXAMPLES
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 """What a property says of its own time, which on a busy machine is somebody else's."""
@@ -27,6 +29,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"
 os.environ["TOOLSCOPE_STORE_URL"] = "sqlite:////dev/null/a-test-names-its-own-store.db"
 
+gc.disable()  # until all is collected, which lives to the end
 TESTS = Path(__file__).parent
 UNTRACED = [
     TESTS / place
@@ -121,6 +124,29 @@ def _jobs_are_looked_at_often():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _commands_are_made_once():
+    """Typer makes those of the whole program for each run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _the_default_encoder_is_loaded_once():
+    """A program does so too; its file is checked, and its tokenizer read, for each embedder."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_session", "_tokenizer"):
+            load = getattr(MiniLmEmbedder, name).func
+            patch.setattr(MiniLmEmbedder, name, property(_of_the_default(cache(load), load)))
+        yield
+
+
+def _of_the_default(shared, own):
+    default = MiniLmEmbedder()
+    return lambda embedder: own(embedder) if embedder._file else shared(default)
+
+
 def data_dir() -> Path:
     return Path(os.environ.get("TOOLSCOPE_DATA", "../shared/data")).resolve()
 
@@ -165,6 +191,7 @@ def pytest_collection_finish():
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 LONG = {"browser": 0, "tool2vec": 1, "benchmarks": 2, "cli": 3}

@@ -8,8 +8,6 @@ from playwright.sync_api import expect
 
 from toolscope_core.model.address_keys import tool_key
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
-
 PAGES = {
     "Tools": ("", {"part": "Tools"}),
     "settings": ("settings", {}),
@@ -60,7 +58,7 @@ def test_no_page_shuts_anybody_out(watched, each):
             trouble[name, scheme] = serious_findings(watched.settled(), scheme)
 
     first = watched.open("")
-    expect(first.get_by_text("Worst confusions")).to_be_visible(timeout=120_000)
+    expect(first.get_by_text("Worst confusions")).to_be_visible()
     for name, (path, query) in {**PAGES, **(AT_NIGHT if each > 1 else {})}.items():
         watched.open(path, **query)
         check(name)

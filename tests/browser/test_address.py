@@ -2,12 +2,9 @@
 
 from urllib.parse import urlsplit
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.test_hostile_catalog import PROPOSALS
-
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 
 def go(watched, name):
@@ -18,7 +15,7 @@ def go(watched, name):
 
 def test_every_page_names_its_catalog_and_back_is_one_press(watched):
     page = watched.open("")
-    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible()
     seen = [watched.settled().url]
     for name in ("Review", "History"):
         seen.append(go(watched, name).url)

@@ -7,17 +7,15 @@ from playwright.sync_api import expect
 
 from tests.browser.test_hostile_catalog import PROPOSALS
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
-
 
 @pytest.mark.nightly  # the ten tasks measure by day
 def test_the_example_is_measured_and_a_merge_is_taken_back(watched):
     page = watched.open("")
-    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible()
     page = watched.open("evaluation", catalog="Example")
     expect(page.get_by_text("Nothing is measured yet")).to_be_visible()
     page.get_by_role("button", name="Measure").click()
-    expect(page.get_by_text(re.compile("quer(y|ies) won"))).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(re.compile("quer(y|ies) won"))).to_be_visible()
     watched.settled()
     expect(page.get_by_text("Select a merge to take it back")).to_be_visible()
     table = page.get_by_test_id("stDataFrame").last

@@ -11,8 +11,6 @@ from playwright.sync_api import expect
 
 from tests.browser.test_hostile_catalog import PROPOSALS
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
-
 COUNTERS = {
     "count_words": "Count how many words a text has.",
     "count_text_words": "Count the words of a text.",
@@ -72,7 +70,7 @@ def add(watched, path, name, note="", counters=()):
     page = watched.upload(path / f"{name}.json")
     page.get_by_role("button", name="Add catalog").click()
     expect(page).to_have_url(re.compile(f"catalog={name}"))
-    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible()
     ADDED.add((watched.url, name))
     return graph(watched, name)
 

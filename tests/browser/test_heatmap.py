@@ -5,14 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
-
 
 def open_heatmap(watched, **query):
     page = watched.open("overlap", view="Heatmap", **query)
-    expect(page.get_by_text(re.compile("Click (a cell|one of)")).first).to_be_visible(
-        timeout=90_000
-    )
+    expect(page.get_by_text(re.compile("Click (a cell|one of)")).first).to_be_visible()
     return page
 
 
@@ -48,7 +44,7 @@ def test_clicks_go_down_three_levels_and_a_reload_stays_there(watched):
     expect(page).to_have_url(re.compile("one=cellar-files&other=attic-archive"))
 
     page.reload()
-    expect(page.get_by_text("10 by 7 tools")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("10 by 7 tools")).to_be_visible()
     click(watched, 3, 2, 7, 10)
     expect(page.get_by_text("this pair")).to_be_visible()
     expect(page.get_by_text(re.compile(r"Same job 0\.\d\d")).first).to_be_visible()
@@ -56,7 +52,7 @@ def test_clicks_go_down_three_levels_and_a_reload_stays_there(watched):
 
     address = page.url
     page.reload()
-    expect(page.get_by_text("this pair")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("this pair")).to_be_visible()
     watched.settled()
     assert page.url == address
     page.get_by_role("button", name="cellar-files × attic-archive").click()

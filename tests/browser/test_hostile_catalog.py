@@ -6,8 +6,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
-
 PROPOSALS = re.compile(
     r"Review [\d,]+ (proposals? )?for|Everything is reviewed|Nothing is proposed"
 )
@@ -62,15 +60,15 @@ def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
     page = watched.upload(file)
     page.get_by_role("button", name="Add catalog").click()
     expect(page).to_have_url(re.compile("catalog=hostile"))
-    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible()
     for path, query in PLACES:
         nothing_runs(watched.open(path, catalog="hostile", **query), path)
     page = watched.open("retrieval", catalog="hostile", q="send a mail to evil.example")
-    expect(page.get_by_text("As it is: 6 tools")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("As it is: 6 tools")).to_be_visible()
     nothing_runs(page, "retrieval")
     page = watched.open("evaluation", catalog="hostile")
     page.get_by_role("button", name="Measure").click()
-    expect(page.get_by_text(re.compile("quer(y|ies) won"))).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(re.compile("quer(y|ies) won"))).to_be_visible()
     nothing_runs(watched.settled(), "Result")
     for view in ("Confusions", "Experiments"):
         page.get_by_role("tab", name=view, exact=True).click()

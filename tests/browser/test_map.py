@@ -7,12 +7,10 @@ from playwright.sync_api import expect
 
 from ui.overlap.maps import NEAREST
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
-
 
 def open_map(watched, **query):
     page = watched.open("overlap", catalog="Example", view="Map", **query)
-    page.locator(".js-plotly-plot .nsewdrag").first.wait_for(timeout=120_000)
+    page.locator(".js-plotly-plot .nsewdrag").first.wait_for()
     return watched.settled()
 
 
@@ -92,7 +90,7 @@ def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
 def test_umap_is_computed_aside_and_then_shown_in_the_dark_too(watched):
     watched.page.emulate_media(color_scheme="dark")
     page = open_map(watched)
-    expect(page.get_by_text("distances between groups")).to_be_visible(timeout=240_000)
+    expect(page.get_by_text("distances between groups")).to_be_visible()
     watched.settled()
     ground = page.locator('[data-testid="stApp"]').evaluate(
         "e => getComputedStyle(e).backgroundColor"
@@ -104,6 +102,4 @@ def test_umap_is_computed_aside_and_then_shown_in_the_dark_too(watched):
     )
     page.get_by_text("More", exact=True).click()
     page.get_by_role("button", name=re.compile("^Measure before")).click()
-    expect(page.get_by_text(re.compile("The silhouette is lower at"))).to_be_visible(
-        timeout=120_000
-    )
+    expect(page.get_by_text(re.compile("The silhouette is lower at"))).to_be_visible()

@@ -2,17 +2,14 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.test_hostile_catalog import PROPOSALS
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
-
 
 def analysed(watched, catalog):
     page = watched.open("", catalog=catalog)
-    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible()
     return watched.settled()
 
 

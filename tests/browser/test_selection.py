@@ -2,10 +2,7 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
-
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 
 def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
@@ -21,6 +18,7 @@ def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
     page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
     expect(page).not_to_have_url(re.compile("tool="))
+    watched.settled()
 
     page.mouse.click(box["x"] + 300, box["y"] + 35 + 17)
     drawer.locator('[data-testid="stPageLink"] a').nth(1).click()

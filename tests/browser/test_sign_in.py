@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 from playwright.sync_api import expect
@@ -17,8 +16,6 @@ from tests.browser.conftest import free_port, running
 from toolscope_core.store.catalog_rows import list_catalogs
 from toolscope_core.store.decision_rows import read_log
 from toolscope_core.store.engine import Store
-
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 PERSON = {"sub": "17", "name": "Ann <b>Other</b>", "email": "ann@shop.example"}
 
@@ -107,22 +104,21 @@ server_metadata_url = "{origin}/.well-known/openid-configuration"
 """
         )
         with running(tmp_path, "ui", f"--secrets.files={secrets}", port=port) as server:
-            page = chromium.new_context().new_page()
+            page = chromium.new_page()
             page.goto(f"{server.url}/review?catalog=Example")
             sign_in = page.get_by_role("button", name="Sign in")
-            expect(sign_in).to_be_visible(timeout=60_000)
+            expect(sign_in).to_be_visible()
             expect(page.get_by_text("Example")).to_have_count(0)
             sign_in.click()
-            expect(page.get_by_text("Signed in as Ann <b>Other</b>")).to_be_visible(timeout=60_000)
+            expect(page.get_by_text("Signed in as Ann <b>Other</b>")).to_be_visible()
             expect(page.get_by_label("Your name")).to_have_count(0)
             page.goto(f"{server.url}/review?catalog=Example")
-            page.get_by_role("button", name=re.compile("^Accept(?! safe)")).first.click(
-                timeout=60_000
-            )
+            page.get_by_role("button", name=re.compile("^Accept(?! safe)")).first.click()
             expect(page.get_by_text(re.compile("Accepted: ")).last).to_be_visible()
             store = Store(f"sqlite:///{tmp_path / 'store.db'}")
             *_, made = read_log(store, list_catalogs(store)[0].id)
             store.close()
             assert made.reviewer == "ann@shop.example"
             page.get_by_role("button", name="Sign out").click()
-            expect(sign_in).to_be_visible(timeout=60_000)
+            expect(sign_in).to_be_visible()
+            page.close()

@@ -9,8 +9,6 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import running
 
-pytestmark = pytest.mark.browser
-
 UPGRADE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",

@@ -15,7 +15,6 @@ from tests.browser.test_accessibility import serious_findings
 from tests.browser.test_hostile_catalog import PROPOSALS
 from toolscope_core.evaluation.example import example_path
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 TASKS = "look confusion switch decide edit measure export version restore colleague".split()
 
 
@@ -44,7 +43,7 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
     page = watched.upload(file)
     page.get_by_role("button", name="Add catalog").click()
     expect(page).to_have_url(re.compile("catalog=team"))
-    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible()
     page = watched.open("", catalog="team")
     main = page.get_by_test_id("stMain")
 
@@ -92,13 +91,13 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
     watched.settled()
     page = watched.open("evaluation", catalog="team")
     page.get_by_role("button", name="Measure").click()
-    expect(page.get_by_text(re.compile("quer(y|ies) won"))).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(re.compile("quer(y|ies) won"))).to_be_visible()
     look(watched, "measure", findings)
 
     page = watched.open("export", catalog="team")
     page.get_by_role("radio", name="Claude Code").click()
     look(watched, "export", findings)
-    with page.expect_download(timeout=60_000) as caught:
+    with page.expect_download() as caught:
         page.get_by_role("button", name="Download the zip").click()
     assert "README.md" in zipfile.ZipFile(caught.value.path()).namelist()
 
@@ -107,7 +106,7 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
     page = watched.upload(file)
     page.get_by_role("button", name=re.compile("^Add as version 2")).click()
     expect(page.get_by_text(re.compile("version 2")).first).to_be_visible()
-    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible()
     look(watched, "version", findings)
 
     page = watched.open("history", catalog="team")

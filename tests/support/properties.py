@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-EXAMPLES = 60
+EXAMPLES = 25
 
 
 def examples(count, **options):
