@@ -1,0 +1,291 @@
+"""Whether the tests see a fault: one at a time, in a copy of the checkout.
+
+A fault is an operator turned round, a rule dropped, an index off by one, a wrong key read, a text
+not escaped, or a transaction cut in two. A seeded draw takes them from all packages in turn. Each
+meets the tests of its package, up to the first failure; only what survives meets all tests.
+
+    python -m benchmarks.deliberate_faults [--faults 40] [--seed 1] [--only 3 17]
+        [--tests-of COMMIT] [--workers 2]
+
+``--tests-of`` takes the tests of another commit. Exit status 1 if more than two faults survive.
+"""
+
+import ast
+import copy
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+from random import Random
+
+from benchmarks.measuring import ROOT, parser_of, print_machine
+
+FAULTS, SEED, WORKERS = 40, 1, 2
+MOST_SURVIVORS = 2
+LONGEST_TEST = "120"
+"""Seconds after which a test that a fault lets run on has failed."""
+SOURCES = ("toolscope_core", "ui", "pages")
+OPPOSITES: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+    ast.And: ast.Or, ast.Or: ast.And, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+}  # fmt: skip
+ESCAPES = frozenset({"escape", "label", "literal", "printable", "quote", "plain_prompt_text"})
+LEAVES = (ast.Return, ast.Continue, ast.Raise)
+LEAST_RULES = 3
+
+Change = tuple[ast.AST, ast.AST | list[ast.stmt]]
+"""A node, and what stands in its place."""
+Kind = Callable[[ast.AST], Iterator[Change]]
+
+
+def turned_operators(node: ast.AST) -> Iterator[Change]:
+    match node:
+        case ast.Compare(ops=[op]):
+            changed = copy.copy(node)
+            changed.ops = [OPPOSITES[type(op)]()]  # type: ignore[list-item]
+            yield node, changed
+        case ast.BoolOp(op=op) | ast.BinOp(op=op) if type(op) in OPPOSITES:
+            turned = copy.copy(node)
+            turned.op = OPPOSITES[type(op)]()  # type: ignore[assignment]
+            yield node, turned
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield node, operand
+
+
+def dropped_rules(node: ast.AST) -> Iterator[Change]:
+    match node:
+        case ast.If(body=[*_, last], orelse=[]) if isinstance(last, LEAVES):
+            yield node.test, ast.Constant(value=False)
+        case ast.BoolOp(values=values):
+            for place in range(len(values)):
+                rest = values[:place] + values[place + 1 :]
+                yield node, rest[0] if len(rest) == 1 else ast.BoolOp(op=node.op, values=rest)
+        case ast.Tuple(elts=rules) | ast.List(elts=rules) if len(rules) >= LEAST_RULES:
+            if all(isinstance(rule, ast.Call | ast.Lambda) for rule in rules):
+                for place in range(len(rules)):
+                    fewer = copy.copy(node)
+                    fewer.elts = rules[:place] + rules[place + 1 :]
+                    yield node, fewer
+
+
+def shifted_indices(node: ast.AST) -> Iterator[Change]:
+    match node:
+        case ast.Subscript(slice=ast.Constant(value=int() as number) as index):
+            yield index, ast.Constant(value=number + 1)
+        case ast.Slice(lower=lower, upper=upper):
+            for bound in (lower, upper):
+                if isinstance(bound, ast.Constant | ast.Name | ast.Call):
+                    yield bound, ast.BinOp(bound, ast.Add(), ast.Constant(value=1))
+        case ast.Call(func=ast.Name(id="range"), args=[*_, end]):
+            yield end, ast.BinOp(end, ast.Sub(), ast.Constant(value=1))
+        case ast.Compare(comparators=[ast.Constant(value=int() as number) as bound]) if not (
+            isinstance(number, bool)
+        ):
+            yield bound, ast.Constant(value=number + 1)
+
+
+def wrong_keys(node: ast.AST) -> Iterator[Change]:
+    match node:
+        case ast.Subscript(value, ast.Constant(value=str() as key) as name, ast.Load()):
+            if ast.unparse(value) != "Literal":
+                yield name, ast.Constant(value=f"{key}_")
+        case ast.Call(
+            func=ast.Attribute(attr="get" | "pop"),
+            args=[ast.Constant(value=str() as key) as name, *_],
+        ):
+            yield name, ast.Constant(value=f"{key}_")
+
+
+def unescaped_texts(node: ast.AST) -> Iterator[Change]:
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[text, *_]):
+            if name in ESCAPES:
+                yield node, text
+
+
+def cut_transactions(node: ast.AST) -> Iterator[Change]:
+    match node:
+        case ast.With(items=[item], body=body) if (
+            ast.unparse(item).split("(")[0].endswith(".write")
+        ):
+            for place in range(1, len(body)):
+                halves = (body[:place], body[place:])
+                yield node, [ast.With([item], half, lineno=node.lineno) for half in halves]
+
+
+KINDS: tuple[Kind, ...] = (
+    turned_operators, dropped_rules, shifted_indices, wrong_keys, unescaped_texts, cut_transactions
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A file of the checkout with one thing wrong."""
+
+    kind: str
+    path: Path  # below the checkout
+    line: int
+    before: str
+    after: str
+    source: str
+
+    @property
+    def package(self) -> str:
+        return package_of(self.path)
+
+    @property
+    def tests(self) -> list[str]:
+        """The folders of tests that are of its package."""
+        core, _, name = self.package.partition("/")
+        return (
+            [f"tests/{name or 'cli'}"] if core == "toolscope_core" else ["tests/ui", "tests/pages"]
+        )
+
+
+def package_of(path: Path) -> str:
+    """``toolscope_core/judging`` of ``toolscope_core/judging/arguments/facts.py``."""
+    return "/".join(path.parts[:2] if len(path.parts) > 2 else path.parts[:1])
+
+
+def faults_of(path: Path) -> Iterator[Fault]:
+    """Every fault that a file can have."""
+    source = (ROOT / path).read_text("utf-8")
+    for node in _outside_texts(ast.parse(source)):
+        for kind in KINDS:
+            name = kind.__name__.replace("_", " ").removesuffix("s").replace("indice", "index")
+            for old, new in _inside(node, kind) if isinstance(node, ast.JoinedStr) else kind(node):
+                yield _fault(name, path, source, old, new)
+
+
+def _inside(text: ast.JoinedStr, kind: Kind) -> Iterator[Change]:
+    """Changes of a text with values in it as a whole: the places inside it are not known."""
+    for part in ast.walk(text):
+        for old, new in kind(part):
+            whole = copy.deepcopy(text, {id(old): old})
+            yield text, _Replaced(old, new).visit(whole)
+
+
+def _outside_texts(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all below it, but of a text with values in it nothing more than itself."""
+    yield node
+    if not isinstance(node, ast.JoinedStr):
+        for child in ast.iter_child_nodes(node):
+            yield from _outside_texts(child)
+
+
+class _Replaced(ast.NodeTransformer):
+    """A tree with one node replaced."""
+
+    def __init__(self, old: ast.AST, new: ast.AST | list[ast.stmt]) -> None:
+        self._old, self._new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
+        return self._new if node is self._old else self.generic_visit(node)
+
+
+def _fault(
+    kind: str, path: Path, source: str, old: ast.AST, new: ast.AST | list[ast.stmt]
+) -> Fault:
+    lines = [line.encode() for line in source.splitlines(keepends=True)]
+    assert isinstance(old, ast.expr | ast.stmt)
+    assert old.end_lineno is not None
+    assert old.end_col_offset is not None
+    start = sum(map(len, lines[: old.lineno - 1])) + old.col_offset
+    end = sum(map(len, lines[: old.end_lineno - 1])) + old.end_col_offset
+    if isinstance(new, list):
+        text = "\n".join(map(ast.unparse, new)).replace("\n", "\n" + " " * old.col_offset)
+    else:
+        text = f"({ast.unparse(new)})"
+    whole = source.encode()
+    changed = (whole[:start] + text.encode() + whole[end:]).decode()
+    return Fault(kind, path, old.lineno, whole[start:end].decode(), text, changed)
+
+
+def drawn(count: int, seed: int) -> list[Fault]:
+    """So many faults: a package after the other, of each a kind that it can have, and one of it."""
+    random = Random(seed)
+    files = subprocess.check_output(["git", "ls-files", *SOURCES], cwd=ROOT, text=True).split()
+    packages: defaultdict[str, defaultdict[str, list[Fault]]]
+    packages = defaultdict(lambda: defaultdict(list))
+    for path in map(Path, files):
+        if path.suffix == ".py":
+            for fault in faults_of(path):
+                packages[fault.package][fault.kind].append(fault)
+    order = random.sample(sorted(packages), len(packages))
+    kinds = (packages[name] for name in cycle(order))
+    return [random.choice(of[random.choice(sorted(of))]) for of in islice(kinds, count)]
+
+
+def copied(folder: Path, tests_of: str | None) -> None:
+    """The checkout in ``folder``, with the tests of a commit if one is named."""
+    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT)
+    pack = ["tar", "--null", "-T", "-", "-cf", "-"]
+    packed = subprocess.run(pack, cwd=ROOT, input=listed, stdout=subprocess.PIPE, check=True)
+    subprocess.run(["tar", "-xf", "-"], cwd=folder, input=packed.stdout, check=True)
+    (folder / ".venv").symlink_to(ROOT / ".venv")
+    if tests_of:
+        subprocess.run(["rm", "-r", "tests"], cwd=folder, check=True)
+        old = subprocess.check_output(["git", "archive", tests_of, "tests"], cwd=ROOT)
+        subprocess.run(["tar", "-xf", "-"], cwd=folder, input=old, check=True)
+
+
+def first_failure(folder: Path, workers: int, tests: list[str]) -> str | None:
+    """The first test that fails, or None."""
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "pytest", "-x", f"-n{workers}", "--timeout", LONGEST_TEST]
+    asked = [*command, "-p", "no:cacheprovider", "--no-header", "-rfE", *tests]
+    said = subprocess.run(
+        asked, check=False, cwd=folder, env=environment, capture_output=True, text=True
+    )
+    if said.returncode == 0:
+        return None
+    named = [line for line in said.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return named[0][:150] if named else (said.stdout + said.stderr)[-300:]
+
+
+def main() -> int:
+    parser = parser_of(__doc__)
+    parser.add_argument("--faults", type=int, default=FAULTS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--workers", type=int, default=WORKERS)
+    parser.add_argument("--only", type=int, nargs="*", default=[], metavar="NUMBER")
+    parser.add_argument("--tests-of", metavar="COMMIT")
+    parser.add_argument("--list", action="store_true", help="only say which faults are drawn")
+    options = parser.parse_args()
+    print_machine(f"seed {options.seed}", f"tests of {options.tests_of or 'this checkout'}")
+    survivors = []
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        copied(folder, options.tests_of)
+        for number, fault in enumerate(drawn(options.faults, options.seed), 1):
+            if options.only and number not in options.only:
+                continue
+            print(f"\n{number:>3} {fault.kind}, {fault.path}:{fault.line}", flush=True)
+            print(f"    {fault.before!r:.150}\n    {fault.after!r:.150}", flush=True)
+            if options.list:
+                continue
+            begun = time.monotonic()
+            file = folder / fault.path
+            right = file.read_bytes()
+            file.write_text(fault.source, "utf-8")
+            seen = first_failure(folder, options.workers, fault.tests) or first_failure(
+                folder, options.workers, []
+            )
+            file.write_bytes(right)
+            survivors += [] if seen else [number]
+            print(f"    {time.monotonic() - begun:.0f} s: {seen or 'SURVIVES'}", flush=True)
+    of = len(options.only) or options.faults
+    print(f"\n{of - len(survivors)} of {of} seen; survivors: {survivors or 'none'}")
+    return len(survivors) > MOST_SURVIVORS
+
+
+if __name__ == "__main__":
+    sys.exit(main())
