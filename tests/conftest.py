@@ -7,6 +7,7 @@ import sys
 import threading
 import zlib
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -82,10 +83,17 @@ def vector_cache(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.fixture(scope="session")
+def stores(tmp_path_factory):
+    """Paths of stores that nobody has used, without end."""
+    folder = tmp_path_factory.mktemp("stores")
+    return (folder / f"{number}.db" for number in count())
+
+
 @pytest.fixture(autouse=True)
-def _own_places(tmp_path, monkeypatch, vector_cache):
+def _own_places(stores, monkeypatch, vector_cache):
     monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(vector_cache))
-    monkeypatch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path / 'store.db'}")
+    monkeypatch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{next(stores)}")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -102,6 +102,7 @@ class Watched:
         told = "&".join(f"{key}={value}" for key, value in query.items())
         address = f"{self.url}/{path}?{told}"
         if self.asked:
+            self.settled()
             self.asks(lambda: self.page.evaluate(GO, address))
         else:
             self.page.goto(address)
@@ -260,13 +261,9 @@ def watched(server, chromium):
 
 
 def _wait(url, process, log):
-    for _ in range(120):
-        if process.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(url, timeout=2) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.5)
+    while process.poll() is None:
+        with suppress(OSError), urllib.request.urlopen(url, timeout=60) as answer:
+            if answer.status == 200:
+                return
+        time.sleep(0.1)
     raise RuntimeError(f"the app did not start: {log.read_text()[-2000:]}")

@@ -21,7 +21,7 @@ UPGRADE = {
 def status(server, path, **headers):
     """The status with which the app answers a request that has these headers."""
     port = urlsplit(server.url).port
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     try:
         connection.request("GET", path, headers={"Host": f"localhost:{port}", **headers})
         return connection.getresponse().status
