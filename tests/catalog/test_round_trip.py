@@ -66,7 +66,7 @@ def exported(catalog):
 
 
 @pytest.mark.parametrize("format", OUTPUTS)
-@examples(40)
+@examples(15)
 @given(data=st.data())
 def test_any_record_comes_back_as_it_was(format, data):
     rows = data.draw(records(format))
@@ -110,6 +110,7 @@ def in_order(rows):
     )
 
 
+@examples(15)
 @given(rows=namespaces())
 def test_any_namespace_comes_back_as_it_was(rows):
     catalog = read({"tools": rows})
@@ -146,7 +147,7 @@ def test_a_namespace_in_two_files_is_written_apart_and_a_flawed_field_is_left_ou
     assert [tool.server for tool in read(exported(catalog)).tools] == ["s (a)", "s (b)"]
 
 
-@examples(200)
+@examples(50)
 @given(format=st.sampled_from(OUTPUTS), other=st.sampled_from(OUTPUTS), data=st.data())
 def test_any_shape_carries_what_it_can_of_any_other(format, other, data):
     catalog = read(data.draw(records(other)), other)

@@ -250,8 +250,11 @@ def test_what_cannot_be_written():
 @pytest.mark.parametrize(
     "name",
     [
-        *("bfcl", "bfcl-live", "ultratool", "livemcpbench", "docker-mcp"),
-        pytest.param("seal-tools", marks=pytest.mark.nightly),
+        *("bfcl", "livemcpbench"),
+        *(
+            pytest.param(name, marks=pytest.mark.nightly)
+            for name in ("bfcl-live", "docker-mcp", "seal-tools", "ultratool")
+        ),
     ],
 )
 def test_benchmark_catalogs_come_back(benchmark_catalog, name):
