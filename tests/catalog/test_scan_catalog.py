@@ -18,18 +18,13 @@ EXAMPLE = tuple(
     for tool in example_catalog().tools
     if tool.server != "odds-and-ends"  # where the example plants its own shadow
 )
-CLEAN = {"servers": EXAMPLE, "no servers": NO_SERVERS}
-VICTIM = {"servers": "pinboard-notes/search_notes", "no servers": "rateHarbour"}
+VICTIM = NO_SERVERS[-1]
 CASES = [(attack, text) for attack in WORDING for text in attack.texts]
 BAD = ("block", "warn")
 
 
 def serious(findings, but=""):
     return {item.tool_id for item in findings if item.severity in BAD and item.tool_id != but}
-
-
-def victim(kind):
-    return next(tool for tool in CLEAN[kind] if tool.id == VICTIM[kind])
 
 
 def lone(text):
@@ -41,16 +36,15 @@ def with_parameter(name, text="", tool=None):
     return replace(tool or lone("Adds two numbers."), schema=schema)
 
 
-@pytest.mark.parametrize("kind", CLEAN)
-def test_clean_catalogs_are_clean(kind):
-    assert serious(scan_catalog(CLEAN[kind])) == set()
+@pytest.mark.parametrize("tools", [EXAMPLE, NO_SERVERS], ids=["servers", "no servers"])
+def test_clean_catalogs_are_clean(tools):
+    assert serious(scan_catalog(tools)) == set()
 
 
-@pytest.mark.parametrize("kind", CLEAN)
 @pytest.mark.parametrize(("attack", "text"), CASES, ids=lambda value: repr(value)[:40])
-def test_planted_wording_is_found_and_only_there(kind, attack, text):
-    poisoned = plant(victim(kind), text)
-    findings = scan_catalog(among(CLEAN[kind], poisoned))
+def test_planted_wording_is_found_and_only_there(attack, text):
+    poisoned = plant(VICTIM, text)
+    findings = scan_catalog(among(NO_SERVERS, poisoned))
     assert (attack.code, attack.severity) in of(findings, poisoned.id)
     assert serious(findings, but=poisoned.id) == set()
     found = next(item for item in findings if item.code == attack.code)
@@ -71,7 +65,7 @@ def test_every_place_an_agent_reads_is_looked_at(attack, place):
         "title": "annotations/title",
         "unknown field": "raw/x-note/0",
     }
-    poisoned = plant(victim("servers"), attack.texts[0], place)
+    poisoned = plant(VICTIM, attack.texts[0], place)
     assert fields[place] in {item.field for item in scan_tool(poisoned) if item.code == attack.code}
 
 
@@ -314,11 +308,9 @@ def test_two_poisoned_copies_do_not_cover_each_other():
 @pytest.mark.parametrize(
     "piece",
     [
-        *(
-            *("a-", "a.", "a'", "''", "<", "< ", "![", "[ ", "\n ", " ", "ignore ", "ignore '"),
-            *(". ", "~/"),
-        ),
-        *("do not ", "before any ", "contents of ", "send ", "<a ", "the ", "your the ", "`", "a_"),
+        *("a-", "a.", "a'", "''", "<", "< ", "![", "[ ", "\n ", " ", "ignore ", "ignore '", ". "),
+        *("~/", "do not ", "before any ", "contents of ", "send ", "<a ", "the ", "your the "),
+        *("`", "a_"),
     ],
 )
 def test_hostile_text_does_not_make_it_slow(piece):
