@@ -145,16 +145,3 @@ def test_a_namespace_in_two_files_is_written_apart_and_a_flawed_field_is_left_ou
     ]
     assert [row["name"] for row in exported(catalog)] == ["s (a)", "s (b)"]
     assert [tool.server for tool in read(exported(catalog)).tools] == ["s (a)", "s (b)"]
-
-
-@examples(50)
-@given(format=st.sampled_from(OUTPUTS), other=st.sampled_from(OUTPUTS), data=st.data())
-def test_any_shape_carries_what_it_can_of_any_other(format, other, data):
-    catalog = read(data.draw(records(other)), other)
-    back = read(write_toolset(unmerged(catalog.tools), catalog.servers, format), format)
-    assert sorted((t.name, t.description) for t in back.tools) == sorted(
-        (t.name, t.description) for t in catalog.tools
-    )
-    assert sorted(json.dumps(t.schema, sort_keys=True) for t in back.tools) == sorted(
-        json.dumps(t.schema, sort_keys=True) for t in catalog.tools
-    )

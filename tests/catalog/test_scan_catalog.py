@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.catalog.planted import NO_SERVERS, PLACES, WORDING, among, of, plant
+from tests.catalog.planted import INFO, NO_SERVERS, PLACES, WORDING, among, of, plant
 from tests.support.catalogs import accepting, example_catalog
 from toolscope_core.catalog.scan.scanner import scan_catalog, scan_tool
 from toolscope_core.model.catalog import Server
@@ -19,7 +19,7 @@ EXAMPLE = tuple(
     if tool.server != "odds-and-ends"  # where the example plants its own shadow
 )
 VICTIM = NO_SERVERS[-1]
-CASES = [(attack, text) for attack in WORDING for text in attack.texts]
+CASES = [(code, text) for code, texts in WORDING.items() for text in texts]
 BAD = ("block", "warn")
 
 
@@ -41,23 +41,21 @@ def test_clean_catalogs_are_clean(tools):
     assert serious(scan_catalog(tools)) == set()
 
 
-@pytest.mark.parametrize(("attack", "text"), CASES, ids=lambda value: repr(value)[:40])
-def test_planted_wording_is_found_and_only_there(attack, text):
+@pytest.mark.parametrize(("code", "text"), CASES, ids=lambda value: repr(value)[:40])
+def test_planted_wording_is_found_and_only_there(code, text):
     poisoned = plant(VICTIM, text)
     findings = scan_catalog(among(NO_SERVERS, poisoned))
-    assert (attack.code, attack.severity) in of(findings, poisoned.id)
+    assert (code, "info" if code in INFO else "warn") in of(findings, poisoned.id)
     assert serious(findings, but=poisoned.id) == set()
-    found = next(item for item in findings if item.code == attack.code)
+    found = next(item for item in findings if item.code == code)
     assert found.field == "description"
     assert found.excerpt
     assert found.message.endswith(".")
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize(
-    "attack", [a for a in WORDING if a.code != "past-window"], ids=lambda a: a.code
-)
-def test_every_place_an_agent_reads_is_looked_at(attack, place):
+@pytest.mark.parametrize("code", sorted({*WORDING} - {"past-window"}))
+def test_every_place_an_agent_reads_is_looked_at(code, place):
     fields = {
         "description": "description",
         "parameter": "schema/properties/note/description",
@@ -65,8 +63,8 @@ def test_every_place_an_agent_reads_is_looked_at(attack, place):
         "title": "annotations/title",
         "unknown field": "raw/x-note/0",
     }
-    poisoned = plant(VICTIM, attack.texts[0], place)
-    assert fields[place] in {item.field for item in scan_tool(poisoned) if item.code == attack.code}
+    poisoned = plant(VICTIM, WORDING[code][0], place)
+    assert fields[place] in {item.field for item in scan_tool(poisoned) if item.code == code}
 
 
 @pytest.mark.parametrize(
