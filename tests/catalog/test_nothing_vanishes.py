@@ -197,8 +197,6 @@ API = api({"/x": {"get": {"operationId": "zq0z"}}})
         {**API, "servers": [{"name": "s", "tools": [B]}]},
         {**API, "components": {"tools": [B]}},
         {**API, "info": {"title": "x", "tools": [B]}},
-        {**API, "tags": [{"name": "t", "tools": [B]}]},
-        {**API, "definitions": [B]},
         {**API, "webhooks": [B]},
         api({"/x": {"get": {**ACT, "tools": [B]}}}),
         api({"/x": {"get": ACT, "tools": [B]}}),
