@@ -93,7 +93,7 @@ sys.addaudithook(watch)
 
 
 @pytest.mark.case(46)
-def test_reading_starts_one_process_and_touches_nothing_but_the_files_given(tmp_path):
+def test_reading_touches_nothing_but_the_files_given(tmp_path):
     hook, files = tmp_path / "hook", tmp_path / "files"
     hook.mkdir()
     files.mkdir()
