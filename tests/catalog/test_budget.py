@@ -90,7 +90,7 @@ def graphs():
 
 
 @pytest.mark.case(61)
-@examples(150, suppress_health_check=list(HealthCheck))
+@examples(40, suppress_health_check=list(HealthCheck))
 @given(graphs())
 def test_whatever_leads_wherever_the_result_keeps_its_limits(small_budget, drawn):
     defs = {}

@@ -114,7 +114,7 @@ def graphs():
     return st.lists(st.tuples(words, ends), min_size=1, max_size=15)
 
 
-@examples(120, suppress_health_check=list(HealthCheck))
+@examples(40, suppress_health_check=list(HealthCheck))
 @given(graphs(), st.sampled_from(list(PLACES)))
 def test_whatever_names_whatever_the_work_is_bounded(followed, drawn, form):
     schemas = {}

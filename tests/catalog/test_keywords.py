@@ -77,7 +77,7 @@ values = st.recursive(
 )
 
 
-@examples(400)
+@examples(100)
 @given(st.dictionaries(names, values, max_size=5))
 def test_every_schema_that_is_read_is_valid(keywords):
     """Whatever a record declares, what is kept passes the meta-schema."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.catalog.planted import NO_SERVERS, PLACES, WORDING, among, of, plant
+from tests.catalog.planted import INFO, NO_SERVERS, PLACES, WORDING, among, of, plant
 from tests.support.catalogs import accepting, example_catalog
 from toolscope_core.catalog.scan.scanner import scan_catalog, scan_tool
 from toolscope_core.model.catalog import Server
@@ -18,18 +18,13 @@ EXAMPLE = tuple(
     for tool in example_catalog().tools
     if tool.server != "odds-and-ends"  # where the example plants its own shadow
 )
-CLEAN = {"servers": EXAMPLE, "no servers": NO_SERVERS}
-VICTIM = {"servers": "pinboard-notes/search_notes", "no servers": "rateHarbour"}
-CASES = [(attack, text) for attack in WORDING for text in attack.texts]
+VICTIM = NO_SERVERS[-1]
+CASES = [(code, text) for code, texts in WORDING.items() for text in texts]
 BAD = ("block", "warn")
 
 
 def serious(findings, but=""):
     return {item.tool_id for item in findings if item.severity in BAD and item.tool_id != but}
-
-
-def victim(kind):
-    return next(tool for tool in CLEAN[kind] if tool.id == VICTIM[kind])
 
 
 def lone(text):
@@ -41,29 +36,26 @@ def with_parameter(name, text="", tool=None):
     return replace(tool or lone("Adds two numbers."), schema=schema)
 
 
-@pytest.mark.parametrize("kind", CLEAN)
-def test_clean_catalogs_are_clean(kind):
-    assert serious(scan_catalog(CLEAN[kind])) == set()
+@pytest.mark.parametrize("tools", [EXAMPLE, NO_SERVERS], ids=["servers", "no servers"])
+def test_clean_catalogs_are_clean(tools):
+    assert serious(scan_catalog(tools)) == set()
 
 
-@pytest.mark.parametrize("kind", CLEAN)
-@pytest.mark.parametrize(("attack", "text"), CASES, ids=lambda value: repr(value)[:40])
-def test_planted_wording_is_found_and_only_there(kind, attack, text):
-    poisoned = plant(victim(kind), text)
-    findings = scan_catalog(among(CLEAN[kind], poisoned))
-    assert (attack.code, attack.severity) in of(findings, poisoned.id)
+@pytest.mark.parametrize(("code", "text"), CASES, ids=lambda value: repr(value)[:40])
+def test_planted_wording_is_found_and_only_there(code, text):
+    poisoned = plant(VICTIM, text)
+    findings = scan_catalog(among(NO_SERVERS, poisoned))
+    assert (code, "info" if code in INFO else "warn") in of(findings, poisoned.id)
     assert serious(findings, but=poisoned.id) == set()
-    found = next(item for item in findings if item.code == attack.code)
+    found = next(item for item in findings if item.code == code)
     assert found.field == "description"
     assert found.excerpt
     assert found.message.endswith(".")
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize(
-    "attack", [a for a in WORDING if a.code != "past-window"], ids=lambda a: a.code
-)
-def test_every_place_an_agent_reads_is_looked_at(attack, place):
+@pytest.mark.parametrize("code", sorted({*WORDING} - {"past-window"}))
+def test_every_place_an_agent_reads_is_looked_at(code, place):
     fields = {
         "description": "description",
         "parameter": "schema/properties/note/description",
@@ -71,8 +63,8 @@ def test_every_place_an_agent_reads_is_looked_at(attack, place):
         "title": "annotations/title",
         "unknown field": "raw/x-note/0",
     }
-    poisoned = plant(victim("servers"), attack.texts[0], place)
-    assert fields[place] in {item.field for item in scan_tool(poisoned) if item.code == attack.code}
+    poisoned = plant(VICTIM, WORDING[code][0], place)
+    assert fields[place] in {item.field for item in scan_tool(poisoned) if item.code == code}
 
 
 @pytest.mark.parametrize(
@@ -101,11 +93,8 @@ def test_ordinary_sentences_pass(text):
     ("name", "other", "severity"),
     [
         ("search_nоtes", "search_notes", "block"),  # Cyrillic о
-        ("sеаrсh_notes", "search_notes", "block"),
         ("search_nοtes", "search_notes", "block"),  # Greek ο
         ("ｓｅａｒｃｈ_notes", "search_notes", "block"),
-        ("search＿notes", "search_notes", "block"),
-        ("ѕearch_notes", "search_notes", "block"),
         ("search_ոotes", "search_notes", "block"),  # Armenian ո
         ("Search_Notes", "search_notes", "warn"),
         ("séarch_notes", "search_notes", "warn"),
@@ -314,11 +303,9 @@ def test_two_poisoned_copies_do_not_cover_each_other():
 @pytest.mark.parametrize(
     "piece",
     [
-        *(
-            *("a-", "a.", "a'", "''", "<", "< ", "![", "[ ", "\n ", " ", "ignore ", "ignore '"),
-            *(". ", "~/"),
-        ),
-        *("do not ", "before any ", "contents of ", "send ", "<a ", "the ", "your the ", "`", "a_"),
+        *("a-", "a.", "a'", "''", "<", "< ", "![", "[ ", "\n ", " ", "ignore ", "ignore '", ". "),
+        *("~/", "do not ", "before any ", "contents of ", "send ", "<a ", "the ", "your the "),
+        *("`", "a_"),
     ],
 )
 def test_hostile_text_does_not_make_it_slow(piece):
@@ -338,18 +325,11 @@ def test_any_text_can_be_scanned(text, name):
 
 @pytest.mark.shared_data
 def test_clean_benchmarks_stay_under_the_limits(benchmark_catalog):
-    tools = [benchmark_catalog(name).tools for name in ("seal-tools", "bfcl")]
-    marked = {
-        severity: sum(
-            len({item.tool_id for item in scan_catalog(part) if item.severity == severity})
-            for part in tools
-        )
-        for severity in BAD
-    }
-    total = sum(map(len, tools))
-    assert total == 4476
-    assert marked["block"] == 0
-    assert marked["warn"] / total < 0.005
+    catalogs = [benchmark_catalog(name) for name in ("seal-tools", "bfcl")]
+    marked = [item.severity for catalog in catalogs for item in catalog.findings]
+    assert sum(len(catalog.tools) for catalog in catalogs) == 4476
+    assert marked.count("block") == 0
+    assert marked.count("warn") < 20
 
 
 @pytest.mark.case(81)

@@ -192,7 +192,7 @@ schemas = st.dictionaries(st.sampled_from(["a", "b", "type", "x y"]), subschemas
 )
 
 
-@examples(100)
+@examples(40)
 @given(schemas)
 def test_reading_a_normal_schema_changes_nothing_and_dialects_lead_back(schema):
     assert canonical_json(read_parameters(schema)) == canonical_json(schema)

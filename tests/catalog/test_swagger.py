@@ -91,11 +91,3 @@ def test_parameters_of_a_path_and_answers():
 )  # fmt: skip
 def test_odd_documents_are_converted_without_a_failure(paths):
     assert as_openapi_3({"swagger": "2.0", "paths": paths})["openapi"] == "3.0.3"
-
-
-def test_a_reference_to_nothing_is_a_problem_of_its_operation():
-    fine = {"operationId": "fine"}
-    broken = {"parameters": [{"$ref": "#/parameters/None"}]}
-    catalog = read({"/a": {"get": fine, "post": broken}})
-    assert [tool.name for tool in catalog.tools] == ["fine"]
-    assert "refers to '#/parameters/None'" in catalog.problems[0].reason

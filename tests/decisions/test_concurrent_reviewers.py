@@ -25,10 +25,11 @@ from toolscope_core.store.decision_rows import append_decision, read_log
 from toolscope_core.store.engine import Store
 from toolscope_core.store.job_rows import start_job
 
-SPAWN = multiprocessing.get_context("spawn")
-CLUSTERS = 32
+APART = multiprocessing.get_context("forkserver")
+APART.set_forkserver_preload([__name__])  # so that the processes do not each import it
+CLUSTERS = 8
 REVIEWERS = 4
-EACH = 50
+EACH = 12
 TOOLS = tuple(Tool(f"{i:02}", f"tool {i}", "words") for i in range(3 * CLUSTERS))
 CATALOG = Catalog(TOOLS)
 
@@ -77,33 +78,30 @@ def process(url, name, start, results):
     results.put(out)
 
 
-@pytest.fixture
-def url(store_url):
-    return store_url
-
-
 @pytest.fixture(scope="module")
 def others():
     """Two more processes."""
-    with ProcessPoolExecutor(2, mp_context=SPAWN) as processes:
+    with ProcessPoolExecutor(2, mp_context=APART) as processes:
         yield processes
 
 
 @pytest.fixture
-def store(url):
-    store = Store(url)
+def store(store_url):
+    store = Store(store_url)
     save_catalog(store, "shop", CATALOG)
     yield store
     store.close()
 
 
 @pytest.mark.case(10)
-def test_two_processes_of_four_reviewers_lose_nothing_and_each_conflict_has_one_winner(store, url):
-    start, results = SPAWN.Barrier(2), SPAWN.Queue()
-    crowd = [SPAWN.Process(target=process, args=(url, name, start, results)) for name in "xy"]
+def test_two_processes_of_four_reviewers_lose_nothing_and_each_conflict_has_one_winner(
+    store, store_url
+):
+    start, results = APART.Barrier(2), APART.Queue()
+    crowd = [APART.Process(target=process, args=(store_url, name, start, results)) for name in "xy"]
     for member in crowd:
         member.start()
-    attempts = [attempt for _ in crowd for attempt in results.get(timeout=240)]
+    attempts = [attempt for _ in crowd for attempt in results.get(timeout=600)]
     for member in crowd:
         member.join()
 
@@ -111,7 +109,6 @@ def test_two_processes_of_four_reviewers_lose_nothing_and_each_conflict_has_one_
     assert [item.seq for item in log] == list(range(1, 2 * REVIEWERS * EACH + 1))
     acknowledged = {words: seq for words, _, _, seq in attempts if seq}
     assert {item.reviewer: item.seq for item in log} == acknowledged
-    assert len(acknowledged) == len(log) == 400
 
     raced = Counter((members, seen) for _, members, seen, _ in attempts)
     won = Counter((members, seen) for _, members, seen, seq in attempts if seq)
@@ -132,16 +129,15 @@ def clicks(url, go, acknowledged):
 
 
 @pytest.mark.case(2)
-def test_a_killed_process_loses_nothing_it_acknowledged(store, url):
+def test_a_killed_process_loses_nothing_it_acknowledged(store, store_url):
     rng, last = random.Random(7), 0
     for _ in range(3):
-        go, (receiver, sender) = SPAWN.Event(), SPAWN.Pipe(duplex=False)
-        victim = SPAWN.Process(target=clicks, args=(url, go, sender))
+        go, (receiver, sender) = APART.Event(), APART.Pipe(duplex=False)
+        victim = APART.Process(target=clicks, args=(store_url, go, sender))
         victim.start()
         sender.close()
         go.set()
-        told = [receiver.recv()]
-        time.sleep(rng.uniform(0, 0.1))
+        told = [receiver.recv() for _ in range(rng.randint(1, 20))]
         victim.kill()
         victim.join()
         assert victim.exitcode == -signal.SIGKILL
@@ -155,7 +151,7 @@ def test_a_killed_process_loses_nothing_it_acknowledged(store, url):
         assert told == list(range(last + 1, told[-1] + 1))
         assert told[-1] <= len(log) <= told[-1] + 1
         last = len(log)
-    if url.startswith("sqlite"):
+    if store_url.startswith("sqlite"):
         with closing(sqlite3.connect(store.place)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
@@ -186,8 +182,8 @@ def test_a_killed_server_loses_nothing_that_was_acknowledged_and_is_found_again(
     url, rng = own_server.new(), random.Random(7)
     store = Store(url)
     save_catalog(store, "shop", CATALOG)
-    receiver, sender = SPAWN.Pipe(duplex=False)
-    clicker = SPAWN.Process(target=clicks_on, args=(url, sender))
+    receiver, sender = APART.Pipe(duplex=False)
+    clicker = APART.Process(target=clicks_on, args=(url, sender))
     clicker.start()
     last = receiver.recv()
     for _ in range(4):
@@ -231,18 +227,18 @@ def start_elsewhere(url, kind):
 
 
 @pytest.mark.case(12)
-def test_two_processes_that_start_the_same_run_at_once_start_one(store, url, others):
+def test_two_processes_that_start_the_same_run_at_once_start_one(store, store_url, others):
     for kind in map(str, range(4)):
-        starts = [others.submit(start_elsewhere, url, kind) for _ in range(2)]
+        starts = [others.submit(start_elsewhere, store_url, kind) for _ in range(2)]
         assert len({start.result() for start in starts}) == 1
 
 
 @pytest.mark.case(11)
-def test_a_form_loaded_before_anothers_decision_overwrites_nothing(store, url, others):
+def test_a_form_loaded_before_anothers_decision_overwrites_nothing(store, store_url, others):
     tools = cluster(0)
     seen = version_of([tool.fingerprint for tool in tools], read_log(store, 1))
     theirs = about(tools, "edit", "bo", name="bo's name")
-    assert others.submit(decide_elsewhere, url, theirs, seen).result().seq == 1
+    assert others.submit(decide_elsewhere, store_url, theirs, seen).result().seq == 1
     with pytest.raises(StaleDecisionError, match=r"decision 1 \(edit by bo, 20"):
         decide(store, about(tools, "edit", "ann", name="ann's name"), seen)
     log = read_log(store, 1)
@@ -253,12 +249,12 @@ def test_a_form_loaded_before_anothers_decision_overwrites_nothing(store, url, o
 
 @pytest.mark.case(16)
 def test_undoing_what_others_built_on_is_refused_with_the_list_and_changes_nothing(
-    store, url, others
+    store, store_url, others
 ):
     tools = cluster(0)
     decide(store, about(tools, "accept", "ann"))
     for theirs in (about(tools, "edit", "bo", name="x"), about(cluster(1), "accept", "bo")):
-        others.submit(decide_elsewhere, url, theirs).result()
+        others.submit(decide_elsewhere, store_url, theirs).result()
     with pytest.raises(DecisionError, match=r"decision 2 \(edit by bo") as refusal:
         decide(store, undo(1))
     assert "decision 3" not in str(refusal.value)

@@ -424,5 +424,5 @@ def test_one_of_everything(programs):
 @pytest.mark.hypothesis
 def test_whatever_two_reviewers_do_the_log_is_the_state_and_all_of_it_can_be_taken_back(programs):
     """What fails is printed as it was tried: to make it shorter would take many minutes."""
-    tried = examples(8, stateful_step_count=14, phases=[Phase.generate])
+    tried = examples(5, stateful_step_count=12, phases=[Phase.generate])
     run_state_machine_as_test(lambda: Office(programs), settings=tried)

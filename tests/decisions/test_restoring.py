@@ -19,8 +19,11 @@ from toolscope_core.model.tool import Tool, canonical_json
 
 TOOLS = tuple(Tool(f"{i}", f"tool {i}", "words") for i in range(6))
 CATALOG = Catalog(TOOLS)
-NEXT = Catalog((*(replace(TOOLS[at], description="new words") for at in (0, 1)), *TOOLS[2:5]))
-"""A new version: two tools have changed, one is gone."""
+CHANGED = (replace(tool, description="new words") for tool in TOOLS[:2])
+NEXT = Catalog(
+    (*CHANGED, TOOLS[2], replace(TOOLS[3], id="moved"), TOOLS[4], replace(TOOLS[4], id="copy"))
+)
+"""A new version: two tools have changed, one has another id, one has a copy, one is gone."""
 
 
 def of(action, *places, reviewer="ann", **detail):
@@ -160,12 +163,15 @@ def on_both(log):
 
 
 @given(rows=LOGS)
-def test_a_log_read_from_its_file_says_the_same_and_undone_whole_it_says_nothing(rows):
+def test_a_log_read_from_its_file_is_the_same_and_undone_whole_it_says_nothing(rows):
     log = admitted(rows)
     content = "".join(f"{canonical_json(decision_row(one))}\n" for one in log).encode()
     for catalog in (CATALOG, NEXT):
         replayed = decisions_in(catalog, content, "decisions.jsonl")
         assert state(replayed, catalog) == state(log, catalog)
+        turned = replace(catalog, tools=catalog.tools[::-1])
+        assert state(log, turned) == state(log, catalog), "the order of tools is of no account"
+    assert decisions_in(CATALOG, content, "decisions.jsonl") == log
     emptied = log
     for one in active(log)[::-1]:
         emptied = logged(undo(one.seq, "bob"), log=emptied)

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.postgres import BOTH, new_url
-from tests.support.properties import examples
 from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import StoreError
@@ -64,7 +63,6 @@ tools = st.builds(
 )
 
 
-@examples(50)
 @given(st.builds(Catalog, st.lists(tools, max_size=3).map(tuple), format=texts), texts)
 def test_any_catalog_comes_back_exactly(store, catalog, name):
     record = save_catalog(store, f"n{name}", catalog)
@@ -110,8 +108,8 @@ def test_a_blank_name_and_an_unknown_id_are_refused(store):
         load_catalog(store, 999)
 
 
-def test_ten_thousand_tools_come_back(store):
-    many = Catalog(tuple(Tool(f"{i:05}", f"tool {i}", "words " * 20) for i in range(10_000)))
+def test_more_tools_than_one_statement_takes_come_back(store):
+    many = Catalog(tuple(Tool(f"{i:05}", f"tool {i}", "words " * 20) for i in range(2_500)))
     record = save_catalog(store, "many", many)
     assert load_catalog(store, record.id).version == many.version
 

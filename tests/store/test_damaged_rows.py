@@ -4,7 +4,6 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing, suppress
-from pathlib import Path
 
 import pytest
 
@@ -64,11 +63,7 @@ NEVER = ["", "{", '"cut', "nul", "NaN", '{"x": NaN}', "[" * 100_000, b"\xff\xfe"
 """What no column is for."""
 SHAPES = {
     ("tool", "body"): ["{}", '{"id": 5}', '{"id": "a", "name": "a", "new": 1}', '{"id": []}'],
-    ("catalog", "body"): [
-        "{}",
-        '{"servers": 5}',
-        '{"servers": [5], "problems": [], "findings": []}',
-    ],
+    ("catalog", "body"): ["{}", '{"servers": 5}', '{"servers": [5], "problems": []}'],
     ("decision", "members"): ["[]", "[5]", '["f"]', "{}"],
     ("decision", "ids"): ["[[]]", '["a", "a"]', '"ab"'],
     ("decision", "detail"): ["[]", "null"],
@@ -91,9 +86,20 @@ def filled(tmp_path_factory):
     return folder / "store.db"
 
 
+@pytest.fixture(scope="module")
+def opened(filled):
+    """The store that all tests use: to open one takes as long as all that is read from it."""
+    store = Store(f"sqlite:///{shutil.copy(filled, filled.with_name('used.db'))}")
+    yield store
+    store.close()
+
+
 @pytest.fixture
-def path(filled, tmp_path):
-    return Path(shutil.copy(filled, tmp_path))
+def store(opened, filled):
+    """A store in which each table is as it was filled."""
+    with closing(sqlite3.connect(filled)) as source, closing(sqlite3.connect(opened.place)) as used:
+        source.backup(used)
+    return opened
 
 
 def fill(url, folder):
@@ -126,11 +132,15 @@ FIRST = {
 """The row of each table that is of the first catalog, where there are others."""
 
 
-def write(path, table, column, text):
+def run(store, statement, *values):
+    """Run the statement as a program that is not ours."""
+    with closing(sqlite3.connect(store.place)) as connection, connection:
+        connection.execute(statement, values)
+
+
+def write(store, table, column, text):
     """The text in the cell of the column that is of the first catalog, or of none."""
-    with closing(sqlite3.connect(path)) as connection, connection:
-        where = FIRST.get(table, "1")
-        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (text,))
+    run(store, f"UPDATE {table} SET {column} = ? WHERE {FIRST.get(table, '1')}", text)
 
 
 def readings(store, folder):
@@ -164,25 +174,20 @@ def readings(store, folder):
 
 
 @pytest.mark.parametrize("place", ["decision SET at", "decision SET detail", "job SET state"])
-def test_text_that_is_no_unicode_is_said_with_what_to_do(path, place):
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(f"UPDATE {place} = CAST(x'22ff22' AS TEXT)")
-    store = Store(f"sqlite:///{path}")
+def test_text_that_is_no_unicode_is_said_with_what_to_do(store, place):
+    run(store, f"UPDATE {place} = CAST(x'22ff22' AS TEXT)")
     with pytest.raises(StoreError, match="a text in it is damaged; put a backup in its place"):
         (latest_job if "job" in place else read_log)(store, 1)
-    store.close()
 
 
 @pytest.mark.parametrize(
     ("table", "column", "text"), DAMAGE, ids=[f"{t}.{c}-{v[:12]!r}" for t, c, v in DAMAGE]
 )
 def test_a_damaged_cell_is_an_error_in_words_that_names_its_row(
-    path, tmp_path, table, column, text
+    store, tmp_path, table, column, text
 ):
-    write(path, table, column, text)
-    store = Store(f"sqlite:///{path}")
+    write(store, table, column, text)
     check_refusals(store, tmp_path, table, column, "put a backup")
-    store.close()
 
 
 def check_refusals(store, folder, table, column, remedy):
@@ -217,9 +222,8 @@ def test_so_is_one_on_a_server(postgres_server, tmp_path, table, column):
     [row for row in DAMAGE if row[0] != "catalog" or row[1] == "body"],
     ids=str,
 )
-def test_another_catalog_is_reached_all_the_same(path, table, column, text):
-    write(path, table, column, text)
-    store = Store(f"sqlite:///{path}")
+def test_another_catalog_is_reached_all_the_same(store, table, column, text):
+    write(store, table, column, text)
     assert [record.name for record in list_catalogs(store)] == ["catalog 1", "catalog 2"]
     assert load_catalog(store, 2) == OTHER
     assert [row.action for row in read_log(store, 2)] == ["reject"]
@@ -227,35 +231,26 @@ def test_another_catalog_is_reached_all_the_same(path, table, column, text):
                            detail={"reason": "old"})).seq == 2  # fmt: skip
     with suppress(StoreError):
         load_catalog(store, 1)
-    store.close()
 
 
 @pytest.mark.parametrize(
     ("action", "detail"),
     [
         ("undo", {}),
-        ("undo", {"retracts": "x"}),
-        ("undo", {"retracts": [1]}),
         ("recut", {"groups": 5}),
-        ("recut", {}),
         ("split", {"groups": [[1], [2]]}),
-        ("drop", {"drop": {}}),
-        ("canonical", {"canonical": 5}),
         ("canonical", {}),
         ("edit", {"schema": []}),
-        ("edit", {}),
         ("omit", {"reason": 5}),
         ("threshold", {"similarity": "high"}),
     ],
 )
-def test_a_decision_without_the_form_of_its_action_is_named(path, action, detail):
-    write(path, "decision", "detail", json.dumps(detail))
-    write(path, "decision", "action", action)
-    store = Store(f"sqlite:///{path}")
+def test_a_decision_without_the_form_of_its_action_is_named(store, action, detail):
+    write(store, "decision", "detail", json.dumps(detail))
+    write(store, "decision", "action", action)
     with pytest.raises(StoreError, match=r"decision row \(name 'catalog 1', seq 1\)"):
         read_log(store, 1)
     assert len(read_log(store, 2)) == 1
-    store.close()
 
 
 @pytest.mark.parametrize(
@@ -272,22 +267,17 @@ def test_a_decision_without_the_form_of_its_action_is_named(path, action, detail
         ("judge/1", {"run": "run", "decisions": "2", "until": ""}),
     ],
 )
-def test_a_setting_of_another_form_is_refused_in_words(path, tmp_path, name, value):
-    store = Store(f"sqlite:///{path}")
+def test_a_setting_of_another_form_is_refused_in_words(store, tmp_path, name, value):
     write_setting(store, name, value)
     desk = Endpoints(Settings("", tmp_path, tmp_path), store)
     with pytest.raises(ToolScopeError):
         desk.get(), ChosenJudge(store).choice(1)
     assert read_setting(store, name) == value
-    store.close()
 
 
-def test_a_log_of_which_a_row_was_deleted_goes_on(path):
-    store = Store(f"sqlite:///{path}")
+def test_a_log_of_which_a_row_was_deleted_goes_on(store):
     for _ in range(2):
         append_decision(store, 1, lambda log: Decision("reject", ("f", "g"), ("a", "b"), str(log)))
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM decision WHERE seq = 2")
+    run(store, "DELETE FROM decision WHERE seq = 2")
     assert append_decision(store, 1, lambda log: REJECT).seq == 4
     assert [row.seq for row in read_log(store, 1)] == [1, 3, 4]
-    store.close()

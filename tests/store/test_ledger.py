@@ -1,4 +1,4 @@
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -50,18 +50,15 @@ def test_threads_commit_at_the_same_time(store):
     ledger = StoredLedger(store)
 
     def write(worker):
-        for number in range(20):
-            ledger.commit(
-                replace(CALL, run=f"r{worker}"), [replace(ANSWER, key=f"{worker}-{number}")]
-            )
+        for number in range(8):
+            answer = replace(ANSWER, key=f"{worker}-{number}")
+            ledger.commit(replace(CALL, run=f"r{worker}"), [answer])
 
-    workers = [threading.Thread(target=write, args=(worker,)) for worker in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert len(ledger.answers([f"{worker}-{n}" for worker in range(8) for n in range(20)])) == 160
-    assert all(len(read_calls(store, f"r{worker}")) == 20 for worker in range(8))
+    with ThreadPoolExecutor(8) as workers:
+        list(workers.map(write, range(8)))
+    keys = [f"{worker}-{number}" for worker in range(8) for number in range(8)]
+    assert list(ledger.answers(keys)) == keys
+    assert all(len(read_calls(store, f"r{worker}")) == 8 for worker in range(8))
 
 
 def test_a_commit_is_there_for_others_when_it_returns(store, store_url):

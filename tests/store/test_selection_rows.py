@@ -6,9 +6,10 @@ from tests.support.postgres import BOTH, new_url
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import Tool
+from toolscope_core.store import selection_rows
 from toolscope_core.store.catalog_rows import save_catalog
 from toolscope_core.store.engine import Store
-from toolscope_core.store.selection_rows import KEPT, get_selection, keep_selection
+from toolscope_core.store.selection_rows import get_selection, keep_selection
 
 
 @pytest.fixture(scope="module", params=BOTH)
@@ -43,11 +44,12 @@ def test_the_key_is_that_of_the_content_whatever_the_order(store, places):
     assert all(len(item.key) == 16 for item in (one, *others))
 
 
-def test_a_catalog_keeps_its_newest_selections_and_only_loses_its_own(store, places):
+def test_a_catalog_keeps_its_newest_selections_and_only_loses_its_own(store, places, monkeypatch):
+    monkeypatch.setattr(selection_rows, "KEPT", 5)
     here, there = places
     other = keep_selection(store, there, "the map", ["stays"])
     used, forgotten = (keep_selection(store, here, "the map", [name]) for name in ("used", "old"))
-    for number in range(KEPT - 1):
+    for number in range(4):
         keep_selection(store, here, "the map", [f"tool {number}"])
         keep_selection(store, here, "the map", ["used"])
     assert get_selection(store, here, used.key) == used
