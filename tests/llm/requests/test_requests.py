@@ -306,7 +306,7 @@ def test_a_repair_without_budget_is_asked_from_the_start_on_resume():
 
 def test_a_budget_of_money_holds_with_many_workers_and_is_used():
     prices = Prices(0.0, 1_000_000.0)  # a token of the reply costs 1
-    gate = threading.Barrier(2, timeout=5)
+    gate = threading.Barrier(2, timeout=60)
 
     def answer(request):
         if len(model.requests) <= 2:
@@ -344,11 +344,11 @@ def test_cancelling_keeps_what_is_in_flight_and_sends_nothing_more():
 
     def answer(request):
         started.set()
-        assert release.wait(5)
+        assert release.wait(60)
         return add(request)
 
     def progress(step):
-        if started.wait(5) and not release.is_set():
+        if started.wait(60) and not release.is_set():
             release.set()
             raise KeyboardInterrupt
 

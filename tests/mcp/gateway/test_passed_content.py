@@ -140,36 +140,44 @@ ANY = {"resources": [], "templates": ["{+any}", "ui://{+any}"]}
 
 @pytest.mark.case(79)
 @pytest.mark.parametrize(
-    ("north", "south", "address", "reader"),
+    ("north", "south", "readers"),
     [
-        (NONE, HAS_A, "file:///a", "south"),
-        (NONE, HAS_A, "south+file:///a", "south"),
-        (NONE, HAS_A, "north+file:///a", None),
-        (NONE, HAS_A, "file:///b", None),
-        (NONE, HAS_A, "south+file:///b", None),
-        (HAS_A, HAS_A, "file:///a", None),
-        (HAS_A, HAS_A, "south+file:///a", "south"),
-        (ANY, HAS_A, "file:///a", "south"),
-        (ANY, HAS_A, "file:///b", None),
-        (ANY, HAS_A, PAGE, None),
-        (ANY, NONE, f"north+{PAGE}", "north"),
-        ({"resources": ["south+file:///b"]}, HAS_A, "south+file:///b", None),
-        (NONE, {"resources": [], "templates": ["file:///h/{name}"]}, "file:///h/b", "south"),
-        (NONE, {"resources": [], "templates": ["file:///h/{name}"]}, "file:///h/b/c", None),
+        (
+            NONE,
+            HAS_A,
+            {
+                "file:///a": "south",
+                "south+file:///a": "south",
+                "north+file:///a": None,
+                "file:///b": None,
+                "south+file:///b": None,
+            },
+        ),
+        (HAS_A, HAS_A, {"file:///a": None, "south+file:///a": "south"}),
+        (
+            ANY,
+            HAS_A,
+            {"file:///a": "south", "file:///b": None, PAGE: None, f"north+{PAGE}": "north"},
+        ),
+        ({"resources": ["south+file:///b"]}, HAS_A, {"south+file:///b": None}),
+        (
+            NONE,
+            {"resources": [], "templates": ["file:///h/{name}"]},
+            {"file:///h/b": "south", "file:///h/b/c": None},
+        ),
     ],
 )
-def test_an_address_is_read_at_the_server_that_listed_it(
-    toolset, servers, north, south, address, reader
-):
+def test_an_address_is_read_at_the_server_that_listed_it(toolset, servers, north, south, readers):
     async def use(client, gateway):
-        read = await text_at(client, address)
+        read = [await text_at(client, address) for address in readers]
         asked = {name: await work_reply(client, "offer", name) for name in ("north", "south")}
-        return read, [name for name, addresses in asked.items() if addresses]
+        return read, asked
 
     read, asked = through(toolset, with_offers(servers, north, south), use)
-    own = address.removeprefix(f"{reader}+")
-    assert read == (f"{reader} {own}" if reader else None)
-    assert asked == ([reader] if reader else [])
+    own = [(reader, at.removeprefix(f"{reader}+")) for at, reader in readers.items() if reader]
+    assert [text for text in read if text] == [f"{reader} {at}" for reader, at in own]
+    assert [text is None for text in read] == [reader is None for reader in readers.values()]
+    assert asked == {name: [at for reader, at in own if reader == name] for name in asked}
 
 
 @pytest.mark.case(79)

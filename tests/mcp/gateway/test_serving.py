@@ -63,23 +63,12 @@ def test_over_standard_input_and_output(toolset, config, tmp_path):
     assert answers == [{"server": "north", "tool": "get", "arguments": {"path": "a"}}] * 2
     assert len(while_open) == 1
     wait_until(lambda: living(mark) == [])
+    call = {"client": "mcp", "tool": "get", "original": "north/get", "server": "north"}
+    call["outcome"] = "ok"
     rows = [json.loads(line) for line in log.read_text().splitlines()]
     assert [{k: v for k, v in row.items() if k not in ("at", "ms")} for row in rows] == [
-        {
-            "client": "mcp",
-            "tool": "get",
-            "original": "north/get",
-            "server": "north",
-            "outcome": "ok",
-        },
-        {
-            "client": "mcp",
-            "tool": "get",
-            "original": "north/get",
-            "server": "north",
-            "outcome": "ok",
-            "old_name": "read_file",
-        },
+        call,
+        {**call, "old_name": "read_file"},
     ]
 
 
@@ -114,7 +103,7 @@ async def client_at(url, mode="auto", token=TOKEN):
 
     headers = {"Authorization": f"Bearer {token}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=20) as http,
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode) as client,
     ):
         yield client
@@ -125,45 +114,36 @@ async def call_over_http(url, *calls):
         return [stub_reply(await client.call_tool(*one)) for one in calls]
 
 
-def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_killed(toolset, config):
-    path, mark = config
-    with served_over_http(toolset, path) as (url, process):
-        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-        right = {"Authorization": f"Bearer {TOKEN}"}
-        refused = {
-            name: httpx2.post(url, json=ping, headers=headers).status_code
-            for name, headers in (
-                ("no token", {}),
-                ("another token", {"Authorization": "Bearer another"}),
-                ("another name", {**right, "Host": "evil.example"}),
-                ("another page", {**right, "Origin": "http://evil.example"}),
-            )
-        }
-        answers = asyncio.run(
-            call_over_http(url, ("north_same", {"x": 1}), ("south_same", {"x": 2}))
-        )
-        assert len(living(mark)) == 2
-        process.send_signal(signal.SIGKILL)
-        wait_until(lambda: living(mark) == [])
-    statuses = {"no token": 401, "another token": 401, "another name": 421, "another page": 403}
-    assert refused == statuses
-    assert [answer["server"] for answer in answers] == ["north", "south"]
-
-
-def test_a_gateway_that_is_told_to_end_ends_its_servers_and_says_who_calls_old_names(
+def test_over_http_whoever_has_the_token_is_served_until_the_gateway_is_told_to_end(
     toolset, config
 ):
     path, mark = config
     with served_over_http(toolset, path, "--old-names") as (url, process):
-        asyncio.run(
-            call_over_http(url, ("north_same", {"x": 1}), ("read_file", {"file_path": "a"}))
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        right = {"Authorization": f"Bearer {TOKEN}"}
+        for headers, status in (
+            ({}, 401),
+            ({"Authorization": "Bearer another"}, 401),
+            ({**right, "Host": "evil.example"}, 421),
+            ({**right, "Origin": "http://evil.example"}, 403),
+        ):
+            assert httpx2.post(url, json=ping, headers=headers).status_code == status
+        answers = asyncio.run(
+            call_over_http(
+                url,
+                ("north_same", {"x": 1}),
+                ("south_same", {"x": 2}),
+                ("read_file", {"file_path": "a"}),
+            )
         )
+        assert len(living(mark)) == 2
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
         said = process.stderr.read()
-    assert "mcp calls get by its old name read_file\n" in said
+    assert [answer["server"] for answer in answers] == ["north", "south", "north"]
     for line in (
-        "calls: 2 ok",
+        "mcp calls get by its old name read_file",
+        "calls: 3 ok",
         "mcp called the old name read_file 1 time",
         "1 of 1 old name called",
     ):
@@ -234,20 +214,15 @@ def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
     changed = invoke(toolset, "--config", path, "--check", "--json")
     assert changed.exit_code == 1
     north, south = json.loads(changed.stdout)
-    assert north == {
+    assert {key: value for key, value in north.items() if value} == {
         "name": "north",
         "tools": 4,
         "changed": ["get"],
         "missing": ["read_file"],
         "new": ["brand_new"],
-        "failure": "",
         "renamed": [SHARED],
-        "mended": [],
-        "withheld": [],
-        "twice": [],
-        "notes": [],
-        "words": "",
     }
+    assert {"failure", "mended", "withheld", "twice", "notes", "words"} <= north.keys()
     assert south["failure"].startswith("south ended with status 1 while")
     assert living(mark) == []
 
