@@ -69,7 +69,8 @@ def test_a_key_changes_with_every_field_of_the_request():
     keys = {question_key(**about, model=EndpointModel(one, ApiKey("", ""))) for about, one in asked}
     assert len(keys) == len(asked)
     in_turn = {**first, "subjects": ["b", "a"]}
-    assert question_key(**in_turn, model=EndpointModel(endpoint, ApiKey("", ""))) in keys
+    slashed = replace(endpoint, base_url="https://one.example/v1/")
+    assert question_key(**in_turn, model=EndpointModel(slashed, ApiKey("", ""))) in keys
 
 
 def test_what_is_known_is_not_asked_again():

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -259,9 +260,11 @@ def test_a_bundle_without_routers_says_what_they_would_save(config, tmp_path):
 
 
 @pytest.mark.parametrize("hashes", [None, "{}"])
-def test_a_bundle_without_fingerprints_serves_no_tool_as_unchanged(config, tmp_path, hashes):
+def test_a_bundle_without_fingerprints_serves_no_tool_as_unchanged(
+    toolset, config, tmp_path, hashes
+):
     path, _ = config
-    damaged = write_stub_toolset(tmp_path / "damaged")
+    damaged = Path(shutil.copytree(toolset, tmp_path / "damaged"))
     if hashes is None:
         (damaged / "fingerprints.json").unlink()
         words = "fingerprints.json cannot be read"
