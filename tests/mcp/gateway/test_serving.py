@@ -22,6 +22,7 @@ from toolscope_core.mcp.gateway import running
 
 ROOT = Path(__file__).parents[3]
 TOKEN = "a-token-that-only-this-test-has"
+OWN = "a-token-of-the-reader-alone"
 
 
 @pytest.fixture
@@ -115,20 +116,39 @@ async def call_over_http(url, *calls):
         return [stub_reply(await client.call_tool(*one)) for one in calls]
 
 
+async def names_at(url, token):
+    async with client_at(url, token=token) as client:
+        return sorted(tool.name for tool in (await client.list_tools()).tools)
+
+
 def test_over_http_whoever_has_the_token_is_served_until_the_gateway_is_told_to_end(
-    toolset, config
+    profiled, config, monkeypatch
 ):
+    """Each profile has an address, and the reader's a token of its own."""
     path, mark = config
-    with served_over_http(toolset, path, "--old-names") as (url, process):
-        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-        right = {"Authorization": f"Bearer {TOKEN}"}
-        for headers, status in (
-            ({}, 401),
-            ({"Authorization": "Bearer another"}, 401),
-            ({**right, "Host": "evil.example"}, 421),
-            ({**right, "Origin": "http://evil.example"}, 403),
+    monkeypatch.setenv("TOOLSCOPE_PROFILE_TOKENS", f"reader={OWN}")
+    with served_over_http(profiled, path, "--old-names") as (url, process):
+        reader, southern, none = (
+            url.replace("/mcp", f"/profiles/{name}/mcp") for name in ("reader", "southern", "no")
+        )
+        for address, token, names in (
+            (url, TOKEN, ["get", "north_same", "south_same", "work"]),
+            (reader, OWN, ["open", "work"]),
+            (southern, TOKEN, ["south_same"]),
         ):
-            assert httpx2.post(url, json=ping, headers=headers).status_code == status
+            assert asyncio.run(names_at(address, token)) == names
+        for address, token, more, status in (
+            (url, "another", {}, 401),
+            (url, TOKEN, {"Host": "evil.example"}, 421),
+            (url, TOKEN, {"Origin": "http://evil.example"}, 403),
+            (url, OWN, {}, 401),
+            (reader, TOKEN, {}, 401),
+            (southern, OWN, {}, 401),
+            (none, TOKEN, {}, 404),
+        ):
+            headers = {"Authorization": f"Bearer {token}", **more}
+            assert httpx2.post(address, headers=headers, json={}).status_code == status
+        assert httpx2.post(url, json={}).status_code == 401
         answers = asyncio.run(
             call_over_http(
                 url,
@@ -146,7 +166,7 @@ def test_over_http_whoever_has_the_token_is_served_until_the_gateway_is_told_to_
         "mcp calls get by its old name read_file",
         "calls: 3 ok",
         "mcp called the old name read_file 1 time",
-        "1 of 1 old name called",
+        "1 of 2 old names called",
     ):
         assert f"{line}\n" in said
     wait_until(lambda: living(mark) == [])
