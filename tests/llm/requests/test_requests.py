@@ -250,13 +250,13 @@ def test_a_wait_that_is_asked_for_holds_every_worker():
     def answer(request):
         times.append(time.monotonic())
         if first.acquire(blocking=False):
-            return ChatReply(None, reason="429", final=False, wait=0.4)
-        time.sleep(0.1)
+            return ChatReply(None, reason="429", final=False, wait=0.8)
+        time.sleep(0.4)  # meanwhile the reply that asks for the wait is read
         return add(request)
 
     answered = ask(ScriptedModel(answer), PAIRS, concurrency=3)
     assert answered.state == "done"
-    assert all(later - times[0] >= 0.4 for later in times[3:]), "3 were in flight"
+    assert all(later - times[0] >= 0.8 for later in times[3:]), "3 were in flight"
 
 
 def test_a_wait_that_is_too_long_is_a_failure():
