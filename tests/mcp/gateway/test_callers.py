@@ -1,6 +1,7 @@
 """What originals ask and tell while a call is under way."""
 
 import anyio
+import mcp_types as types
 import pytest
 from mcp import MCPError
 
@@ -72,22 +73,16 @@ def test_a_storm_of_logs_comes_in_order_before_the_result_of_its_call(toolset, s
 
 
 async def sampling(context, params):
-    import mcp_types as types
-
     text = f"{params.messages[0].content.text} there: {params.system_prompt}"
     content = types.TextContent(type="text", text=text)
     return types.CreateMessageResult(role="assistant", content=content, model="m")
 
 
 async def elicitation(context, params):
-    import mcp_types as types
-
     return types.ElicitResult(action="accept", content={"name": params.message})
 
 
 async def roots(context):
-    import mcp_types as types
-
     return types.ListRootsResult(roots=[types.Root(uri="file:///home")])
 
 

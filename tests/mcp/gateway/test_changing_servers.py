@@ -5,6 +5,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from mcp import MCPError
 
 from tests.mcp.gateway.stub_toolset import (
     configuration,
@@ -64,8 +65,6 @@ def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go
 
 @pytest.mark.parametrize("code", [-32000, -32001, -32050])
 def test_an_error_of_the_original_passes_whatever_its_code_and_ends_nothing(toolset, servers, code):
-    from mcp import MCPError
-
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         before = gateway.calls.servers.open_now["north"]
@@ -93,8 +92,6 @@ def test_a_result_that_cannot_be_read_is_said_and_ends_nothing(toolset, servers)
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
 def test_a_subscription_that_is_refused_leaves_nothing(toolset, servers):
-    from mcp import MCPError
-
     async def use(client, gateway):
         for _ in range(3):
             with pytest.raises(MCPError):

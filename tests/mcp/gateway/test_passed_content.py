@@ -4,7 +4,9 @@ import asyncio
 import json
 from functools import partial
 
+import mcp_types as types
 import pytest
+from mcp import MCPError
 
 from tests.mcp.gateway.stub_toolset import (
     client_of,
@@ -22,8 +24,6 @@ PAGE = "ui://bank/page"
 
 async def text_at(client, uri):
     """What is read at an address, ``None`` where it is refused."""
-    from mcp import MCPError
-
     try:
         return (await client.read_resource(uri)).contents[0].text
     except MCPError:
@@ -51,8 +51,6 @@ def test_resources_stand_under_their_servers_and_are_read_from_them(toolset, ser
 
 
 def test_prompts_stand_under_their_servers_too(toolset, servers):
-    from mcp import MCPError
-
     async def use(client, gateway):
         names = [one.name for one in (await client.list_prompts()).prompts]
         got = [(await client.get_prompt(name)).messages[0].content.text for name in names]
@@ -79,9 +77,6 @@ def test_a_server_that_cannot_be_reached_leaves_the_others_in_the_list(toolset, 
 
 
 def test_values_for_arguments_are_suggested_by_the_server_that_has_the_prompt(toolset, servers):
-    import mcp_types as types
-    from mcp import MCPError
-
     def prompt(name):
         return types.PromptReference(type="ref/prompt", name=name)
 
@@ -105,8 +100,6 @@ def test_values_for_arguments_are_suggested_by_the_server_that_has_the_prompt(to
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
 def test_a_client_hears_of_the_resources_it_follows_until_it_follows_them_no_more(toolset, servers):
-    from mcp import MCPError
-
     heard = []
 
     async def messages(message):
@@ -220,9 +213,6 @@ def test_a_page_that_another_server_lists_is_read_at_its_own_by_name_alone(tmp_p
 @pytest.mark.case(79)
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
 def test_what_nobody_offered_is_not_followed_or_completed(toolset, servers):
-    import mcp_types as types
-    from mcp import MCPError
-
     async def use(client, gateway):
         template = types.ResourceTemplateReference(type="ref/resource", uri="north+file:///no/{x}")
         for refused in (

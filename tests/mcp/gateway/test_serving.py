@@ -13,6 +13,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from typer.testing import CliRunner
 
 from tests.mcp.gateway.stub_toolset import configuration, stub_reply, write_stub_toolset
@@ -42,8 +44,6 @@ def command(toolset, config, *options, program=PROGRAM):
 
 
 def test_over_standard_input_and_output(toolset, config, tmp_path):
-    from mcp import Client, StdioServerParameters
-
     path, mark = config
     log = tmp_path / "calls.jsonl"
     program, *args = command(toolset, path, "--log", str(log), "--old-names")
@@ -100,9 +100,6 @@ def served_over_http(toolset, path, *options, program=PROGRAM):
 @asynccontextmanager
 async def client_at(url, mode="auto", token=TOKEN):
     """An SDK client that has the token."""
-    from mcp import Client
-    from mcp.client.streamable_http import streamable_http_client
-
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as http,
