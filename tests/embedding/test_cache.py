@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.properties import examples
 from toolscope_core.embedding import embed_once
 from toolscope_core.embedding import vector_cache as cache_module
 from toolscope_core.embedding.embed_once import embed_cached
@@ -127,7 +126,6 @@ def test_a_full_disk_leaves_no_partial_file(tmp_path, monkeypatch):
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-@examples(40)
 @given(st.lists(st.text(alphabet="abcd\ud800é", max_size=4), max_size=12))
 def test_embedding_through_the_cache_equals_embedding_directly(tmp_path_factory, texts):
     cache = VectorCache(tmp_path_factory.mktemp("cache"))

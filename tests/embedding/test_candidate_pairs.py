@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.properties import examples
 from toolscope_core.embedding import candidate_pairs
 from toolscope_core.embedding.candidate_pairs import (
     cosines,
@@ -64,7 +63,6 @@ def test_the_text_of_a_tool_joins_name_words_and_cuts_long_descriptions_at_a_wor
     assert tool_text(Tool(id="1", name="a", description="bad \ud800")) == "a: bad ?"
 
 
-@examples(40)
 @given(st.integers(0, 60), st.integers(1, 8), st.sampled_from([0.1, 0.4, 0.7]), st.integers(0, 99))
 def test_neighbours_equal_brute_force(rows, neighbours, threshold, seed):
     vectors = unit(rows, seed=seed)
@@ -77,7 +75,6 @@ def test_neighbours_equal_brute_force(rows, neighbours, threshold, seed):
     assert (near.similarity >= threshold).all()
 
 
-@examples(30)
 @given(st.integers(2, 40), st.permutations(range(8)), st.integers(0, 99))
 def test_the_pairs_do_not_depend_on_row_order_even_with_ties(rows, order, seed):
     vectors = np.repeat(unit(-(-rows // 4), seed=seed), 4, axis=0)[:rows]

@@ -1,12 +1,23 @@
+from functools import cache
+
 import pytest
 
 from tests.support.model_server import ModelServer
-from toolscope_core.llm import EndpointModel
+from toolscope_core.llm import EndpointModel, endpoint_client
 from toolscope_core.llm.chat import _capabilities
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
 
 SECRET = "sk-secret/0123456789"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_are_read_once():
+    """Each client reads those of the system, which takes longer than a question."""
+    with pytest.MonkeyPatch.context() as patch:
+        read = cache(endpoint_client.httpcore2.default_ssl_context)
+        patch.setattr(endpoint_client.httpcore2, "default_ssl_context", read)
+        yield
 
 
 @pytest.fixture
@@ -40,7 +51,7 @@ def answer_with(monkeypatch):
 
 
 def endpoint_at(server, **changes):
-    return Endpoint(**{"base_url": server.url, "model": "m", "deadline": 5.0, **changes})
+    return Endpoint(**{"base_url": server.url, "model": "m", "deadline": 60.0, **changes})
 
 
 def model_at(server, secret=SECRET, **changes):

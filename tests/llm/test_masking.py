@@ -98,10 +98,10 @@ def test_long_runs_of_escapes_take_linear_time(filler):
 
 def test_every_name_of_a_character_in_html_is_read():
     names = [(char, name) for name, char in html5.items() if name.endswith(";") and len(char) == 1]
-    for start in range(0, len(names), 20):
-        some = names[start : start + 20]
-        key = "key-" + "".join(char for char, _ in some)
-        assert masked("key-" + "".join(f"&{name}" for _, name in some), key) == MASK, some
+    for start in range(0, len(names), 10):
+        some = names[start : start + 10]
+        key = "".join(char for char, _ in some)
+        assert masked("".join(f"&{name}" for _, name in some), key) == MASK, some
 
 
 @pytest.mark.parametrize("said", [KEY.upper(), KEY[:16], f"{KEY[:16]} and {KEY[16:].title()}"])

@@ -78,12 +78,9 @@ def test_a_server_that_wants_other_parameters_is_asked_again_with_them(server):
 @pytest.mark.parametrize(
     ("mode", "final", "words"),
     [
-        ("html", False, "no chat completion"),
         ("busy", False, "is busy (503)"),
-        ("filtered", True, "filter"),
         ("refusal", True, "refused"),
         ("truncated", True, "cut off"),
-        ("too-long", True, "too long"),
         ("closed", False, "no connection"),
     ],
 )

@@ -68,8 +68,6 @@ class ModelServer:
         self.statuses = deque()
         """(status, headers) of the next replies, before the mode says."""
         self.target = ""
-        self.thought = 0
-        """Tokens that the mode *thinking* needs before it has an answer."""
         self.stopped = threading.Event()
         self._server = LoopbackServer(Handler)
         self._server.owner, self.origin = self, self._server.origin
@@ -172,13 +170,6 @@ class Handler(LoopbackReplies, BaseHTTPRequestHandler):
             return self.reply(200, completion(**{"content": None, "finish": finish, **message}))
         return self.reply(200, completion(self.owner.content(body)))
 
-    def _gullible(self, body):
-        """Does what any line of its prompt that begins with OBEY: tells it to."""
-        for line in body["messages"][-1]["content"].splitlines():
-            if "OBEY:" in line:
-                return self.reply(200, completion(line.split("OBEY:", 1)[1].strip()))
-        return self._plain(body)
-
     def _flaky(self, body):
         """Every other request is refused, with 429 and 503 in turn."""
         count = len(self.owner.received)
@@ -219,13 +210,6 @@ class Handler(LoopbackReplies, BaseHTTPRequestHandler):
         sent = self.headers.get("Authorization", "")
         self.reply(401, error(f"Incorrect API key provided: {sent}", "invalid_api_key"))
 
-    def _thinking(self, body):
-        """Thinks aloud, and comes to an answer where the request leaves it the room."""
-        text = THOUGHTS % self.owner.content(body)
-        if body["max_tokens"] < self.owner.thought:
-            return self.reply(200, completion(text[:60], "length"))
-        return self.reply(200, completion(text))
-
     def _truncated(self, body):
         self.reply(200, completion(self.owner.content(body)[:5], "length"))
 
@@ -237,17 +221,6 @@ class Handler(LoopbackReplies, BaseHTTPRequestHandler):
 
     def _html(self, body):
         self.reply(200, "<html><body>Please log in</body></html>", content_type="text/html")
-
-    def _foreign_ids(self, body):
-        """The answer, with every key of its inner objects replaced."""
-        value = json.loads(self.owner.content(body))
-        foreign = {
-            name: {f"foreign-{n}": one for n, one in enumerate(part.values())}
-            if isinstance(part, dict)
-            else part
-            for name, part in value.items()
-        }
-        self.reply(200, completion(json.dumps(foreign)))
 
     def _redirect(self, body):
         self.reply(307, {}, location=f"{self.owner.target}{self.path}")

@@ -7,9 +7,11 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from tests.cli.test_cli import run
 from tests.merging.test_pipeline import analysed
@@ -30,7 +32,7 @@ from toolscope_core.model.configuration import ConnectionLimits, PlanConfig
 STUB = str(Path(__file__).with_name("original_stub.py"))
 TEXT = {"type": "string"}
 QUICK = ConnectionLimits(
-    start_seconds=20.0, answer_seconds=20.0, grace_seconds=0.1, message_bytes=200_000
+    start_seconds=60.0, answer_seconds=60.0, grace_seconds=0.1, message_bytes=200_000
 )
 MARK = "STUB_MARK"
 
@@ -149,6 +151,15 @@ async def text_of(client, name, arguments):
     return (await client.call_tool(name, arguments)).content[0].text
 
 
+@contextmanager
+def answering_within(server, seconds):
+    """Requests to an open server have so many seconds, fewer than it had to open."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server.client, "read_timeout_seconds", seconds)
+        patch.setattr(server.client.session, "_session_read_timeout_seconds", seconds)
+        yield
+
+
 async def error_text(answer):
     """The words of a call that ends in an error of the tool."""
     result = await answer
@@ -166,4 +177,4 @@ def through(toolset, servers, use, **options):
         async with client_of(toolset, config, **own, **callbacks) as (client, gateway):
             return await use(client, gateway)
 
-    return asyncio.run(asyncio.wait_for(run(), 60))
+    return asyncio.run(asyncio.wait_for(run(), 120))

@@ -1,10 +1,12 @@
 """What originals ask and tell while a call is under way."""
 
 import anyio
+import mcp_types as types
 import pytest
 from mcp import MCPError
 
 from tests.mcp.gateway.stub_toolset import through, work, work_reply
+from toolscope_core.mcp.gateway import outboxes
 from toolscope_core.mcp.gateway.preset_values import FixedValues
 from toolscope_core.mcp.gateway.senders import Sender
 
@@ -29,7 +31,7 @@ def test_progress_and_logs_reach_the_client_that_calls(toolset, servers):
             "work", {"act": "progress", "server": "north"}, progress_callback=progress
         )
         await work(client, "log")
-        with anyio.move_on_after(5):
+        with anyio.fail_after(60):
             while not logs:
                 await anyio.sleep(0.01)
 
@@ -38,7 +40,9 @@ def test_progress_and_logs_reach_the_client_that_calls(toolset, servers):
     assert logs == [("warning", "north: deep", {"seen": 1})]
 
 
-def test_what_one_server_tells_delays_no_call_of_another(toolset, servers):
+def test_what_one_server_tells_delays_no_call_of_another(toolset, servers, monkeypatch):
+    monkeypatch.setattr(outboxes, "TAKING_SECONDS", 1_000)
+
     async def use(client, gateway):
         never_taken, outboxes = anyio.Event(), gateway.calls.callers._outboxes
 
@@ -47,7 +51,7 @@ def test_what_one_server_tells_delays_no_call_of_another(toolset, servers):
 
         for _ in range(1_000):
             outboxes.post(("", "north"), None, stalled)
-        with anyio.fail_after(2):  # 5 s is how long the taking of a message is waited for
+        with anyio.fail_after(60):
             await client.call_tool("south_same", {"x": 1})
         never_taken.set()
 
@@ -69,22 +73,16 @@ def test_a_storm_of_logs_comes_in_order_before_the_result_of_its_call(toolset, s
 
 
 async def sampling(context, params):
-    import mcp_types as types
-
     text = f"{params.messages[0].content.text} there: {params.system_prompt}"
     content = types.TextContent(type="text", text=text)
     return types.CreateMessageResult(role="assistant", content=content, model="m")
 
 
 async def elicitation(context, params):
-    import mcp_types as types
-
     return types.ElicitResult(action="accept", content={"name": params.message})
 
 
 async def roots(context):
-    import mcp_types as types
-
     return types.ListRootsResult(roots=[types.Root(uri="file:///home")])
 
 

@@ -1,14 +1,13 @@
 """Servers that change their tools at a bad time, or answer what no server should."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
+from mcp import MCPError
 
 from tests.mcp.gateway.stub_toolset import (
-    QUICK,
     configuration,
     error_text,
     stub_reply,
@@ -45,24 +44,27 @@ def test_no_call_passes_between_the_announcement_and_the_new_listing(toolset, li
 
 
 def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go_on(
-    toolset, listing
+    toolset, listing, monkeypatch
 ):
+    waits, fail_after = [], anyio.fail_after
+    monkeypatch.setattr(
+        anyio, "fail_after", lambda wait: fail_after(waits.pop() if waits else wait)
+    )
+
     async def use(client, gateway):
-        await work(client, "announce")
+        await client.call_tool("get", {"path": "a"})
         first = gateway.calls.servers.open_now["north"]
-        with anyio.fail_after(30):
-            other = stub_reply(await client.call_tool("south_same", {"x": 1}))["server"]
-            again = stub_reply(await client.call_tool("get", {"path": "a"}))["server"]
+        waits.append(0.1)
+        await work(client, "announce")
+        other = stub_reply(await client.call_tool("south_same", {"x": 1}))["server"]
+        again = stub_reply(await client.call_tool("get", {"path": "a"}))["server"]
         return other, again, gateway.calls.servers.open_now["north"] is first
 
-    limits = replace(QUICK, start_seconds=3)
-    assert through(toolset, listing("silent"), use, limits=limits) == ("south", "north", False)
+    assert through(toolset, listing("silent"), use) == ("south", "north", False)
 
 
 @pytest.mark.parametrize("code", [-32000, -32001, -32050])
 def test_an_error_of_the_original_passes_whatever_its_code_and_ends_nothing(toolset, servers, code):
-    from mcp import MCPError
-
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         before = gateway.calls.servers.open_now["north"]
@@ -90,8 +92,6 @@ def test_a_result_that_cannot_be_read_is_said_and_ends_nothing(toolset, servers)
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
 def test_a_subscription_that_is_refused_leaves_nothing(toolset, servers):
-    from mcp import MCPError
-
     async def use(client, gateway):
         for _ in range(3):
             with pytest.raises(MCPError):
@@ -137,22 +137,25 @@ def test_a_notice_that_nobody_reads_ends_nothing(toolset, servers):
 
 
 def test_what_is_asked_in_a_call_ends_with_it(toolset, servers):
-    waiting = []
+    asking, ended = [], []
 
     async def never(context, params):
-        waiting.append(params)
-        await anyio.sleep_forever()
+        asking.pop().cancel()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append(params)
 
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         before = len(asyncio.all_tasks())
         for _ in range(4):
-            with anyio.move_on_after(0.2):
+            with anyio.CancelScope() as scope:
+                asking.append(scope)
                 await work(client, "ask:sampling/createMessage", params=SAMPLING)
-        with anyio.move_on_after(5):
-            while len(asyncio.all_tasks()) > before + 1:
-                await anyio.sleep(0.01)
-        return len(asyncio.all_tasks()) - before
+            with anyio.fail_after(60):
+                while len(asyncio.all_tasks()) > before + 1:
+                    await anyio.sleep(0.01)
 
-    more = through(toolset, servers, use, callbacks={"sampling_callback": never})
-    assert len(waiting) >= 2 and more <= 1
+    through(toolset, servers, use, callbacks={"sampling_callback": never})
+    assert not asking and len(ended) == 4

@@ -2,13 +2,19 @@
 
 import json
 import threading
-from dataclasses import replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import NORTH, QUICK, stub_reply, through, work
+from tests.mcp.gateway.stub_toolset import (
+    NORTH,
+    answering_within,
+    error_text,
+    stub_reply,
+    through,
+    work,
+)
 from tests.support.loopback import LoopbackReplies, LoopbackServer
 
 HELLO = {
@@ -118,9 +124,10 @@ def test_what_is_no_answer_is_a_tool_error_that_names_it(toolset, reached, act, 
 @pytest.mark.parametrize(("act", "words"), [("moved", "the-first"), ("busy", "503")])
 def test_a_reply_to_one_call_says_nothing_of_another(toolset, reached, act, words):
     async def use(client, gateway):
-        calls = ({"act": one, "server": "north"} for one in (act, "silent"))
-        return [(await client.call_tool("work", call)).content[0].text for call in calls]
+        own = await error_text(work(client, act))
+        with answering_within(gateway.calls.servers.open_now["north"], 0.1):
+            return own, await error_text(work(client, "silent"))
 
-    own, other = through(toolset, reached, use, limits=replace(QUICK, answer_seconds=0.5))
+    own, other = through(toolset, reached, use)
     assert words in own
-    assert other.startswith("north did not answer within 0.5 s while it ran work")
+    assert other.startswith("north did not answer within 0.1 s while it ran work")

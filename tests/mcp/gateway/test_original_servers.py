@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import time
-from dataclasses import replace
 from types import SimpleNamespace
 
 import anyio
@@ -12,6 +10,7 @@ from mcp_types import Implementation
 
 from tests.mcp.gateway.stub_toolset import (
     QUICK,
+    answering_within,
     client_of,
     error_text,
     gateway_config,
@@ -32,9 +31,13 @@ OUT_OF_MEMORY = (
 )
 
 
+def get(client):
+    return client.call_tool("get", {"path": "a"})
+
+
 async def get_error(client):
     """The words of a call of *get* that ends in an error."""
-    return await error_text(client.call_tool("get", {"path": "a"}))
+    return await error_text(get(client))
 
 
 def test_a_server_that_dies_in_a_call_is_named_and_started_again(toolset, servers):
@@ -145,16 +148,16 @@ def test_a_result_without_end_ends_in_words(toolset, servers):
 
 def test_a_slow_call_ends_in_time_and_the_server_stays(toolset, servers):
     async def use(client, gateway):
-        slow = await error_text(work(client, "listen"))
+        await get(client)
         before = gateway.calls.servers.open_now["north"]
+        with answering_within(before, 0.1):
+            slow = await error_text(work(client, "listen"))
         cancelled = await work_reply(client, "cancelled")
         return slow, cancelled, before is gateway.calls.servers.open_now["north"]
 
-    slow, cancelled, stays = through(
-        toolset, servers, use, limits=replace(QUICK, answer_seconds=0.4)
-    )
+    slow, cancelled, stays = through(toolset, servers, use)
     assert slow == (
-        "north did not answer within 0.4 s while it ran work; allow more time, or start it by hand "
+        "north did not answer within 0.1 s while it ran work; allow more time, or start it by hand "
         "to see why"
     )
     assert cancelled is True
@@ -164,21 +167,24 @@ def test_a_slow_call_ends_in_time_and_the_server_stays(toolset, servers):
 def test_a_server_that_cannot_be_started_is_tried_again_later_and_later(
     toolset, servers, monkeypatch
 ):
-    monkeypatch.setattr(original_servers, "FIRST_WAIT", 0.2)
+    monkeypatch.setattr(original_servers, "FIRST_WAIT", 1_000)
+    monkeypatch.setattr(original_servers, "LONGEST_WAIT", 10_000)
+    clock = SimpleNamespace(monotonic=lambda: 5_000.0)
+    monkeypatch.setattr(original_servers, "time", clock)
     broken = json.loads(servers)
     broken["mcpServers"]["north"]["command"] = "/no/such/command"
 
     async def use(client, gateway):
         texts = [await get_error(client) for _ in range(2)]
-        await anyio.sleep(0.25)
+        clock.monotonic = lambda: 6_001.0
         texts += [await get_error(client) for _ in range(2)]
         return texts, stub_reply(await client.call_tool("south_same", {"x": 1}))["server"]
 
     (first, waits, again, longer), other = through(toolset, json.dumps(broken), use)
     assert first.startswith("the command '/no/such/command' of north does not exist here")
-    assert waits.endswith("it is tried again in 0.2 s")
+    assert waits.endswith("it is tried again in 1000.0 s")
     assert again == first
-    assert longer.endswith("it is tried again in 0.4 s")
+    assert longer.endswith("it is tried again in 2000.0 s")
     assert other == "south"
 
 
@@ -211,11 +217,9 @@ def test_a_tool_that_changes_is_held_until_it_is_looked_at(toolset, servers, tmp
         assert client.server_capabilities.tools.list_changed
         before = [tool.name for tool in (await client.list_tools()).tools]
         await work(client, "change")
-        deadline = time.monotonic() + 10
-        while (
-            not gateway.calls.held_tools.declared["north"].changed and time.monotonic() < deadline
-        ):
-            await anyio.sleep(0.01)
+        with anyio.fail_after(60):
+            while not gateway.calls.held_tools.declared["north"].changed:
+                await anyio.sleep(0.01)
         after = [tool.name for tool in (await client.list_tools()).tools]
         return before, after, await client.call_tool("get", {"path": "a"})
 
@@ -256,11 +260,13 @@ def test_a_tool_that_changed_before_the_first_call_never_gets_one(toolset, serve
 
 
 def test_a_look_that_was_given_up_is_still_to_be_made():
-    looks = []
+    looks, calls = [], []
 
     async def look(name, server):
         looks.append(name)
-        await anyio.sleep(1 if len(looks) == 1 else 0)
+        if len(looks) == 1:
+            calls[0].cancel()
+        await anyio.lowlevel.checkpoint()
 
     async def work():
         async with anyio.create_task_group() as group:
@@ -270,7 +276,8 @@ def test_a_look_that_was_given_up_is_still_to_be_made():
                 SimpleNamespace(has_ended=False, used_by=print),
                 True,
             )
-            with anyio.move_on_after(0.05) as given_up:
+            with anyio.CancelScope() as given_up:
+                calls.append(given_up)
                 await servers.ready("north", ServerRequests())
             assert given_up.cancelled_caught
             await servers.ready("north", ServerRequests())

@@ -4,7 +4,9 @@ import asyncio
 import json
 from functools import partial
 
+import mcp_types as types
 import pytest
+from mcp import MCPError
 
 from tests.mcp.gateway.stub_toolset import (
     client_of,
@@ -22,8 +24,6 @@ PAGE = "ui://bank/page"
 
 async def text_at(client, uri):
     """What is read at an address, ``None`` where it is refused."""
-    from mcp import MCPError
-
     try:
         return (await client.read_resource(uri)).contents[0].text
     except MCPError:
@@ -51,8 +51,6 @@ def test_resources_stand_under_their_servers_and_are_read_from_them(toolset, ser
 
 
 def test_prompts_stand_under_their_servers_too(toolset, servers):
-    from mcp import MCPError
-
     async def use(client, gateway):
         names = [one.name for one in (await client.list_prompts()).prompts]
         got = [(await client.get_prompt(name)).messages[0].content.text for name in names]
@@ -79,9 +77,6 @@ def test_a_server_that_cannot_be_reached_leaves_the_others_in_the_list(toolset, 
 
 
 def test_values_for_arguments_are_suggested_by_the_server_that_has_the_prompt(toolset, servers):
-    import mcp_types as types
-    from mcp import MCPError
-
     def prompt(name):
         return types.PromptReference(type="ref/prompt", name=name)
 
@@ -105,8 +100,6 @@ def test_values_for_arguments_are_suggested_by_the_server_that_has_the_prompt(to
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
 def test_a_client_hears_of_the_resources_it_follows_until_it_follows_them_no_more(toolset, servers):
-    from mcp import MCPError
-
     heard = []
 
     async def messages(message):
@@ -140,36 +133,44 @@ ANY = {"resources": [], "templates": ["{+any}", "ui://{+any}"]}
 
 @pytest.mark.case(79)
 @pytest.mark.parametrize(
-    ("north", "south", "address", "reader"),
+    ("north", "south", "readers"),
     [
-        (NONE, HAS_A, "file:///a", "south"),
-        (NONE, HAS_A, "south+file:///a", "south"),
-        (NONE, HAS_A, "north+file:///a", None),
-        (NONE, HAS_A, "file:///b", None),
-        (NONE, HAS_A, "south+file:///b", None),
-        (HAS_A, HAS_A, "file:///a", None),
-        (HAS_A, HAS_A, "south+file:///a", "south"),
-        (ANY, HAS_A, "file:///a", "south"),
-        (ANY, HAS_A, "file:///b", None),
-        (ANY, HAS_A, PAGE, None),
-        (ANY, NONE, f"north+{PAGE}", "north"),
-        ({"resources": ["south+file:///b"]}, HAS_A, "south+file:///b", None),
-        (NONE, {"resources": [], "templates": ["file:///h/{name}"]}, "file:///h/b", "south"),
-        (NONE, {"resources": [], "templates": ["file:///h/{name}"]}, "file:///h/b/c", None),
+        (
+            NONE,
+            HAS_A,
+            {
+                "file:///a": "south",
+                "south+file:///a": "south",
+                "north+file:///a": None,
+                "file:///b": None,
+                "south+file:///b": None,
+            },
+        ),
+        (HAS_A, HAS_A, {"file:///a": None, "south+file:///a": "south"}),
+        (
+            ANY,
+            HAS_A,
+            {"file:///a": "south", "file:///b": None, PAGE: None, f"north+{PAGE}": "north"},
+        ),
+        ({"resources": ["south+file:///b"]}, HAS_A, {"south+file:///b": None}),
+        (
+            NONE,
+            {"resources": [], "templates": ["file:///h/{name}"]},
+            {"file:///h/b": "south", "file:///h/b/c": None},
+        ),
     ],
 )
-def test_an_address_is_read_at_the_server_that_listed_it(
-    toolset, servers, north, south, address, reader
-):
+def test_an_address_is_read_at_the_server_that_listed_it(toolset, servers, north, south, readers):
     async def use(client, gateway):
-        read = await text_at(client, address)
+        read = [await text_at(client, address) for address in readers]
         asked = {name: await work_reply(client, "offer", name) for name in ("north", "south")}
-        return read, [name for name, addresses in asked.items() if addresses]
+        return read, asked
 
     read, asked = through(toolset, with_offers(servers, north, south), use)
-    own = address.removeprefix(f"{reader}+")
-    assert read == (f"{reader} {own}" if reader else None)
-    assert asked == ([reader] if reader else [])
+    own = [(reader, at.removeprefix(f"{reader}+")) for at, reader in readers.items() if reader]
+    assert [text for text in read if text] == [f"{reader} {at}" for reader, at in own]
+    assert [text is None for text in read] == [reader is None for reader in readers.values()]
+    assert asked == {name: [at for reader, at in own if reader == name] for name in asked}
 
 
 @pytest.mark.case(79)
@@ -212,9 +213,6 @@ def test_a_page_that_another_server_lists_is_read_at_its_own_by_name_alone(tmp_p
 @pytest.mark.case(79)
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
 def test_what_nobody_offered_is_not_followed_or_completed(toolset, servers):
-    import mcp_types as types
-    from mcp import MCPError
-
     async def use(client, gateway):
         template = types.ResourceTemplateReference(type="ref/resource", uri="north+file:///no/{x}")
         for refused in (

@@ -1,12 +1,14 @@
 """The routing table, and which original a call means, without any server."""
 
+import asyncio
 import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import write_stub_toolset
 from tests.support.catalogs import accepting
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
@@ -92,8 +94,8 @@ def test_a_prune_calls_the_tool_that_stayed_with_its_own_schema(toolset):
 
 @pytest.mark.parametrize("file", ["clusters.json", "neutral.json", "manifest.json"])
 @pytest.mark.parametrize("content", ["", '"text"', None])
-def test_a_damaged_bundle_is_refused_in_words(tmp_path, file, content):
-    bundle = write_stub_toolset(tmp_path)
+def test_a_damaged_bundle_is_refused_in_words(toolset, tmp_path, file, content):
+    bundle = Path(shutil.copytree(toolset, tmp_path / "bundle"))
     if content is None:
         (bundle / file).unlink()
     else:
@@ -140,8 +142,6 @@ def test_prefixes_are_schemes_and_no_two_are_the_same():
 
 
 def test_the_search_gives_whole_records_and_refuses_in_words():
-    import asyncio
-
     table, _ = family()
     held = HeldTools({}, ConnectionLimits())
     calls = SimpleNamespace(table=table, held_tools=held)

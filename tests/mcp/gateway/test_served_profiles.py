@@ -1,9 +1,7 @@
 """Profiles through the gateway: what is not in one cannot be called, and each has its address."""
 
-import asyncio
 import json
 
-import httpx2
 import pytest
 from mcp import MCPError
 
@@ -17,7 +15,7 @@ from tests.mcp.gateway.stub_toolset import (
     through,
     write_stub_toolset,
 )
-from tests.mcp.gateway.test_serving import TOKEN, client_at, invoke, served_over_http
+from tests.mcp.gateway.test_serving import OWN, invoke
 from tests.profiles.shelf import chosen, plan_of, saved, shelf
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.decisions.imported_decisions import decision_lines
@@ -32,7 +30,6 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
-OWN = "a-token-of-the-reader-alone"
 SHUT = {"server": "north", "size": 4711, "params": {"tenants": ['acme-77 of "ü"', {"deep": 0.25}]}}
 SHOWN = ("4711", "acme-77", "0.25", "tenants", "deep")
 """Pieces of what is fixed that no message may have."""
@@ -94,34 +91,6 @@ def test_a_profile_that_the_bundle_has_not_is_named(profiled, toolset):
         read_served_bundle(profiled, "writer")
     with pytest.raises(ConfigError, match="it has none"):
         read_served_bundle(toolset, "writer")
-
-
-def test_each_profile_has_an_address_and_perhaps_a_token_of_its_own(
-    profiled, servers, tmp_path, monkeypatch
-):
-    path = tmp_path / "mcp.json"
-    path.write_text(servers)
-
-    async def names(address, token):
-        async with client_at(address, token=token) as client:
-            return sorted(tool.name for tool in (await client.list_tools()).tools)
-
-    def status(address, token):
-        headers = {"Authorization": f"Bearer {token}"}
-        return httpx2.post(address, headers=headers, json={}).status_code
-
-    monkeypatch.setenv("TOOLSCOPE_PROFILE_TOKENS", f"reader={OWN}")
-    with served_over_http(profiled, path) as (address, _):
-        reader, southern, none = (
-            address.replace("/mcp", f"/profiles/{name}/mcp")
-            for name in ("reader", "southern", "no")
-        )
-        assert asyncio.run(names(address, TOKEN)) == ["get", "north_same", "south_same", "work"]
-        assert asyncio.run(names(reader, OWN)) == ["open", "work"]
-        assert asyncio.run(names(southern, TOKEN)) == ["south_same"], "as everywhere"
-        for wrong in ((reader, TOKEN), (address, OWN), (southern, OWN)):
-            assert status(*wrong) == 401
-        assert status(none, TOKEN) == 404
 
 
 @pytest.mark.parametrize("text", ["reader", "reader=", "=x", "reader=short"])

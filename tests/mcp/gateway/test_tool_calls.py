@@ -7,13 +7,7 @@ from pathlib import Path
 import pytest
 from mcp_types import Implementation
 
-from tests.mcp.gateway.stub_toolset import (
-    configuration,
-    stub_reply,
-    through,
-    work_reply,
-    write_stub_toolset,
-)
+from tests.mcp.gateway.stub_toolset import configuration, stub_reply, through, work_reply
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.configured_servers import launches_of
@@ -117,10 +111,9 @@ UNREAD = {"properties": {"number": {"$ref": "http://127.0.0.1:9/schema"}}}
     ],
 )
 def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
-    tmp_path, servers, more, other
+    toolset, tmp_path, servers, more, other
 ):
-    (tmp_path / "bundle").mkdir()
-    bundle = renamed(write_stub_toolset(tmp_path / "bundle"), **more)
+    bundle = renamed(Path(shutil.copytree(toolset, tmp_path / "bundle")), **more)
 
     async def use(client, gateway):
         return [

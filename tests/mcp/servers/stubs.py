@@ -13,9 +13,9 @@ from toolscope_core.model.configuration import ConnectionLimits
 
 STUB = str(Path(__file__).with_name("stub_server.py"))
 QUICK = ConnectionLimits(
-    start_seconds=5.0,
-    answer_seconds=5.0,
-    total_seconds=10.0,
+    start_seconds=60.0,
+    answer_seconds=60.0,
+    total_seconds=120.0,
     grace_seconds=0.1,
     message_bytes=200_000,
 )
@@ -44,7 +44,7 @@ def new_mark() -> str:
     return uuid.uuid4().hex
 
 
-def wait_until(condition, seconds: float = 10.0) -> None:
+def wait_until(condition, seconds: float = 60.0) -> None:
     """Until the condition holds; fails where it does not within so many seconds."""
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:

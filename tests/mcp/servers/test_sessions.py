@@ -23,7 +23,7 @@ from toolscope_core.mcp.servers.sessions import connected, load_sdk
 
 load_sdk()
 KEY = "s3cr3t-value-xyz"
-SHORT = replace(QUICK, start_seconds=0.4)
+SHORT = replace(QUICK, start_seconds=0.1)
 
 
 def test_an_error_of_the_caller_stays_what_it_is():
@@ -85,7 +85,7 @@ def test_an_old_server_is_tried_by_sse():
         ("/html", "missing", "answers with 'text/html', not with MCP"),
         ("/long", "garbage", "sent a reply of more than 200,000 bytes"),
         ("/gzip", "garbage", "sent a compressed reply"),
-        ("/silent", "silent", "did not answer within 0.4 s while the connection was opened"),
+        ("/silent", "silent", "did not answer within 0.1 s while the connection was opened"),
     ],
 )
 def test_an_address_that_does_not_answer_as_it_should(path, kind, words):
