@@ -1,4 +1,3 @@
-import runpy
 from functools import cache
 
 import pytest
@@ -6,6 +5,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.app_tab import AppTab
+from tests.pages.screen import RUNNER, run_whole_app
 from tests.support.fakes import WordEmbedder
 from tests.ui.services.conftest import (  # noqa: F401
     computed_aside,
@@ -72,5 +72,4 @@ def through_the_app(monkeypatch):
     """Every run goes through app.py, as in a server; by itself AppTest runs a page alone from the
     second run on, because the pages lie in a folder of that name.
     """
-    runner = "streamlit.runtime.scriptrunner.script_runner._mpa_v1"
-    monkeypatch.setattr(runner, lambda path: runpy.run_path(path, run_name="__main__"))
+    monkeypatch.setattr(RUNNER, run_whole_app)

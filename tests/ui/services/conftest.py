@@ -12,20 +12,26 @@ from toolscope_core.store.background import subprocess_jobs
 from ui.shared.services import watched_jobs
 
 
+def share_one_store(stores, members):
+    return False
+
+
+def have_one_each(stores, members):
+    return len({one.server for one in members}) > 1
+
+
 @pytest.fixture(scope="package", autouse=True)
 def one_store():
     """The servers of a workspace share their mail and files, so that their copies can be pruned."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stores, "are_apart", lambda self, members: False)
+        patch.setattr(Stores, "are_apart", share_one_store)
         yield
 
 
 @pytest.fixture
 def stores_apart(monkeypatch):
     """Each server of a workspace has its own."""
-    monkeypatch.setattr(
-        Stores, "are_apart", lambda self, members: len({one.server for one in members}) > 1
-    )
+    monkeypatch.setattr(Stores, "are_apart", have_one_each)
 
 
 @pytest.fixture(scope="module")
