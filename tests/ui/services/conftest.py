@@ -65,18 +65,36 @@ def counts_folder(monkeypatch, tmp_path):
     return tmp_path / "cache" / "counts"
 
 
-@pytest.fixture
-def endless_maps(computed_aside, monkeypatch):
-    """No map is ever done; after so many seconds a page that is drawn without it has left it."""
+class EndlessMaps:
+    """Maps that are never done, and the clock of who looks at them."""
 
-    def compute(task, vectors, counts=(), progress=None):
+    def __init__(self):
+        self.now, self.steps = 0.0, 0
+
+    def monotonic(self):
+        return self.now
+
+    def compute(self, task, vectors, counts=(), progress=None):
         while True:
             progress(Step("layout", 1, 2))
+            self.steps += 1
             time.sleep(0.005)
 
-    monkeypatch.setattr(subprocess_jobs, "compute", compute)
-    monkeypatch.setattr(watched_jobs, "AWAY_SECONDS", 0.3)
-    return watched_jobs.AWAY_SECONDS
+    def lives(self, work, job_id, after):
+        """Whether the job goes on when so many seconds have passed."""
+        self.now += after
+        seen = self.steps + 2
+        while self.steps < seen and work.analyses.watch(job_id).live:
+            time.sleep(0.005)
+        return work.analyses.watch(job_id).live
+
+
+@pytest.fixture
+def endless_maps(computed_aside, monkeypatch):
+    maps = EndlessMaps()
+    monkeypatch.setattr(subprocess_jobs, "compute", maps.compute)
+    monkeypatch.setattr(watched_jobs, "time", maps)
+    return maps
 
 
 @pytest.fixture
