@@ -2,7 +2,7 @@ from functools import cache
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from tests.pages.app_tab import AppTab
 from tests.pages.screen import RUNNER, run_whole_app
@@ -29,9 +29,16 @@ def _packages_are_scanned_once():
         yield
 
 
+def wait_for_the_end(runner, timeout):
+    """AppTest looks a thousand times a second whether a run has ended."""
+    runner._script_thread.join(timeout)
+    assert not runner._script_thread.is_alive(), f"a run hangs for {timeout} s"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_run_ends_in_an_exception():
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait_for_the_end)
         run = AppTest._run
 
         def checked(app, *args, **kwargs):
