@@ -15,6 +15,7 @@ from tests.ui.services.conftest import (  # noqa: F401
     shared,
     stores_apart,
     work,
+    workspaces_are_closed,
 )
 from ui.shared import page_frame
 from ui.shared.charts import pictures
@@ -55,17 +56,9 @@ def open_app(monkeypatch):
     """Tabs on their own store; the app's workspace is closed at the end."""
     monkeypatch.setattr("toolscope_core.llm.embedders.MiniLmEmbedder", WordEmbedder)
     page_frame.workspace.clear()
-    made = []
-
-    def make(*tools):
-        made.append(AppTab(*tools))
-        return made[-1]
-
-    yield make
+    yield AppTab
     page_frame.workspace().close()
     page_frame.workspace.clear()
-    for item in made:
-        item.work.close()
 
 
 @pytest.fixture(autouse=True)

@@ -45,12 +45,18 @@ def shared(tmp_path_factory):
     work.close()
 
 
+@pytest.fixture(autouse=True)
+def workspaces_are_closed():
+    before = len(small_workspace.OPENED)
+    yield
+    while len(small_workspace.OPENED) > before:
+        small_workspace.OPENED.pop().close()
+
+
 @pytest.fixture
 def own():
     """A workspace and its catalog, for one test."""
-    work, catalog_id = small_workspace.open_workspace()
-    yield work, catalog_id
-    work.close()
+    return small_workspace.open_workspace()
 
 
 @pytest.fixture
@@ -114,10 +120,10 @@ def computed_aside(monkeypatch):
 
 
 @pytest.fixture
-def opened(counts_folder, own):
-    return own
+def catalog_id(own):
+    return own[1]
 
 
 @pytest.fixture
-def catalog_id(own):
-    return own[1]
+def opened(counts_folder, own):
+    return own

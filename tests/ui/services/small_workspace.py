@@ -51,13 +51,22 @@ def open_workspace(*tools, name="Desk"):
     settings = read_environment()
     store = Path(settings.store_url.removeprefix("sqlite:///"))
     if store.exists():
-        work = Workspace(settings, WordEmbedder())
+        work = opened(settings)
         return work, add_analysed(work, name, *tools).id
     content, catalog_id, analysis = analysed_store(tools or TOOLS, name)
     store.write_bytes(content)
-    work = Workspace(settings, WordEmbedder())
+    work = opened(settings)
     work.analyses._kept[catalog_id] = analysis
     return work, catalog_id
+
+
+OPENED = []
+"""Workspaces that are closed when their test ends."""
+
+
+def opened(settings):
+    OPENED.append(Workspace(settings, WordEmbedder()))
+    return OPENED[-1]
 
 
 STORES = {}
