@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.screen import APP, pass_through
+from tests.pages.screen import APP, HANGS_AFTER, load
 from tests.ui.services.small_workspace import open_workspace
 from toolscope_core.model.errors import ToolScopeError
 
@@ -14,7 +14,7 @@ class AppTab:
 
     def __init__(self, *tools):
         self.work, self.catalog_id = open_workspace(*tools)
-        self.at = AppTest.from_file(APP, default_timeout=30)
+        self.at = AppTest.from_file(APP, default_timeout=HANGS_AFTER)
         self.is_open = False
 
     @property
@@ -24,12 +24,10 @@ class AppTab:
     def open(self, page, **query):
         if self.is_open:
             self.at.query_params.update(query)
-            self.at.run()
+            self.at.switch_page(f"pages/{page}.py").run()
         else:
-            pass_through(self.at, query)
+            load(self.at, page, self.at.query_params | query)
         self.is_open = True
-        self.at.query_params.update(query)
-        self.at.switch_page(f"pages/{page}.py").run()
         return self
 
     def press(self, start):

@@ -1,11 +1,11 @@
-import runpy
 from functools import cache
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from tests.pages.app_tab import AppTab
+from tests.pages.screen import RUNNER, run_whole_app
 from tests.support.fakes import WordEmbedder
 from tests.ui.services.conftest import (  # noqa: F401
     computed_aside,
@@ -15,6 +15,7 @@ from tests.ui.services.conftest import (  # noqa: F401
     shared,
     stores_apart,
     work,
+    workspaces_are_closed,
 )
 from ui.shared import page_frame
 from ui.shared.charts import pictures
@@ -29,9 +30,16 @@ def _packages_are_scanned_once():
         yield
 
 
+def wait_for_the_end(runner, timeout):
+    """AppTest looks a thousand times a second whether a run has ended."""
+    runner._script_thread.join(timeout)
+    assert not runner._script_thread.is_alive(), f"a run hangs for {timeout} s"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_run_ends_in_an_exception():
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait_for_the_end)
         run = AppTest._run
 
         def checked(app, *args, **kwargs):
@@ -48,17 +56,9 @@ def open_app(monkeypatch):
     """Tabs on their own store; the app's workspace is closed at the end."""
     monkeypatch.setattr("toolscope_core.llm.embedders.MiniLmEmbedder", WordEmbedder)
     page_frame.workspace.clear()
-    made = []
-
-    def make(*tools):
-        made.append(AppTab(*tools))
-        return made[-1]
-
-    yield make
+    yield AppTab
     page_frame.workspace().close()
     page_frame.workspace.clear()
-    for item in made:
-        item.work.close()
 
 
 @pytest.fixture(autouse=True)
@@ -72,5 +72,4 @@ def through_the_app(monkeypatch):
     """Every run goes through app.py, as in a server; by itself AppTest runs a page alone from the
     second run on, because the pages lie in a folder of that name.
     """
-    runner = "streamlit.runtime.scriptrunner.script_runner._mpa_v1"
-    monkeypatch.setattr(runner, lambda path: runpy.run_path(path, run_name="__main__"))
+    monkeypatch.setattr(RUNNER, run_whole_app)

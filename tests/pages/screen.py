@@ -1,35 +1,41 @@
 """The app over a given workspace, one page at a time."""
 
+import runpy
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from ui.shared import page_frame
 
+HANGS_AFTER = 600
+"""Seconds, which no run takes on a busy machine."""
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
-CHEAP = {"part": "Usage"}
+RUNNER = "streamlit.runtime.scriptrunner.script_runner._mpa_v1"
+"""Runs a script that has a folder of pages beside it, as AppTest sees the app: a page alone."""
+
+
+def run_whole_app(path):
+    """Run the page in its frame, as a server does."""
+    runpy.run_path(path, run_name="__main__")
 
 
 def open_page(monkeypatch, work, page="catalog", **query):
     """The page as a visitor with this address sees it."""
     monkeypatch.setattr(page_frame, "workspace", lambda: work)
-    app = AppTest.from_file(APP, default_timeout=60)
-    if page != "catalog":
-        pass_through(app, query)
+    return load(AppTest.from_file(APP, default_timeout=HANGS_AFTER), page, query)
+
+
+def load(app, page, query):
+    """The app once it has loaded the page of this address, in its frame; what is done on the page
+    later runs the page alone.
+    """
+    if page != "catalog":  # where the app begins
         app.switch_page(f"pages/{page}.py")
     app.query_params.update(query)
-    app.run()
-    return app
-
-
-def pass_through(app, query):
-    """Run the app once, by its first page, of which a part is drawn that costs little: the frame
-    around every page is there then.
-    """
-    app.query_params.update(query | CHEAP)
-    app.run()
-    for name in CHEAP:
-        app.query_params.pop(name, None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RUNNER, run_whole_app)
+        return app.run()
 
 
 def words(app):

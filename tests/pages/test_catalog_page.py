@@ -43,10 +43,6 @@ def test_the_first_page_says_what_is_loaded_and_what_comes_next(monkeypatch, wor
     assert "do the same job or get mixed up" in app.markdown[0].value
     assert "**Review 3 proposals for the same job**" in links(app)
     assert not len(app.dataframe), "the table has a view of its own"
-
-
-def test_the_first_page_shows_the_worst_collisions_with_a_line_and_a_link_each(monkeypatch, work):
-    app = open_page(monkeypatch, work)
     alike = "Similarity 1.00, same name"
     assert [label for label in links(app) if alike in label] == [
         rf"**get\_weather · alpha** and **get\_weather · beta**: {alike}, two servers",
@@ -61,8 +57,10 @@ def test_the_first_page_shows_the_worst_collisions_with_a_line_and_a_link_each(m
 def test_the_first_page_and_the_table_say_what_a_search_finds(monkeypatch, work):
     (record,) = work.catalogs.newest()
     work.service(FindableTools).run(record.id, search="claude-bm25")
+    monkeypatch.setattr(Experiments, "missed", lambda *_: {"alpha/send_mail": "post *it*"})
     app = open_page(monkeypatch, work)
     assert "The search *Claude, BM25* finds 8 of 8" in links(app)
+    assert r"**send\_mail**, for: post \*it\*" in links(app)
     app = open_page(monkeypatch, work, part="Tools")
     assert set(shown(app)["found"]) == {100.0}
 
@@ -143,7 +141,7 @@ def test_a_name_on_several_servers_leads_to_its_tools(monkeypatch, work):
     assert set(shown(app)["name"]) == {"send_mail", "get_weather"}, "of all names that are shared"
 
 
-def test_tools_that_a_measurement_did_not_find_are_listed(monkeypatch, work):
+def test_tools_that_a_measurement_did_not_find_are_named_with_the_request():
     rows = [
         {"query": "post", "gold": [["alpha/send_mail"], ["beta/send_mail"]]},
         {"query": "mail", "gold": [["beta/send_mail", "x"]]},
@@ -151,9 +149,6 @@ def test_tools_that_a_measurement_did_not_find_are_listed(monkeypatch, work):
     places = ([None, None], [3])
     rows = [{**row, "places_before": at} for row, at in zip(rows, places, strict=True)]
     assert missed_tools({"queries": rows}) == {"alpha/send_mail": "post"}
-    monkeypatch.setattr(Experiments, "missed", lambda *_: {"alpha/send_mail": "post *it*"})
-    app = open_page(monkeypatch, work)
-    assert r"**send\_mail**, for: post \*it\*" in links(app)
 
 
 def test_an_upload_is_previewed_and_stored_only_by_the_button(monkeypatch, work):
@@ -181,14 +176,14 @@ def test_records_that_cannot_be_read_are_told_before_and_kept_after(monkeypatch,
 
 
 def test_a_catalog_can_be_pasted(monkeypatch, work):
-    text, count = "tools:\n  - name: make_tea\n    description: Make tea.\n", 1
+    text = "tools:\n  - name: make_tea\n    description: Make tea.\n"
     app = open_page(monkeypatch, work, add_from="Pasted text")
     app.text_area(key="paste_0").set_value(text).run()
-    assert quantity(count, "tool") in words(app)
+    assert "1 tool" in words(app)
     assert app.text_input(key="name_0").value == "pasted"
     app.button(key="add_0").click().run()
     new = next(record for record in work.catalogs.newest() if record.name == "pasted")
-    assert new.tools == count
+    assert new.tools == 1
     work.analyses.wait(work.analyses.job(new.id).id)
 
 
@@ -224,27 +219,22 @@ def test_of_several_files_those_with_unread_records_are_named(monkeypatch, work)
     assert "2 records in tea\\.json, bad\\.json cannot be read" in words(app)
 
 
-def test_other_tools_under_a_known_name_are_offered_a_name_of_their_own(monkeypatch, work):
-    app = upload(open_page(monkeypatch, work), GOOD, "Desk.json")
-    assert app.text_input(key="name_0").value == "Desk-2"
-    assert app.button(key="add_0").label == "Add catalog"
-
-    def named(*tools):
-        rows = [{"name": one.name, "description": "Does it.", "parameters": {}} for one in tools]
-        return upload(open_page(monkeypatch, work), canonical_json(rows).encode(), "Desk.json")
-
-    app = named(
-        small_workspace.MAIL,
-        small_workspace.on("x", small_workspace.SUM),
-        replace(small_workspace.FILES, name="read_mail"),
-    )
-    assert app.text_input(key="name_0").value == "Desk", "a version of what is there"
-    app = named(
-        small_workspace.MAIL,
-        replace(small_workspace.SUM, name="a"),
-        replace(small_workspace.SUM, name="b"),
-    )
-    assert app.text_input(key="name_0").value == "Desk-2", "three of four names would be gone"
+@pytest.mark.parametrize(
+    ("tools", "name", "label"),
+    [
+        ("make_tea make_pie", "Desk-2", "Add catalog"),
+        ("send_mail add_numbers read_mail", "Desk", "Add as version 2 of Desk"),
+        ("send_mail a b", "Desk-2", "Add catalog"),
+    ],
+    ids=["other tools", "a version", "three of four names would be gone"],
+)
+def test_other_tools_under_a_known_name_are_offered_a_name_of_their_own(
+    monkeypatch, work, tools, name, label
+):
+    rows = [{"name": one, "description": "Does it.", "parameters": {}} for one in tools.split()]
+    app = upload(open_page(monkeypatch, work), canonical_json(rows).encode(), "Desk.json")
+    assert app.text_input(key="name_0").value == name
+    assert app.button(key="add_0").label.startswith(label)
 
 
 def test_servers_without_tools_are_said_to_be_all_that_there_is(monkeypatch, work):

@@ -4,20 +4,9 @@ import sqlite3
 from contextlib import closing
 
 from tests.pages.screen import open_page, words
+from tests.pages.test_addresses import PAGES
 from tests.ui.services import small_workspace
 
-PAGES = [
-    "catalog",
-    "overlap",
-    "graph",
-    "review",
-    "documents",
-    "profiles",
-    "export",
-    "history",
-    "retrieval",
-    "evaluation",
-]
 REQUESTS = {"retrieval": {"q": "send a mail"}}
 
 
@@ -29,7 +18,7 @@ def test_a_broken_decision_is_told_on_every_page_of_its_catalog_only(
     work.review.decide(mine, "accept", small_workspace.by_name(work, mine, "send_mail"), "ann")
     with closing(sqlite3.connect(work.store.place)) as connection, connection:
         connection.execute("UPDATE decision SET detail = '{\"cut'")
-    for page in PAGES:
+    for page in PAGES.keys() - {"settings"}:
         own, other = (
             words(open_page(monkeypatch, work, page, catalog=name, **REQUESTS.get(page, {})))
             for name in ("Desk", "Other")

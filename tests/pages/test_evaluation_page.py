@@ -61,6 +61,13 @@ def test_figures_of_both_toolsets_and_what_shows_over_merging(page):
     assert "recall@1" in set(more["figure"])
     assert "**1 query won**, **0 lost**, 1 unchanged" in page.text
     assert "**TCCR**: the share of gold calls" in page.text
+    merges = page.tables("members")[0]
+    joins = dict(zip(merges["members"], merges["joins"], strict=True))
+    assert joins["alpha/send_mail, beta/send_mail, gamma/send_mail"] == "b"
+    page.open("evaluation", outcome="won")
+    rows = page.tables("moved")[0]
+    assert list(rows["query"]) == ["send a mail to a person"]
+    assert rows["moved"].iloc[0].endswith("→ 1 beta/send_mail")
 
 
 def test_a_merge_that_loses_is_named(page):
@@ -80,36 +87,14 @@ def test_after_the_first_merge_what_is_accepted_is_measured(page):
     assert page.at.selectbox(key="after").value == "accepted and safe"
 
 
-def test_queries_that_changed_lead_to_the_search(page):
-    measure(page, after="all proposals")
-    page.open("evaluation", outcome="won")
-    rows = page.tables("moved")[0]
-    assert list(rows["query"]) == ["send a mail to a person"]
-    assert rows["moved"].iloc[0].endswith("→ 1 beta/send_mail")
-
-
-def test_each_merge_with_what_it_does(page):
-    measure(page, after="all proposals")
-    page.open("evaluation")
-    rows = page.tables("members")[0]
-    mails = next(row for row in rows["members"] if "send_mail" in row)
-    assert mails == "alpha/send_mail, beta/send_mail, gamma/send_mail"
-    assert list(rows["joins"])[list(rows["members"]).index(mails)] == "b"
-
-
-def test_pairs_that_queries_confuse_are_a_table(page):
-    measure(page)
-    page.open("evaluation", evaluation_view="Confusions")
-    rows = page.tables("cost")[0]
-    assert "send a mail to a person" in set(rows["texts"])
-    assert f"**{len(rows)} pair" in page.text
-
-
-def test_what_is_found_instead_is_a_matrix_whose_queries_are_saved_as_cases(page):
+def test_confusions_are_a_table_of_pairs_and_a_matrix_of_what_is_found_instead(page):
     rows = [*QUERIES, {"id": "n", "query": "tell a joke about a city", "gold": []}]
     add_queries(page.work, page.catalog_id, rows)
     measure(page)
     page.open("evaluation", evaluation_view="Confusions")
+    pairs = page.tables("cost")[0]
+    assert "send a mail to a person" in set(pairs["texts"])
+    assert f"**{len(pairs)} pair" in page.text
     matrix = page.tables("asked for")[0]
     assert list(matrix["asked for"])[-2:] == ["none", "not a tool"]
     asked_none = matrix[matrix["asked for"] == "none"].iloc[0]

@@ -1,15 +1,6 @@
-import pytest
-
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from ui.shared.cards.batches import server_pair_key
-
-
-@pytest.fixture
-def desk_work():
-    work, catalog_id = small_workspace.open_workspace()
-    yield work, catalog_id
-    work.close()
 
 
 def table(app, part):
@@ -19,11 +10,11 @@ def table(app, part):
 
 
 def drawings(app):
-    return [one.key for one in app.get("bidi_component")]
+    return [one.key for one in app.get("bidi_component") if one.key.endswith("network")]
 
 
-def test_servers_and_larger_clusters_are_shown_and_one_is_drawn_when_chosen(monkeypatch, desk_work):
-    work, catalog_id = desk_work
+def test_servers_and_larger_clusters_are_shown_and_one_is_drawn_when_chosen(monkeypatch, own):
+    work, catalog_id = own
     app = open_page(monkeypatch, work, "graph")
     assert "3 of 3 servers share tools with another" in words(app)
     clusters = table(app, "clusters")
@@ -37,8 +28,8 @@ def test_servers_and_larger_clusters_are_shown_and_one_is_drawn_when_chosen(monk
     assert [link.proto.label for link in app.get("page_link")] == ["Open in Review"]
 
 
-def test_a_row_of_two_servers_opens_them_side_by_side(monkeypatch, desk_work):
-    app = open_page(monkeypatch, desk_work[0], "graph")
+def test_a_row_of_two_servers_opens_them_side_by_side(monkeypatch, own):
+    app = open_page(monkeypatch, own[0], "graph")
     app.session_state["opened_servers"] = ("alpha", "beta")
     turned = []
     monkeypatch.setattr(
@@ -50,8 +41,8 @@ def test_a_row_of_two_servers_opens_them_side_by_side(monkeypatch, desk_work):
     assert query["servers"] == server_pair_key("alpha", "beta")
 
 
-def test_a_card_of_three_offers_the_graph_and_one_of_two_does_not(monkeypatch, desk_work):
-    work, catalog_id = desk_work
+def test_a_card_of_three_offers_the_graph_and_one_of_two_does_not(monkeypatch, own):
+    work, catalog_id = own
     mail, weather = (
         small_workspace.by_name(work, catalog_id, name) for name in ("send_mail", "get_weather")
     )
@@ -63,8 +54,8 @@ def test_a_card_of_three_offers_the_graph_and_one_of_two_does_not(monkeypatch, d
     assert "hang together" not in " ".join(box.label for box in app.expander)
 
 
-def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, desk_work):
-    work, _ = desk_work
+def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, own):
+    work, _ = own
     small_workspace.add_analysed(work, "Apart", small_workspace.MAIL, small_workspace.SUM)
     said = words(open_page(monkeypatch, work, "graph", catalog="Apart"))
     assert "the judge would merge no tools" in said

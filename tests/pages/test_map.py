@@ -1,16 +1,16 @@
 import json
-import time
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.screen import open_page, words
+from tests.pages.screen import HANGS_AFTER, open_page, words
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.tool import digest
 from toolscope_core.store.background import subprocess_jobs
 from ui.overlap import map_panel
 from ui.overlap.maps import Maps
+from ui.shared.services import watched_jobs
 from ui.shared.tools import tool_selection
 from ui.shared.tools.tool_selection import Selections
 
@@ -123,11 +123,11 @@ def test_a_map_whose_progress_is_shown_goes_on(monkeypatch, work, endless_maps):
 
         page_frame.job_panel(job_id)
 
-    app = AppTest.from_function(panel, args=(first.id,))
-    until = time.monotonic() + 3 * endless_maps
-    while time.monotonic() < until:
+    app = AppTest.from_function(panel, args=(first.id,), default_timeout=HANGS_AFTER)
+    for _ in range(3):
         app.run()
-    assert work.analyses.watch(first.id).live
+        assert endless_maps.lives(work, first.id, after=0.6 * watched_jobs.LOOK_SECONDS)
+    assert not endless_maps.lives(work, first.id, after=watched_jobs.LOOK_SECONDS)
 
 
 @pytest.mark.case(97)
@@ -140,8 +140,7 @@ def test_a_map_that_is_left_stops_and_starts_again_unasked(monkeypatch, work, en
         app.switch_page("pages/settings.py").run()
     else:
         app.segmented_control(key="method").set_value("PCA").run()
-    with pytest.raises(JobError):
-        work.analyses.wait(first.id)
+    assert not endless_maps.lives(work, first.id, after=watched_jobs.AWAY_SECONDS)
     if leave == "page":
         app.switch_page("pages/overlap.py")
     else:

@@ -7,6 +7,7 @@ import pytest
 from tests.support.model_server import ModelServer
 from tests.support.replies import planning, served
 from tests.ui.services.small_workspace import add_queries
+from toolscope_core.embedding import encoders
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.errors import ModelError
 from ui.retrieval.request_plans import Plans
@@ -186,7 +187,12 @@ def test_a_model_is_trained_used_and_removed(page):
     assert "Nothing is learned yet" in page.text
 
 
-def test_the_search_of_a_paper_and_single_settings_of_it_are_chosen(page):
+def test_the_search_of_a_paper_and_single_settings_of_it_are_chosen(page, monkeypatch):
+    def fail(source):
+        raise ModelError(f"the cross-encoder '{source}' cannot be loaded")
+
+    monkeypatch.setattr(encoders, "_load_cross_encoder", fail)
+
     def bars():
         """The shares of the scores before the merge, by the part that gave them."""
         figure = json.loads(page.at.get("plotly_chart")[0].proto.spec)

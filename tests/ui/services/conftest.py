@@ -12,20 +12,26 @@ from toolscope_core.store.background import subprocess_jobs
 from ui.shared.services import watched_jobs
 
 
+def share_one_store(stores, members):
+    return False
+
+
+def have_one_each(stores, members):
+    return len({one.server for one in members}) > 1
+
+
 @pytest.fixture(scope="package", autouse=True)
 def one_store():
     """The servers of a workspace share their mail and files, so that their copies can be pruned."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stores, "are_apart", lambda self, members: False)
+        patch.setattr(Stores, "are_apart", share_one_store)
         yield
 
 
 @pytest.fixture
 def stores_apart(monkeypatch):
     """Each server of a workspace has its own."""
-    monkeypatch.setattr(
-        Stores, "are_apart", lambda self, members: len({one.server for one in members}) > 1
-    )
+    monkeypatch.setattr(Stores, "are_apart", have_one_each)
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +45,18 @@ def shared(tmp_path_factory):
     work.close()
 
 
+@pytest.fixture(autouse=True)
+def workspaces_are_closed():
+    before = len(small_workspace.OPENED)
+    yield
+    while len(small_workspace.OPENED) > before:
+        small_workspace.OPENED.pop().close()
+
+
 @pytest.fixture
 def own():
     """A workspace and its catalog, for one test."""
-    work, catalog_id = small_workspace.open_workspace()
-    yield work, catalog_id
-    work.close()
+    return small_workspace.open_workspace()
 
 
 @pytest.fixture
@@ -59,18 +71,36 @@ def counts_folder(monkeypatch, tmp_path):
     return tmp_path / "cache" / "counts"
 
 
-@pytest.fixture
-def endless_maps(computed_aside, monkeypatch):
-    """No map is ever done; after so many seconds a page that is drawn without it has left it."""
+class EndlessMaps:
+    """Maps that are never done, and the clock of who looks at them."""
 
-    def compute(task, vectors, counts=(), progress=None):
+    def __init__(self):
+        self.now, self.steps = 0.0, 0
+
+    def monotonic(self):
+        return self.now
+
+    def compute(self, task, vectors, counts=(), progress=None):
         while True:
             progress(Step("layout", 1, 2))
+            self.steps += 1
             time.sleep(0.005)
 
-    monkeypatch.setattr(subprocess_jobs, "compute", compute)
-    monkeypatch.setattr(watched_jobs, "AWAY_SECONDS", 0.3)
-    return watched_jobs.AWAY_SECONDS
+    def lives(self, work, job_id, after):
+        """Whether the job goes on when so many seconds have passed."""
+        self.now += after
+        seen = self.steps + 2
+        while self.steps < seen and work.analyses.watch(job_id).live:
+            time.sleep(0.005)
+        return work.analyses.watch(job_id).live
+
+
+@pytest.fixture
+def endless_maps(computed_aside, monkeypatch):
+    maps = EndlessMaps()
+    monkeypatch.setattr(subprocess_jobs, "compute", maps.compute)
+    monkeypatch.setattr(watched_jobs, "time", maps)
+    return maps
 
 
 @pytest.fixture
@@ -90,10 +120,10 @@ def computed_aside(monkeypatch):
 
 
 @pytest.fixture
-def opened(counts_folder, own):
-    return own
+def catalog_id(own):
+    return own[1]
 
 
 @pytest.fixture
-def catalog_id(own):
-    return own[1]
+def opened(counts_folder, own):
+    return own

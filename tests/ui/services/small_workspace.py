@@ -2,8 +2,12 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.support.fakes import WordEmbedder
+from toolscope_core.judging import cached_judge
+from toolscope_core.merging.stores import Stores
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.tool import Tool
@@ -44,8 +48,45 @@ def catalog(*tools):
 
 def open_workspace(*tools, name="Desk"):
     """A workspace with the catalog stored and analysed, and the catalog's id."""
-    work = Workspace(read_environment(), WordEmbedder())
-    return work, add_analysed(work, name, *tools).id
+    settings = read_environment()
+    store = Path(settings.store_url.removeprefix("sqlite:///"))
+    if store.exists():
+        work = opened(settings)
+        return work, add_analysed(work, name, *tools).id
+    content, catalog_id, analysis = analysed_store(tools or TOOLS, name)
+    store.write_bytes(content)
+    work = opened(settings)
+    work.analyses._kept[catalog_id] = analysis
+    return work, catalog_id
+
+
+OPENED = []
+"""Workspaces that are closed when their test ends."""
+
+
+def opened(settings):
+    OPENED.append(Workspace(settings, WordEmbedder()))
+    return OPENED[-1]
+
+
+STORES = {}
+
+
+def analysed_store(tools, name):
+    """The SQLite file of a store with these tools analysed, made once a process for each
+    judge, the id of their catalog and its analysis.
+    """
+    key = (name, repr(tools), cached_judge.code_version("judging"), Stores.are_apart)
+    if key not in STORES:
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "store.db")
+            settings = replace(read_environment(), store_url=f"sqlite:///{path}")
+            work = Workspace(settings, WordEmbedder())
+            catalog_id = add_analysed(work, name, *tools).id
+            analysis = work.analyses.get(catalog_id)
+            work.close()
+            STORES[key] = path.read_bytes(), catalog_id, analysis
+    return STORES[key]
 
 
 def add_analysed(work, name, *tools):

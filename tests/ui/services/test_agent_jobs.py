@@ -52,8 +52,7 @@ def server():
 def own(server):
     work, catalog_id = open_families()
     work.endpoints.save(Endpoint(server.url, "m"))
-    yield work, catalog_id
-    work.close()
+    return work, catalog_id
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def opened():
 
 def test_a_finished_analysis_is_kept_and_rebuilt_after_a_restart(opened):
     work, i = open_workspace()
-    found = work.analyses.get(i)
+    found = work.analyses.run(i)
     assert work.analyses.get(i) is found
     work.close()
     embedder = WordEmbedder()
@@ -93,6 +93,7 @@ def tool_named_anew():
 def test_a_big_analysis_is_left_out_of_the_collection_of_garbage(monkeypatch):
     monkeypatch.setattr(analyses, "COLLECTED", 3)
     before = gc.get_freeze_count()
-    work, _ = open_workspace()
+    work, i = open_workspace()
+    work.analyses.run(i)
     assert gc.get_freeze_count() > before
     work.close()

@@ -76,6 +76,7 @@ def test_only_a_text_that_changed_is_embedded(opened):
 
 def test_an_unusable_folder_is_named(opened, counts_folder):
     work, i = opened
+    counts_folder.parent.mkdir(exist_ok=True)
     counts_folder.write_text("a file")
     with pytest.raises(ConfigError, match="TOOLSCOPE_CACHE_DIR"):
         work.service(Curves).curve(i)

@@ -82,11 +82,14 @@ def draft(desk):
     return Draft(replace(document, schema=SCHEMA))
 
 
+LARGE = [pytest.param(name, marks=pytest.mark.nightly) for name in ("seal-tools", "ultratool")]
+
+
 @pytest.mark.shared_data
-@pytest.mark.parametrize("name", ["seal-tools", "ultratool", "docker-mcp", "livemcpbench"])
+@pytest.mark.parametrize("name", ["docker-mcp", "livemcpbench", *LARGE])
 def test_a_form_that_nobody_touched_gives_every_schema_back_to_the_byte(benchmark_catalog, name):
     declared = [tool for tool in benchmark_catalog(name).tools if tool.schema is not None]
-    declared = declared[:: len(declared) // 1_000 or 1]
+    declared = declared[:: len(declared) // 300 or 1]
     for one in declared:
         draft = Draft(Document(one.name, one.description, one.schema))
         rows = with_cells(rows_of(draft), {"edited_rows": {}, "added_rows": [], "deleted_rows": []})
@@ -101,7 +104,7 @@ def test_a_form_that_nobody_touched_gives_every_schema_back_to_the_byte(benchmar
             )
             rest = {key: value for key, value in one.schema.items() if key != "properties"}
             assert {key: value for key, value in changed.items() if key != "properties"} == rest
-    assert len(declared) > 300
+    assert len(declared) >= 300
 
 
 def test_cells_are_changed_added_and_removed_in_their_places(draft):

@@ -25,8 +25,7 @@ SCHWAB = "get_positions_schwab"
 @pytest.fixture
 def own(monkeypatch):
     work, catalog_id = family_catalog.open_families(monkeypatch)
-    yield work, catalog_id
-    work.close()
+    return work, catalog_id
 
 
 # Counted and queued --------------------------------------------------------------------------
@@ -63,7 +62,6 @@ def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
     (family,) = work.review.plan(i).clusters
     edges = work.service(MergeGraphs).network(i, family.id).edges
     assert {edge.link for edge in edges} == {"family"}
-    work.close()
 
 
 # Decided -------------------------------------------------------------------------------------

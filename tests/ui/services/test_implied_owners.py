@@ -21,8 +21,7 @@ def shops():
         for tool in (small_workspace.MAIL, small_workspace.WEATHER, small_workspace.FILES)
     ]
     work, catalog_id = small_workspace.open_workspace(*tools)
-    yield work, catalog_id
-    work.close()
+    return work, catalog_id
 
 
 def test_a_name_without_end_is_refused(shops):

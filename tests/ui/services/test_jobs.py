@@ -15,7 +15,7 @@ from toolscope_core.store.catalog_rows import save_catalog
 from toolscope_core.store.engine import Store
 from toolscope_core.store.job_rows import end_job, get_job, request_cancel
 
-PATIENCE = 10.0
+PATIENCE = 120.0
 
 
 @pytest.fixture

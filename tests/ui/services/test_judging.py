@@ -179,9 +179,10 @@ def test_an_answer_that_arrives_changes_no_plan_until_the_run_is_done(
     plans, answer = [], server.answer
 
     def watched(body):
-        other, _ = opened(server)
-        plans.append(other.review.plan(catalog_id))
-        other.close()
+        if len(plans) < 3:
+            other, _ = opened(server)
+            plans.append(other.review.plan(catalog_id))
+            other.close()
         return answer(body)
 
     server.answer = watched

@@ -69,8 +69,7 @@ def grown():
     work.review.decide(i, "accept", by_name(work, i, "send_mail"), "ann")
     work.close()
     work, i = open_workspace()
-    yield work.review, i, work
-    work.close()
+    return work.review, i, work
 
 
 def test_a_newcomer_waits_for_a_person(grown):
@@ -126,7 +125,6 @@ def test_a_card_says_where_each_argument_comes_from_and_what_it_saves():
     assert card.pairs == len(card.evidence)
     order = [said.probability for said in card.evidence]
     assert order == sorted(order)
-    work.close()
 
 
 def test_each_way_of_an_argument_is_told_in_words():
@@ -165,7 +163,6 @@ def test_a_tool_with_hidden_text_is_not_offered_as_canonical():
     assert len(card.eligible) == 2
     finding = replace_findings(card, "alpha/send_mail")
     assert [t.id for t in finding.eligible] == ["beta/send_mail"]
-    work.close()
 
 
 def replace_findings(card, tool_id):
@@ -188,7 +185,6 @@ def test_sizes_are_those_of_the_chosen_client():
     other = seen()
     assert (first[0], other[0]) == ("openai-chat", "anthropic")
     assert other[1] < first[1] and other[2] < first[2]
-    work.close()
 
 
 def test_a_router_that_gives_agents_more_to_read_is_in_no_batch(stores_apart):
@@ -207,4 +203,3 @@ def test_a_router_that_gives_agents_more_to_read_is_in_no_batch(stores_apart):
     assert accepted.document.name == "write_note"
     review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
     assert {names[one] for one in review.larger_routers(i)} == {"send_mail"}
-    work.close()

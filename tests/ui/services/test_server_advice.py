@@ -18,8 +18,7 @@ TOOLS = (
 @pytest.fixture
 def opened():
     work, catalog_id = open_workspace(*TOOLS)
-    yield work, work.service(ServerAdvice), catalog_id
-    work.close()
+    return work, work.service(ServerAdvice), catalog_id
 
 
 def matches(advice, catalog_id):
@@ -83,7 +82,6 @@ def test_one_account_of_two_servers_is_asked_once_for_all_their_cards(stores_apa
     advice.answer_account(i, "alpha", "beta", None, "ann")
     assert advice.coverage(i).are_on_one_account("alpha", "beta") is None
     assert kind_and_reasons() == ("router", True)
-    work.close()
 
 
 def test_a_server_is_switched_off_as_one_batch(opened):
@@ -113,7 +111,6 @@ def test_what_oneself_kept_there_before_goes_too():
     work.review.decide(i, "accept", cluster, "ann")
     work.service(ServerAdvice).switch_off(i, gone, "ann")
     assert [item.tool.id for item in work.review.plan(i).tools] == ["beta/send_mail"]
-    work.close()
 
 
 def test_two_servers_go_for_one():
@@ -124,7 +121,6 @@ def test_two_servers_go_for_one():
     (item,) = work.review.plan(i).tools
     assert item.tool.id == "beta/send_mail"
     assert item.members == ("alpha/send_mail", "beta/send_mail", "gamma/send_mail")
-    work.close()
 
 
 def test_advice_follows_the_decisions(opened):

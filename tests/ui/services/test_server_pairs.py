@@ -30,8 +30,7 @@ APART = (on("gamma", SUM), on("delta", SUM))
 @pytest.fixture
 def opened():
     work, catalog_id = open_workspace(*BOTH, *APART)
-    yield work.review, catalog_id, work
-    work.close()
+    return work.review, catalog_id, work
 
 
 def only_pair(review, catalog_id):
@@ -86,7 +85,6 @@ def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkey
     assert [one.relation for one, _ in pair.to_keep("fowl")] == ["duplicate"]
     made, refused = decide(work.review, i, "accept", pair)
     assert (len(made), refused, work.review.progress(i).waiting) == (2, (), 0)
-    work.close()
 
 
 def test_an_accepted_prune_stays_one_when_a_server_begins_to_keep_things(opened, monkeypatch):

