@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.merging.strategies import tools as merging_tools
-from tests.support.properties import examples
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.example import example_path
@@ -155,7 +154,6 @@ def test_a_pair_is_the_same_whatever_else_the_catalog_holds():
         assert verdicts[0] == verdicts[1] == verdicts[2]
 
 
-@examples(40)
 @given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), max_size=12))
 def test_judging_is_symmetric_deterministic_and_independent_of_the_batch(pairs):
     left, right = np.array(pairs, dtype=np.int32).reshape(-1, 2).T

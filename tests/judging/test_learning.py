@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from toolscope_core.judging import learned_weights
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.judge_update import JudgeUpdate, described, fitted
 from toolscope_core.judging.learned_weights import LEAST_DECISIONS, Learned, learned, lessons
@@ -99,7 +100,8 @@ def judged(count):
     return OfflineJudge.of(tools, vectors(2 * count))
 
 
-def test_it_learns_only_from_enough_of_both_kinds_and_checks_on_decisions_left_out():
+def test_it_learns_only_from_enough_of_both_kinds_and_checks_on_decisions_left_out(monkeypatch):
+    monkeypatch.setattr(learned_weights, "_RESAMPLES", 100)
     judge = judged(40)
 
     def lesson(at, same):

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.properties import examples
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.signals import SIGNALS, Signals
 from toolscope_core.judging.vocabulary import action_classes, is_plain_verb, opposites, word_weight
@@ -190,7 +189,6 @@ def test_closeness_means_the_same_for_every_embedding_model():
         assert prepared.of_pairs(*pair)[0, 0] == pytest.approx((0.9 - near) / (1 - near), abs=1e-5)
 
 
-@examples(40)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=20))
 def test_signals_are_symmetric_and_independent_of_the_batch(pairs):
     left, right = np.array(pairs, dtype=np.int32).T

@@ -11,6 +11,7 @@ from tests.cli.test_cli import run
 from tests.mcp.gateway.stub_toolset import NORTH, configuration, write_stub_toolset
 from toolscope_core.mcp.gateway.own_client import result_in_words
 
+PAUSE = "toolscope_core.model.configuration.Patience.pause"
 QUERIES = [
     {"id": "q1", "query": "Read the file a.txt", "gold": ["north/read_file"]},
     {"id": "q2", "query": "Repeat the number 3 of the south", "gold": ["south/same"]},
@@ -238,7 +239,7 @@ def test_an_estimate_starts_and_sends_nothing(agent, endpoint, tmp_path):
     ],
 )
 def test_an_endpoint_that_gives_no_answer_stops_it(agent, endpoint, monkeypatch, mode, parts):
-    monkeypatch.setattr("toolscope_core.model.configuration.Patience.pause", lambda *_: None)
+    monkeypatch.setattr(PAUSE, lambda *_: None)
     endpoint.mode = mode
     output = agent("--concurrency", 1, code=2).output
     assert all(part in output for part in parts)
@@ -249,7 +250,8 @@ def test_a_run_of_which_no_answer_can_be_used_ends_with_1(agent, endpoint):
     assert "no request came to an answer" in agent("--first", 1, code=1).output
 
 
-def test_a_flaky_endpoint_is_asked_again(agent, endpoint):
+def test_a_flaky_endpoint_is_asked_again(agent, endpoint, monkeypatch):
+    monkeypatch.setattr(PAUSE, lambda *_: 0.0)
     endpoint.mode = "flaky"
     report = json.loads(agent("--json", "--first", 2).output)
     assert [side["unanswered"] for side in report["sides"]] == [0, 0]

@@ -113,7 +113,7 @@ def test_each_argument_goes_to_one_place_or_is_dropped_or_the_map_is_lossy(left,
     assert len({m.target for m in alpha.moves}) == len(alpha.moves)
 
 
-@examples(200)
+@examples(80)
 @given(tools("a"), st.data())
 def test_a_lossless_map_keeps_every_valid_call_valid_and_maps_it_back(left, data):
     right = data.draw(like_tools(left) | tools("b"))
@@ -575,7 +575,7 @@ def test_an_id_or_a_name_that_may_be_of_another_is_never_sure(ours, theirs):
 
 
 @pytest.mark.shared_data
-@examples(150)
+@examples(50)
 @given(st.data())
 def test_real_calls_mapped_by_a_real_map_are_valid_and_map_back(labelled_tools, data):
     left, right = data.draw(st.sampled_from(labelled_tools))
