@@ -156,15 +156,9 @@ def test_shared_arguments_weigh_rare_words_higher():
 def test_required_arguments_are_looked_for_among_all_of_the_other():
     schema = {"type": "object", "properties": {"city": {"type": "string"}}}
     needs = {**schema, "required": ["city"]}
-    several = {
-        "type": "object",
-        "properties": {**schema["properties"], "when": {"type": "string"}},
-        "required": ["city", "when"],
-    }
-    tools = tuple(
-        Tool(name, name, "", schema=of)
-        for name, of in zip("abc", (schema, needs, several), strict=True)
-    )
+    both = tool("c", "", "city", "when")
+    several = replace(both, schema={**both.schema, "required": ["city", "when"]})
+    tools = (Tool("a", "a", schema=schema), Tool("b", "b", schema=needs), several)
     assert signals("a", "b", tools)["required_matched"] == 1.0
     assert signals("b", "c", tools)["required_matched"] == 0.5
     assert signals("a", "a", tools)["required_matched"] == 1.0
