@@ -59,10 +59,8 @@ def test_servers_tell_before_words_of_descriptions_that_have_nothing_in_common()
 def test_servers_names_and_ids_tell_where_words_do_not():
     attic, cellar = tool("list_files", "attic"), tool("list_files", "cellar")
     assert selector(attic, cellar) == ("server", ("attic", "cellar"))
-    assert selector(tool("list_files"), tool("listFiles")) == (
-        "variant",
-        ("list_files", "listFiles"),
-    )
+    names = ("list_files", "listFiles")
+    assert selector(*map(tool, names)) == ("variant", names)
     twins = [Tool(called, "list_files", server="attic") for called in ("a", "b")]
     assert selector(*twins) == ("variant", ("a", "b"))
 
