@@ -33,22 +33,10 @@ def test_a_part_of_what_the_other_works_on(one, other, part):
 @pytest.mark.parametrize(
     ("one", "other", "differ"),
     [
-        (
-            ("delete_repository", "Delete a repository for good."),
-            ("remove_star", "Take back a star."),
-            True,
-        ),
-        (
-            ("delete_playlist", "Delete a playlist."),
-            ("remove_track_from_playlist", "Remove a track."),
-            True,
-        ),
+        (("delete_repository", "Delete it."), ("remove_star", "Take back a star."), True),
+        (("delete_list", "Delete a list."), ("remove_track_from_list", "Remove a track."), True),
         (("delete_file", "Delete a file."), ("remove_file", "Remove the file."), False),
-        (
-            ("delete_note", "Delete a note, the document."),
-            ("remove_document", "Remove a note."),
-            False,
-        ),
+        (("delete_note", "Delete a document."), ("remove_document", "Remove a note."), False),
     ],
 )
 def test_what_is_taken_away(one, other, differ):

@@ -14,6 +14,7 @@ from toolscope_core.model.tool import Tool
 
 ACTIONS = "list_issues create_issue close_issue add_comment search_notes read_page".split()
 VENDORS = "github gitlab asana todoist".split()
+NAMES = [f"{vendor}_{action}" for vendor in VENDORS for action in ACTIONS]
 
 
 def tools_of(names, description="{}"):
@@ -35,8 +36,7 @@ def test_the_place_that_all_names_share_says_whose_a_tool_is():
 
 def test_a_product_of_two_words_is_one():
     names = [f"yandex_tracker_{action}" for action in ACTIONS]
-    names += [f"{vendor}_{action}" for vendor in VENDORS for action in ACTIONS]
-    assert "yandex_tracker" in by_name(tools_of(names))
+    assert "yandex_tracker" in by_name(tools_of([*names, *NAMES]))
 
 
 def test_in_a_catalog_without_that_habit_only_names_count():
@@ -47,39 +47,28 @@ def test_in_a_catalog_without_that_habit_only_names_count():
 
 def test_english_words_are_vendors_where_they_take_each_others_place():
     def at(*vendors):
-        return [
-            Tool(
-                id=f"{action}_{vendor}",
-                name=f"{action}_{vendor}",
-                description=f"At {vendor.title()}.",
-            )
-            for action in ("buy_stock", "sell_stock")
-            for vendor in vendors
-        ]
+        tools = []
+        for vendor in vendors:
+            names = [f"buy_stock_{vendor}", f"sell_stock_{vendor}"]
+            tools += tools_of(names, f"At {vendor.title()}.")
+        return tools
 
     assert by_name(at("fidelity", "harbor")).keys() == {"fidelity", "harbor"}
     assert by_name(at("fidelity")) == {}
 
 
 def test_languages_units_and_short_forms_are_no_vendors():
-    names = [
-        "translate_greek",
-        "pronounce_greek",
-        "to_celsius",
-        "from_celsius",
-        "get_api",
-        "set_api",
-    ]
+    names = "translate_greek pronounce_greek to_celsius from_celsius get_api set_api".split()
     assert by_name(tools_of(names, "Works on Greek, Celsius and Api alike: {}.")) == {}
 
 
 def test_a_catalog_that_names_its_servers_implies_none():
     named = [replace(tool, server="desk") for tool in tools_of(f"github_{a}" for a in ACTIONS)]
-    assert implied_servers(named) == ()
+    assert implied_servers(named) == implied_servers([]) == ()
 
 
 def test_nothing_depends_on_the_order_and_no_tool_is_in_two():
-    tools = tools_of([f"{vendor}_{action}" for vendor in VENDORS for action in ACTIONS])
+    tools = tools_of(NAMES)
     expected = implied_servers(tools)
     random.Random(3).shuffle(tools)
     assert implied_servers(tools) == expected
@@ -88,22 +77,13 @@ def test_nothing_depends_on_the_order_and_no_tool_is_in_two():
 
 
 def test_each_says_why():
-    servers = implied_servers(tools_of([f"{v}_{a}" for v in VENDORS for a in ACTIONS]))
+    servers = implied_servers(tools_of(NAMES))
     assert servers[0].reason == (
         "6 names begin with `asana`, as the names of this catalog do with a product"
     )
 
 
-def test_an_empty_catalog_implies_nothing():
-    assert implied_servers([]) == ()
-
-
-def shop(action, vendor):
-    text = f"Buys at {vendor.title()}."
-    return Tool(id=f"{vendor}_{action}", name=f"{vendor}_{action}", description=text)
-
-
-SHOPS = tuple(shop(action, vendor) for vendor in VENDORS for action in ACTIONS)
+SHOPS = tuple(tools_of(NAMES, "Buys there."))
 
 
 def owners_of(catalog):
@@ -139,10 +119,7 @@ def test_a_declared_server_stays_whatever_was_chosen():
 
 
 def test_a_merge_across_implied_servers_needs_a_person():
-    one, other = (
-        Tool(id=f"{v}_list_issues", name=f"{v}_list_issues", description="Lists all open issues.")
-        for v in ("github", "gitlab")
-    )
+    one, other = tools_of(["github_list_issues", "gitlab_list_issues"], "Lists all open issues.")
     pair = [replace(one, implied_server="github"), replace(other, implied_server="gitlab")]
     (reason, *_) = guards(pair, one.id, "prune", Companions(pair))
     assert reason.startswith("their names imply 2 servers: ")

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from toolscope_core.judging import learned_weights
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.judge_update import JudgeUpdate, described, fitted
 from toolscope_core.judging.learned_weights import LEAST_DECISIONS, Learned, learned, lessons
@@ -99,7 +100,8 @@ def judged(count):
     return OfflineJudge.of(tools, vectors(2 * count))
 
 
-def test_it_learns_only_from_enough_of_both_kinds_and_checks_on_decisions_left_out():
+def test_it_learns_only_from_enough_of_both_kinds_and_checks_on_decisions_left_out(monkeypatch):
+    monkeypatch.setattr(learned_weights, "_RESAMPLES", 100)
     judge = judged(40)
 
     def lesson(at, same):
@@ -113,6 +115,7 @@ def test_it_learns_only_from_enough_of_both_kinds_and_checks_on_decisions_left_o
     assert isinstance(made, Learned)
     assert made.decisions == made.pairs == 40
     assert made.before < 0.3 < 0.9 < made.after and made.helps
+    assert not replace(made, low=0.0).helps
     noise = np.random.default_rng(3)
     random = learned(judge, [replace(one, same=bool(noise.random() < 0.5)) for one in upside_down])
     assert random is not None and not random.helps, "nothing to learn, nothing offered"

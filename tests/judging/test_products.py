@@ -41,9 +41,7 @@ def test_a_tool_is_made_for_what_it_says_and_for_what_its_server_is():
     assert accounts(tool("list_gitlab_issues")) == [{"gitlab"}]
     assert accounts(tool("list_issues", "Lists issues of a GitLab project.")) == [{"gitlab"}]
     assert accounts(tool("list_issues", "Lists issues.", "jira-mcp")) == [{"jira"}]
-    assert accounts(tool("post", "Post a note on the Slack channel.", "jira")) == [
-        {"jira", "slack"}
-    ]
+    assert accounts(tool("post", "Post on the Slack channel.", "jira")) == [{"jira", "slack"}]
 
 
 def test_an_english_word_names_a_product_only_where_it_is_written_as_a_name():

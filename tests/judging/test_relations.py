@@ -94,36 +94,21 @@ def test_at_most_one_probability_decides(tools):
     assert np.array_equal(pair_probabilities.family, pair_probabilities.family.round(6))
 
 
-def test_the_thresholds_are_ordered():
-    weights = shipped_weights()
-    assert 0 < weights.unsure_at < weights.merge_at <= weights.auto_at < 1
-    assert 0 < weights.family_at < 1
-    assert weights.merge_at > 0.5
-
-
 def test_exact_copies_are_duplicates_that_serve_each_other():
     one = TOOLS[0]
     judgement = verdict(one, replace(one, id="z", server="elsewhere"))
-    assert (judgement.relation, judgement.serves, judgement.probability) == (
-        "duplicate",
-        "both",
-        1.0,
-    )
+    assert (judgement.relation, judgement.serves) == ("duplicate", "both")
+    assert judgement.probability == 1.0
     assert judgement.differs == ((), ())
     assert judgement.family < shipped_weights().family_at
 
 
-@pytest.mark.parametrize("more", ["undeclared", "undescribed", "foreign"])
-def test_an_unclear_tool_is_at_most_unsure(more):
-    one = TOOLS[0]
-    other = {
-        "undeclared": replace(one, id="z", schema=None),
-        "undescribed": replace(one, id="z", description=""),
-        "foreign": replace(
-            one, id="z", description="Holt den Kurs für zwei Währungen von der Bank."
-        ),
-    }[more]
-    judgement = verdict(one, other)
+GERMAN = "Holt den Kurs für zwei Währungen von der Bank."
+
+
+@pytest.mark.parametrize("change", [{"schema": None}, {"description": ""}, {"description": GERMAN}])
+def test_an_unclear_tool_is_at_most_unsure(change):
+    judgement = verdict(TOOLS[0], replace(TOOLS[0], id="z", **change))
     assert judgement.outcome in ("unsure", "keep", "family")
     assert judgement.probability < shipped_weights().merge_at
 
@@ -165,11 +150,8 @@ def test_another_value_of_one_selector_is_a_family_and_says_which():
         tool("b", "blueaero_fares", "List the fares of Blueaero.", "day"),
     )
     judgement = OfflineJudge.of(tools, embed(tools), biased(family_beside=16.0)).verdict(0, 1)
-    assert (judgement.relation, judgement.outcome, judgement.serves) == (
-        "parametric",
-        "family",
-        "none",
-    )
+    assert (judgement.relation, judgement.outcome) == ("parametric", "family")
+    assert judgement.serves == "none"
     assert judgement.differs == (("skyhop",), ("blueaero",))
     assert judgement.evidence[0] == "The same operation for another provider: skyhop / blueaero."
 
@@ -177,20 +159,12 @@ def test_another_value_of_one_selector_is_a_family_and_says_which():
 def test_a_general_tool_that_lists_the_value_subsumes_and_is_no_family():
     french = takes("translate_to_french", "Translate a text to French.", ["text"], text=TEXT)
     german = takes("translate_to_german", "Translate a text to German.", ["text"], text=TEXT)
-    general = takes(
-        "translate",
-        "Translate a text to a language.",
-        ["text", "language"],
-        text=TEXT,
-        language=LANGUAGES,
-    )
+    arguments = {"text": TEXT, "language": LANGUAGES}
+    general = takes("translate", "Translate a text to a language.", [*arguments], **arguments)
     judge = prepared(general, french, german)
     judgement = judge.verdict(0, 1)
-    assert (judgement.relation, judgement.serves, judgement.outcome) == (
-        "subsumes",
-        "left",
-        "merge",
-    )
+    assert (judgement.relation, judgement.outcome) == ("subsumes", "merge")
+    assert judgement.serves == "left"
     assert judge.verdict(1, 2).outcome == "merge"
     assert judge.verdict(1, 2).family < shipped_weights().family_at
     assert prepared(french, german).verdict(0, 1).outcome != "merge"

@@ -9,12 +9,8 @@ from tests.judging.arguments.test_subschema import valid
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.merging.calls import map_call, unmap_call
-from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.merging.families import own_words
 from toolscope_core.merging.synthesis import synthesise
-from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.cluster import Group
-from toolscope_core.model.decision import Constraints
 from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
@@ -63,10 +59,8 @@ def test_servers_tell_before_words_of_descriptions_that_have_nothing_in_common()
 def test_servers_names_and_ids_tell_where_words_do_not():
     attic, cellar = tool("list_files", "attic"), tool("list_files", "cellar")
     assert selector(attic, cellar) == ("server", ("attic", "cellar"))
-    assert selector(tool("list_files"), tool("listFiles")) == (
-        "variant",
-        ("list_files", "listFiles"),
-    )
+    names = ("list_files", "listFiles")
+    assert selector(*map(tool, names)) == ("variant", names)
     twins = [Tool(called, "list_files", server="attic") for called in ("a", "b")]
     assert selector(*twins) == ("variant", ("a", "b"))
 
@@ -112,24 +106,3 @@ def test_every_member_has_a_value_of_its_own_and_calls_can_be_told_apart(made):
 def test_a_selector_takes_a_free_name():
     one, other = tool("paint_red", color=TEXT), tool("paint_blue", color=TEXT)
     assert synthesise([other, one], family=True).selector == "color_2"
-
-
-def test_a_family_is_a_router_with_its_selector_in_the_reason_and_never_safe():
-    one, other = tool("get_acme_balance", town=TEXT), tool("get_zorblax_balance", town=TEXT)
-    group = Group((one.id, other.id), 1.0, family=True)
-    (cluster,) = build_clusters(Catalog((one, other)), [group], Constraints(), {}, 0.9)
-    assert (cluster.kind, cluster.relation, cluster.selector) == (
-        "router",
-        "parametric",
-        "provider",
-    )
-    assert cluster.reasons[0] == (
-        "same operation, other provider: acme / zorblax; none can take another's calls"
-    )
-    assert not cluster.safe
-
-
-def test_the_same_tools_are_a_prune_where_they_are_no_family():
-    one, other = tool("get_acme_balance", town=TEXT), tool("get_zorblax_balance", town=TEXT)
-    assert synthesise([one, other]).kind == "prune"
-    assert synthesise([one, other], family=True).kind == "router"

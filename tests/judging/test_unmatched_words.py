@@ -183,14 +183,9 @@ def test_a_matched_prune_is_accepted_by_auto(one, other):
 
 def test_what_the_kept_tool_offers_beside_is_no_reason():
     plain = tool("get_weather", "Get the weather of a town.", ["town"], town=TEXT)
-    wider = tool("get_weather", "Get the weather of a town, in a language.", ["town"], town=TEXT)
-    with_language = tool(
-        "get_weather",
-        "Get the weather of a town, in a language.",
-        ["town"],
-        town=TEXT,
-        language=TEXT,
-    )
+    text = "Get the weather of a town, in a language."
+    wider = tool("get_weather", text, ["town"], town=TEXT)
+    with_language = tool("get_weather", text, ["town"], town=TEXT, language=TEXT)
     assert reasons(wider, plain)
     assert reasons(with_language, plain) == []
 
@@ -235,18 +230,11 @@ def test_arguments_that_are_one_only_by_what_they_take(old, new, apart):
 def test_what_is_always_given_one_value_is_no_reason():
     fixed = tool("translate_to_french", "Translate a text to French.", ["text"], text=TEXT)
     values = {"type": "string", "enum": ["French", "German"]}
-    general = tool(
-        "translate", "Translate a text to a language.", ["text", "to"], text=TEXT, to=values
-    )
+    translated = "Translate a text to a language."
+    general = tool("translate", translated, ["text", "to"], text=TEXT, to=values)
     assert argument_map(fixed, general).constants == {"to": "French"}
     assert reasons(general, fixed) == ["only `translate` says “language”"]
-    named = tool(
-        "translate",
-        "Translate a text to a language.",
-        ["text", "language"],
-        text=TEXT,
-        language=values,
-    )
+    named = tool("translate", translated, ["text", "language"], text=TEXT, language=values)
     assert reasons(named, fixed) == []
 
 

@@ -22,6 +22,7 @@ def left_over(one, other):
     return unshared(one, other), unshared(other, one)
 
 
+TRANSLATE = words("translate", language={"type": "string", "enum": ["French", "German"]})
 CASES = {
     "a synonym": ("erase_file", "delete_file", "", ""),
     "a synonym that only tools use": ("fetch_note", "get_note", "", ""),
@@ -30,12 +31,7 @@ CASES = {
     "a noun made of a verb": ("analyze_text", "text_analysis", "", ""),
     "a noun made of another verb": ("recognize_text", "text_recognition", "", ""),
     "an abbreviation": ("get_repo", "get_repository", "", ""),
-    "a noun of a verb that nobody listed": (
-        "rotate_picture",
-        "picture_rotation",
-        "rotate",
-        "rotation",
-    ),
+    "a noun of an unlisted verb": ("rotate_picture", "picture_rotation", "rotate", "rotation"),
     "nouns that begin alike": ("list_customers", "list_customs", "customers", "customs"),
     "a version is of no verse": ("get_version", "get_verse", "version", "verse"),
     "two words of one stem": ("list_dependents", "list_dependencies", "dependents", "dependencies"),
@@ -55,30 +51,15 @@ CASES = {
     ),
     "one word of two": ("get_time_zone", "get_timezone", "", ""),
     "an argument says it": ("sort_by_price", words("sort", price=TEXT), "", ""),
-    "a listed value says it": (
-        "translate_to_french",
-        words("translate", language={"type": "string", "enum": ["French", "German"]}),
-        "",
-        "",
-    ),
-    "a value of another argument does not": (
-        "translate_to_welsh",
-        words("translate", language={"type": "string", "enum": ["French", "German"]}),
-        "welsh",
-        "",
-    ),
+    "a listed value says it": ("translate_to_french", TRANSLATE, "", ""),
+    "a value that is not listed does not": ("translate_to_welsh", TRANSLATE, "welsh", ""),
     "filler": (
         "get_note: This tool simply allows you to get the note, based on the given input.",
         "get_note: Get a note.",
         "",
         "",
     ),
-    "filler of a description is chosen in a name": (
-        "get_available_note",
-        "get_note",
-        "available",
-        "",
-    ),
+    "filler that was chosen in a name": ("get_available_note", "get_note", "available", ""),
     "all": ("list_all_notes", "list_notes", "all", ""),
     "not": ("list_notes: List notes not shared.", "list_notes: List notes shared.", "not", ""),
     "not, beside notes": (
@@ -87,12 +68,7 @@ CASES = {
         "not",
         "",
     ),
-    "not, in a name": (
-        "get_notes_not_archived: Get notes.",
-        "get_archived_notes: Get notes.",
-        "not",
-        "",
-    ),
+    "not, in a name": ("get_notes_not_archived", "get_archived_notes", "not", ""),
     "the start of a word that both say": (
         "get_arch: Get the architecture.",
         "get_it: Get the architecture.",
@@ -192,6 +168,10 @@ NAMES = st.lists(
     max_size=3,
 ).map("_".join)
 WORDS = st.builds(words, NAMES, SENTENCES)
+FILLER = st.lists(
+    st.sampled_from("this tool simply allows you to provide the given input data".split()),
+    max_size=6,
+).map(" ".join)
 
 
 @given(WORDS, WORDS)
@@ -205,15 +185,7 @@ def test_nothing_is_left_over_beside_itself(one):
     assert unshared(one, one) == ()
 
 
-@given(
-    NAMES,
-    SENTENCES,
-    WORDS,
-    st.lists(
-        st.sampled_from("this tool simply allows you to provide the given input data".split()),
-        max_size=6,
-    ).map(" ".join),
-)
+@given(NAMES, SENTENCES, WORDS, FILLER)
 def test_a_sentence_of_filler_adds_no_word(name, description, other, filler):
     filler = " ".join(word for word in filler.split() if is_filler(word))
     before, after = words(name, description), words(name, f"{description}. {filler}.")

@@ -18,19 +18,11 @@ ALPHAS = {
 
 
 def test_gold_and_calls_follow_and_the_rest_stays():
-    row = {
-        "id": 7,
-        "gold": ["a", "c"],
-        "calls": [{"tool": "a", "arguments": {"q": "x"}, "n": 1}],
-        "x": None,
-    }
+    call = {"tool": "a", "arguments": {"q": "x"}, "n": 1}
+    row = {"id": 7, "gold": ["a", "c"], "calls": [call], "x": None}
     done = relabel_query(row, PHI, ALPHAS)
-    assert done.row == {
-        "id": 7,
-        "gold": ["b", "c"],
-        "calls": [{"tool": "b", "arguments": {"query": "x", "kind": "web"}, "n": 1}],
-        "x": None,
-    }
+    mapped = {"tool": "b", "arguments": {"query": "x", "kind": "web"}, "n": 1}
+    assert done.row == {"id": 7, "gold": ["b", "c"], "calls": [mapped], "x": None}
     assert done.changed
     assert done.shrunk == ()
     assert list(done.row) == list(row)

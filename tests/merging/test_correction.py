@@ -24,10 +24,10 @@ def groups(table, constraints=None, copies=None, divide=True):
     return corrected(edges, judged(table), links, copies or {}, divide=divide)
 
 
-def corrected(edges, judge, links, copies, divide=True):
-    """``correct`` for edges between ids."""
+def corrected(edges, judge, links, copies, divide=True, at=AT, ids=()):
+    """``correct`` for edges between ids, by default between those that have edges."""
     joined = merge_graph(edges, links).edges
-    ids = tuple(sorted({tool for pair in joined for tool in (pair.left, pair.right)}))
+    ids = ids or tuple(sorted({tool for pair in joined for tool in (pair.left, pair.right)}))
     rows = {tool: row for row, tool in enumerate(ids)}
     ends = np.array([(rows[pair.left], rows[pair.right]) for pair in joined], dtype=np.int32)
     left, right = ends.reshape(-1, 2).T
@@ -36,7 +36,7 @@ def corrected(edges, judge, links, copies, divide=True):
     def by_row(left, right):
         return judge([Pair(ids[a], ids[b]) for a, b in zip(left, right, strict=True)])
 
-    return correct(RowGraph(ids, firsts, left, right), by_row, AT, links, divide=divide)
+    return correct(RowGraph(ids, firsts, left, right), by_row, at, links, divide=divide)
 
 
 @st.composite
@@ -102,20 +102,24 @@ def test_names_do_not_matter_where_no_tie_is_broken_by_them(table, order):
     assert before == {frozenset(g.members) for g in groups(renamed)}
 
 
-@given(tables(), st.lists(st.sets(st.sampled_from(IDS), min_size=2, max_size=3), max_size=2))
+WISHES = st.lists(st.sets(st.sampled_from(IDS), min_size=2, max_size=3), max_size=2)
+
+
+def constraints_of(wishes):
+    """The first group has to be together, the tools of the second apart where both can hold."""
+    must = tuple(frozenset(wish) for wish in wishes[:1])
+    apart = {Pair(a, b) for wish in wishes[1:] for a in wish for b in wish if a < b}
+    kept = frozenset(p for p in apart if not any({p.left, p.right} <= group for group in must))
+    return Constraints(must=must, cannot=kept)
+
+
+@given(tables(), WISHES)
 def test_people_are_obeyed(table, wishes):
-    must = tuple(frozenset(w) for w in wishes[:1])
-    apart = frozenset(
-        Pair.of(a, b)
-        for wish in wishes[1:]
-        for a in wish
-        for b in wish
-        if a < b and not any({a, b} <= group for group in must)
-    )
-    parts = groups(table, Constraints(must=must, cannot=apart))
-    for group in must:
+    links = constraints_of(wishes)
+    parts = groups(table, links)
+    for group in links.must:
         assert any(frozenset(g.members) == group and g.decided for g in parts)
-    for pair in apart:
+    for pair in links.cannot:
         assert not any({pair.left, pair.right} <= set(g.members) for g in parts)
 
 
@@ -192,15 +196,12 @@ def test_a_suspended_group_that_nothing_proposes_is_still_shown():
 
 @given(
     tables(),
-    st.lists(st.sets(st.sampled_from(IDS), min_size=2, max_size=3), max_size=2),
+    WISHES,
     st.dictionaries(st.sampled_from("cde"), st.sampled_from("ab"), max_size=2),
     st.booleans(),
 )
 def test_it_agrees_with_the_slow_way(table, wishes, copies, divide):
-    must = tuple(frozenset(wish) for wish in wishes[:1])
-    apart = {Pair(a, b) for wish in wishes[1:] for a in wish for b in wish if a < b}
-    kept = frozenset(p for p in apart if not any({p.left, p.right} <= group for group in must))
-    links = Constraints(must=must, cannot=kept)
+    links = constraints_of(wishes)
     edges = {pair: p for pair, p in table.items() if p >= AT}
     edges |= {Pair(first, copy): 1.0 for copy, first in copies.items()}
     joined = merge_graph(edges, links).edges
@@ -212,26 +213,10 @@ def test_it_agrees_with_the_slow_way(table, wishes, copies, divide):
 CUTS = st.sampled_from([0.22, 0.28, 0.3, 0.47, 0.6, 0.62, 0.72, 0.78, 0.8, 0.95])
 
 
-@given(
-    tables(),
-    st.lists(st.sets(st.sampled_from(IDS), min_size=2, max_size=3), max_size=2),
-    st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=4),
-    CUTS,
-)
+@given(tables(), WISHES, st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=4), CUTS)
 def test_at_every_cut_the_groups_are_those_of_the_slow_way(table, wishes, dropped, cut):
-    must = tuple(frozenset(wish) for wish in wishes[:1])
-    apart = {Pair(a, b) for wish in wishes[1:] for a in wish for b in wish if a < b}
-    kept = frozenset(p for p in apart if not any({p.left, p.right} <= group for group in must))
-    links = Constraints(must=must, cannot=kept)
+    links = constraints_of(wishes)
     gone = {Pair.of(IDS[a], IDS[b]) for a, b in dropped if a != b}
     edges = {pair: p for pair, p in table.items() if p >= cut and pair not in gone}
-    joined = merge_graph(edges, links).edges
-    ends = np.array([(IDS.index(p.left), IDS.index(p.right)) for p in joined], dtype=np.int32)
-    left, right = ends.reshape(-1, 2).T
-    graph = RowGraph(IDS, np.arange(len(IDS), dtype=np.int32), left, right)
-
-    def by_row(left, right):
-        return judged(table)([Pair(IDS[a], IDS[b]) for a, b in zip(left, right, strict=True)])
-
-    expected = slow_correct(joined, judged(table), cut, links, {})
-    assert correct(graph, by_row, cut, links) == expected
+    expected = slow_correct(merge_graph(edges, links).edges, judged(table), cut, links, {})
+    assert corrected(edges, judged(table), links, {}, at=cut, ids=IDS) == expected

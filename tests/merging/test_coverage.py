@@ -39,6 +39,7 @@ def coverage(*tools, links=(), alike=()):
 
 
 COUNT = {"limit": {"type": "integer"}}
+NO_PLACE = "the merged tool has no such parameter"
 
 
 @pytest.mark.parametrize(
@@ -46,11 +47,7 @@ COUNT = {"limit": {"type": "integer"}}
     [
         (tool("b", "find", "query", **COUNT), "as it is", ()),
         (tool("b", "find", "q", **COUNT), "mapped", ()),
-        (
-            tool("b", "find", "query"),
-            "gateway",
-            ("`limit`: the merged tool has no such parameter",),
-        ),
+        (tool("b", "find", "query"), "gateway", (f"`limit`: {NO_PLACE}",)),
         (replace(tool("b", "find", "query", **COUNT), schema=None), "alike", ()),
     ],
 )
@@ -70,14 +67,10 @@ def test_the_use_of_a_server_is_said_with_what_would_be_lost():
 
 def test_instances_are_named_by_their_configuration():
     servers = [Server(name, started=f"npx -y files --folder={name}") for name in ("work", "home")]
-    assert configured_names(["work", "home"], servers) == [
-        "work (`--folder=work`)",
-        "home (`--folder=home`)",
-    ]
-    assert configured_names(["work", "other"], servers[:1]) == [
-        "work (`npx -y files --folder=work`)",
-        "other",
-    ]
+    names = configured_names(["work", "home"], servers)
+    assert names == ["work (`--folder=work`)", "home (`--folder=home`)"]
+    names = configured_names(["work", "other"], servers[:1])
+    assert names == ["work (`npx -y files --folder=work`)", "other"]
 
 
 def test_what_is_as_likely_as_not_counts_is_said_and_merges_nothing_unseen():
@@ -122,19 +115,16 @@ def test_the_best_tool_serves_and_what_is_left_is_named():
         f"Switch off a: b does the job of 2 of its 4 tools; −{made.tokens} tokens; you lose "
         "`move`, `open`."
     )
-    assert [(one.server, one.others) for one in servers.of_pairs()] == [
-        ("a", ("b",)),
-        ("b", ("a",)),
-    ]
+    both_ways = [("a", ("b",)), ("b", ("a",))]
+    assert [(one.server, one.others) for one in servers.of_pairs()] == both_ways
 
 
 def test_what_is_held_open_goes_as_a_whole():
     own = tool("a", "open_tab", "url", description="Open a browser tab.")
     other = tool("b", "new_tab", "url", description="Open a browser tab.")
     made = coverage(own, other, links=[("a/open_tab", "b/new_tab")]).of("a", ["b"])
-    assert (
-        "others cannot use its browsers and tabs: switch off all of its tools or none" in made.keeps
-    )
+    kept = "others cannot use its browsers and tabs: switch off all of its tools or none"
+    assert kept in made.keeps
 
 
 def chain(*links):

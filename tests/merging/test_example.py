@@ -66,11 +66,8 @@ def test_a_near_miss_waits_for_a_person(plans):
 
 def test_two_airlines_are_a_family_with_the_airline_as_selector(plans):
     cluster = cluster_of(plans["all"], "wayfare-travel/skyhop_check_fares")
-    assert (cluster.kind, cluster.relation, cluster.selector) == (
-        "router",
-        "parametric",
-        "provider",
-    )
+    assert (cluster.kind, cluster.relation) == ("router", "parametric")
+    assert cluster.selector == "provider"
     schema = cluster.document.schema["properties"]["provider"]
     assert schema["enum"] == ["skyhop", "blueaero"], "the canonical's first"
     assert len(cluster.members) == 2
@@ -118,11 +115,8 @@ def test_the_shadowing_tool_is_blocked_and_never_canonical(analysis, plans):
 
 def test_a_pruned_name_that_is_cited_is_reported(plans):
     (left,) = plans["auto"].dangling
-    assert (left.tool_id, left.cites, left.now) == (
-        "pinboard-notes/pin_note",
-        "fetch_note",
-        "get_note",
-    )
+    assert left.tool_id == "pinboard-notes/pin_note"
+    assert (left.cites, left.now) == ("fetch_note", "get_note")
 
 
 def test_what_the_judge_misses_stands_in_the_tour(plans):

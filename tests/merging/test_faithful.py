@@ -14,18 +14,10 @@ def takes(*names):
     return {"type": "object", "properties": properties, "required": list(names)}
 
 
-FIND = Tool(
-    "find",
-    "find_notes",
-    "Finds notes that hold the words. See https://notes.example/help.",
-    schema=takes("text"),
-)
-SEARCH = Tool(
-    "search",
-    "search_notes",
-    "Searches notes by `text`. Warning: the search index is deleted permanently.",
-    schema=takes("text"),
-)
+FINDS = "Finds notes that hold the words. See https://notes.example/help."
+SEARCHES = "Searches notes by `text`. Warning: the search index is deleted permanently."
+FIND = Tool("find", "find_notes", FINDS, schema=takes("text"))
+SEARCH = Tool("search", "search_notes", SEARCHES, schema=takes("text"))
 PURGE = Tool("purge", "purge_notes", "Purges notes.", schema=takes("colour", "shade"))
 PRUNE = synthesise((FIND, SEARCH), chosen="find")
 ROUTER = synthesise((FIND, PURGE))
@@ -36,6 +28,11 @@ def codes(description, made=PRUNE, members=(FIND, SEARCH), around=None, **other)
     document = replace(made.document, description=description, **other)
     broken = violations(document, made, members, around or Surroundings(frozenset({"send_mail"})))
     return [violation.code for violation in broken]
+
+
+def with_property(name, content):
+    schema = ROUTER.document.schema
+    return {**schema, "properties": {**schema["properties"], name: content}}
 
 
 def test_kinds_are_as_meant():
@@ -125,11 +122,8 @@ def test_a_prune_promises_what_the_tool_that_stays_does(text, number):
     made = synthesise((COUNTS, SIZES), chosen="sizes")
     assert made.kind == "prune"
     document = replace(made.document, description=f"{text} Do not call it on devices.")
-    details = [
-        one.message
-        for one in violations(document, made, (COUNTS, SIZES), Surroundings())
-        if one.code == "ability"
-    ]
+    broken = violations(document, made, (COUNTS, SIZES), Surroundings())
+    details = [one.message for one in broken if one.code == "ability"]
     assert details == ([f"it speaks of {number} as only counts does"] if number else [])
 
 
@@ -165,14 +159,9 @@ def test_notes_of_tools_that_speak_to_models_need_not_survive():
 
 @pytest.mark.case(55)
 def test_an_invented_parameter_is_named():
-    schema = {**ROUTER.document.schema}
-    schema["properties"] = {**schema["properties"], "token": {"type": "string"}}
-    assert codes(
-        "Finds or purges notes; see https://notes.example/help.",
-        ROUTER,
-        (FIND, PURGE),
-        schema=schema,
-    ) == ["parameter"]
+    schema = with_property("token", {"type": "string"})
+    text = "Finds or purges notes; see https://notes.example/help."
+    assert codes(text, ROUTER, (FIND, PURGE), schema=schema) == ["parameter"]
 
 
 def test_a_lost_argument_is_named():
@@ -196,11 +185,7 @@ def test_no_text_makes_the_validator_raise(text):
 
 
 def test_changes_name_the_places():
-    schema = {**ROUTER.document.schema}
-    schema["properties"] = {
-        **schema["properties"],
-        "text": {"type": "string", "description": "Words."},
-    }
+    schema = with_property("text", {"type": "string", "description": "Words."})
     after = replace(ROUTER.document, name="seek", description="New.", schema=schema)
     assert [(c.place, c.after) for c in changes(ROUTER.document, after)] == [
         ("name", "seek"),

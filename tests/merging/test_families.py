@@ -56,11 +56,13 @@ def every(tools, chance=0.9):
 AMAZON, EBAY = tool("get_amazon_price"), tool("get_ebay_price")
 STOCK = tool("get_amazon_stock")
 PRICES = (AMAZON, EBAY, STOCK)
+PRICED = (AMAZON.id, EBAY.id)
+NEVER = Constraints(cannot=frozenset({Pair(*PRICED)}))
 
 
 def test_only_one_selector_varies():
     (group,) = groups(PRICES, every(PRICES))
-    assert group.members == ("get_amazon_price", "get_ebay_price")
+    assert group.members == PRICED
     assert group.family
     assert group.weakest_edge == 0.9
 
@@ -68,14 +70,14 @@ def test_only_one_selector_varies():
 def test_the_weakest_pair_is_one_of_the_family():
     weak = {pair: AT for pair in every(PRICES) if STOCK.id in (pair.left, pair.right)}
     (group,) = groups(PRICES, {**every(PRICES), **weak})
-    assert (group.members, group.weakest_edge) == (("get_amazon_price", "get_ebay_price"), 0.9)
+    assert (group.members, group.weakest_edge) == (PRICED, 0.9)
 
 
 def test_words_of_descriptions_make_no_second_selector():
     pairs = zip(PRICES, ("Cheap.", "Dear.", "Rare."), strict=True)
     tools = tuple(replace(one, description=text) for one, text in pairs)
     (group,) = groups(tools, every(tools))
-    assert group.members == ("get_amazon_price", "get_ebay_price")
+    assert group.members == PRICED
 
 
 def test_a_third_value_of_the_selector_belongs_to_it():
@@ -116,13 +118,12 @@ def test_a_family_for_whose_every_pair_a_model_stands_is_whole_whatever_it_is_ca
     assert set(group.members) == {one.id for one in PRICES}
     missing = Pair.of(EBAY.id, STOCK.id)
     (group,) = groups(PRICES, every(PRICES), stands=lambda pair: pair != missing)
-    assert group.members == ("get_amazon_price", "get_ebay_price")
+    assert group.members == PRICED
 
 
 def test_what_people_keep_apart_is_no_family():
-    never = Constraints(cannot=frozenset({Pair("get_amazon_price", "get_ebay_price")}))
     assert groups(PRICES[:2], every(PRICES[:2])) != ()
-    assert groups(PRICES[:2], every(PRICES[:2]), never) == ()
+    assert groups(PRICES[:2], every(PRICES[:2]), NEVER) == ()
 
 
 @st.composite
@@ -198,17 +199,16 @@ def test_a_tool_of_a_same_job_group_is_in_no_family(tmp_path):
 )
 def test_what_a_gateway_may_not_or_cannot_call_is_in_no_family(tools, findings, tmp_path):
     assert families(catalog_of(*tools, findings=findings), tmp_path) == []
-    assert families(catalog_of(AMAZON, EBAY), tmp_path) == [("get_amazon_price", "get_ebay_price")]
+    assert families(catalog_of(AMAZON, EBAY), tmp_path) == [PRICED]
 
 
 def test_never_merge_holds_for_families_of_the_catalog(tmp_path):
-    never = Constraints(cannot=frozenset({Pair("get_amazon_price", "get_ebay_price")}))
-    assert families(catalog_of(AMAZON, EBAY), tmp_path, constraints=never) == []
+    assert families(catalog_of(AMAZON, EBAY), tmp_path, constraints=NEVER) == []
 
 
 def test_what_people_put_together_as_a_family_stays_one(tmp_path):
-    decided = [Group(("get_amazon_price", "get_ebay_price"), 0.95, decided=True)]
-    links = Constraints(families=(frozenset({"get_amazon_price", "get_ebay_price"}),))
+    decided = [Group(PRICED, 0.95, decided=True)]
+    links = Constraints(families=(frozenset(PRICED),))
     catalog = catalog_of(AMAZON, EBAY)
     assert families(catalog, tmp_path, decided, family={}) == []
     assert families(catalog, tmp_path, decided, links, family={}) == [decided[0].members]
@@ -249,26 +249,16 @@ def test_clusters_do_not_depend_on_the_order_of_the_file(tmp_path_factory, order
 
 def test_a_general_tool_that_lists_the_value_is_a_prune(tmp_path):
     languages = {"type": "string", "enum": ["French", "German"]}
-    general = Tool(
-        "translate",
-        "translate",
-        "Translate a text to a language.",
-        schema={
-            "type": "object",
-            "properties": {"item": TEXT, "language": languages},
-            "required": ["item", "language"],
-        },
-    )
-    french = replace(
-        tool("translate_to_french", description="Translate a text to French."),
-        schema={"type": "object", "properties": {"item": TEXT}, "required": ["item"]},
-    )
-    german = replace(french, id="translate_to_german", name="translate_to_german")
-    german = replace(german, description="Translate a text to German.")
-    catalog = catalog_of(general, french, german)
-    analysis = analyse(
-        catalog, AnalysisConfig(threshold=0.01), WordEmbedder(), VectorCache(tmp_path)
-    )
+
+    def requiring_all(called, target, **more):
+        one = tool(called, description=f"Translate a text to {target}.", **more)
+        return replace(one, schema={**one.schema, "required": [*one.schema["properties"]]})
+
+    general = requiring_all("translate", "a language", language=languages)
+    french = requiring_all("translate_to_french", "French")
+    catalog = catalog_of(general, french, requiring_all("translate_to_german", "German"))
+    config = AnalysisConfig(threshold=0.01)
+    analysis = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path))
     (cluster,) = plan_merge(analysis, [], PlanConfig(accept="auto")).clusters
     assert (cluster.kind, cluster.relation, cluster.canonical) == ("prune", "subsumes", "translate")
     assert cluster.members == ("translate", "translate_to_french", "translate_to_german")

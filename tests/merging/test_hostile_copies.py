@@ -31,7 +31,11 @@ def read(*servers):
 
 
 def poisoned(hidden):
-    return TEXT.replace("letter", f"let{hidden}ter")
+    return record(TEXT.replace("letter", f"let{hidden}ter"))
+
+
+def beside_the_clean_one(copy):
+    return read(("a-mirror", [copy]), ("post-office", [record(TEXT)]))
 
 
 def planned(catalog, tmp_path, accept, log=()):
@@ -49,8 +53,7 @@ def accepted(catalog):
 @pytest.mark.case(42)
 @pytest.mark.parametrize("kind", HIDDEN)
 def test_a_copy_with_hidden_text_is_seen_and_takes_no_part(kind, tmp_path):
-    odd = record(poisoned(HIDDEN[kind]))
-    catalog = read(("a-mirror", [odd]), ("post-office", [record(TEXT)]))
+    catalog = beside_the_clean_one(poisoned(HIDDEN[kind]))
     assert catalog.blocked == {COPY}
     finding = ranked_findings(catalog)[0]
     assert (finding.severity, finding.tool_id) == ("block", COPY)
@@ -65,8 +68,7 @@ def test_a_copy_with_hidden_text_is_seen_and_takes_no_part(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", ["zero-width space", "tag characters", "direction overrides"])
 def test_after_a_person_said_yes_the_clean_one_is_what_agents_get(kind, tmp_path):
-    odd = record(poisoned(HIDDEN[kind]))
-    catalog = read(("a-mirror", [odd]), ("post-office", [record(TEXT)]))
+    catalog = beside_the_clean_one(poisoned(HIDDEN[kind]))
     plan = planned(catalog, tmp_path, "none", (accepted(catalog),))
     (cluster,) = plan.clusters
     assert (cluster.state, cluster.canonical) == ("accepted", CLEAN)
@@ -74,7 +76,7 @@ def test_after_a_person_said_yes_the_clean_one_is_what_agents_get(kind, tmp_path
 
 
 def test_where_every_member_is_poisoned_a_person_is_needed(tmp_path):
-    odd = record(poisoned("\u200b"))
+    odd = poisoned("\u200b")
     catalog = read(("a-mirror", [odd]), ("post-office", [odd]))
     assert catalog.blocked == {CLEAN, COPY}
     for policy in ("auto", "all"):
@@ -94,7 +96,7 @@ def test_where_every_member_is_poisoned_a_person_is_needed(tmp_path):
     ],
 )
 def test_a_shadow_is_kept_out_like_hidden_text(added, tmp_path):
-    catalog = read(("a-mirror", [record(f"{TEXT} {added}")]), ("post-office", [record(TEXT)]))
+    catalog = beside_the_clean_one(record(f"{TEXT} {added}"))
     assert catalog.blocked == {COPY}
     plan = planned(catalog, tmp_path, "all")
     assert plan.applied == ()
@@ -102,8 +104,7 @@ def test_a_shadow_is_kept_out_like_hidden_text(added, tmp_path):
 
 
 def test_a_copy_in_disguised_letters_is_kept_out(tmp_path):
-    copy = record(TEXT, name="send_lеttеr")  # Cyrillic е
-    catalog = read(("a-mirror", [copy]), ("post-office", [record(TEXT)]))
+    catalog = beside_the_clean_one(record(TEXT, name="send_lеttеr"))  # Cyrillic е
     assert catalog.blocked == {"a-mirror/send_lеttеr"}
     assert planned(catalog, tmp_path, "all").applied == ()
 

@@ -39,21 +39,18 @@ def test_the_models_merges_are_edges_and_its_keeps_are_none():
     assert model_verdicts.edges({AC: 0.99, BC: 0.99}, BARS) == {AB: 0.95}
 
 
-def test_pairs_that_were_not_asked_about_keep_the_offline_verdict():
-    assert verdicts_from(verdict_of("keep", 0.1)).edges({AC: 0.97}, BARS) == {AC: 0.97}
-
-
-def test_a_merge_below_theta_is_no_edge_at_a_higher_theta():
-    assert verdicts_from(verdict_of("merge")).edges({}, BARS, least=0.9) == {}
-
-
-def test_a_hesitant_merge_is_an_edge_at_the_threshold():
-    assert verdicts_from(verdict_of("merge", 0.55)).edges({}, BARS) == {AB: 0.85}
-
-
-def test_a_family_is_no_edge_of_a_merge_and_takes_the_offline_edge_away():
-    model_verdicts = verdicts_from(fixed(), verdict_of("merge", 0.95, AC))
-    assert model_verdicts.edges({AB: 0.99, BC: 0.97}, BARS) == {AC: 0.95, BC: 0.97}
+@pytest.mark.parametrize(
+    ("verdicts", "offline", "least", "edges"),
+    [
+        ([verdict_of("keep", 0.1)], {AC: 0.97}, 0.0, {AC: 0.97}),
+        ([verdict_of("merge")], {}, 0.9, {}),
+        ([verdict_of("merge", 0.55)], {}, 0.0, {AB: 0.85}),
+        ([fixed(), verdict_of("merge", 0.95, AC)], {AB: 0.99, BC: 0.97}, 0.0, {AC: 0.95, BC: 0.97}),
+    ],
+    ids=["of a pair not asked about", "below theta", "of a hesitant merge", "beside a family"],
+)
+def test_the_edges_of_a_merge(verdicts, offline, least, edges):
+    assert verdicts_from(*verdicts).edges(offline, BARS, least) == edges
 
 
 def test_families_are_what_the_model_calls_so_and_offline_ones_of_pairs_not_asked():

@@ -35,6 +35,15 @@ def clusters(cat, *groups, constraints=NOTHING, edits=None, auto_at=0.9):
     return build_clusters(cat, made, constraints, edits or {}, auto_at)
 
 
+def merged_by_auto(cat):
+    accepted = accept(clusters(cat, "ab"), PlanConfig(accept="auto"), frozenset())
+    return apply_clusters(cat, accepted, False)
+
+
+def edit_of(ids="ab", **document):
+    return {frozenset(ids): Edit(document=document)}
+
+
 A, B = tool("a", "get_page", url=TEXT), tool("b", "fetch_page", url=TEXT)
 C = tool("c", "list_rooms", building=TEXT)
 CATALOG = catalog(A, B, C)
@@ -57,7 +66,7 @@ def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
     (cluster,) = clusters(CATALOG, "ab")
     assert cluster.safe
     assert (cluster.kind, cluster.canonical) == ("prune", "a")
-    plan = apply_clusters(CATALOG, accept([cluster], PlanConfig(accept="auto"), frozenset()), False)
+    plan = merged_by_auto(CATALOG)
     assert [t.tool.id for t in plan.tools] == ["a", "c"]
     assert [alpha.tool_id for alpha in plan.arguments] == ["a", "b"]
     assert [(r.old_id, r.new_id, r.status) for r in plan.relabels] == [
@@ -168,11 +177,9 @@ def test_states_come_from_what_people_said(links, group, state):
 
 
 def test_a_new_description_keeps_the_prune_and_a_new_name_makes_a_router():
-    edits = {frozenset("ab"): Edit(document={"description": "Reads one web page."})}
-    (cluster,) = clusters(CATALOG, "ab", edits=edits)
+    (cluster,) = clusters(CATALOG, "ab", edits=edit_of(description="Reads one web page."))
     assert (cluster.kind, cluster.document.description) == ("prune", "Reads one web page.")
-    edits = {frozenset("ab"): Edit(document={"name": "read_page"})}
-    (cluster,) = clusters(CATALOG, "ab", edits=edits)
+    (cluster,) = clusters(CATALOG, "ab", edits=edit_of(name="read_page"))
     assert cluster.kind == "router"
     built = accept([cluster], PlanConfig(accept="all"), frozenset())
     plan = apply_clusters(CATALOG, built, routers=True)
@@ -189,15 +196,14 @@ def test_other_words_for_an_argument_leave_its_maps_and_what_was_guessed():
     assert any(alpha.inferred for alpha in before.arguments)
     schema = before.document.schema
     properties = {**schema["properties"], "user_id": {**TEXT, "description": "Whose it is."}}
-    edits = {frozenset("ab"): Edit(document={"schema": {**schema, "properties": properties}})}
+    edits = edit_of(schema={**schema, "properties": properties})
     (after,) = clusters(catalog(sent, queued), Group(("a", "b"), 0.95, family=True), edits=edits)
     assert after.document.schema["properties"] == properties
     assert (after.arguments, after.reasons) == (before.arguments, before.reasons)
 
 
 def test_an_edit_that_loses_an_argument_is_never_applied():
-    schema = {"type": "object", "properties": {"address": TEXT}}
-    edits = {frozenset("ab"): Edit(document={"schema": schema})}
+    edits = edit_of(schema={"type": "object", "properties": {"address": TEXT}})
     (cluster,) = clusters(CATALOG, Group(("a", "b"), 0.95, decided=True), edits=edits)
     assert all(set(alpha.dropped) == {"url"} for alpha in cluster.arguments)
     assert cluster.state == "conflict"
@@ -205,11 +211,8 @@ def test_an_edit_that_loses_an_argument_is_never_applied():
 
 
 def test_an_edit_that_loses_or_breaks_the_selector_is_never_applied():
-    one, two = (
-        tool("a", "send", "mail", to=TEXT, cc=TEXT),
-        tool("b", "send", "chat", to=TEXT, room=TEXT),
-    )
-    cat = catalog(one, two)
+    mail = tool("a", "send", "mail", to=TEXT, cc=TEXT)
+    cat = catalog(mail, tool("b", "send", "chat", to=TEXT, room=TEXT))
     (router,) = clusters(cat, "ab")
     properties = dict(router.document.schema["properties"])
     assert properties["server"]["enum"] == ["mail", "chat"]
@@ -217,8 +220,8 @@ def test_an_edit_that_loses_or_breaks_the_selector_is_never_applied():
         {k: v for k, v in properties.items() if k != "server"},
         {**properties, "server": {"type": "string", "enum": ["A", "B"]}},
     ):
-        edit = Edit(document={"schema": {"type": "object", "properties": changed}})
-        (cluster,) = clusters(cat, "ab", edits={frozenset("ab"): edit})
+        edits = edit_of(schema={"type": "object", "properties": changed})
+        (cluster,) = clusters(cat, "ab", edits=edits)
         assert cluster.state == "conflict"
         assert any("no longer says" in reason for reason in cluster.reasons)
 
@@ -226,10 +229,7 @@ def test_an_edit_that_loses_or_breaks_the_selector_is_never_applied():
 def test_two_clusters_may_not_end_in_one_name_however_it_is_spelled():
     d = tool("d", "show_rooms", building=TEXT)
     cat = catalog(A, B, C, d)
-    edits = {
-        frozenset("ab"): Edit(document={"name": "Look"}),
-        frozenset("cd"): Edit(document={"name": "look"}),
-    }
+    edits = edit_of("ab", name="Look") | edit_of("cd", name="look")
     assert {c.state for c in clusters(cat, "ab", "cd", edits=edits)} == {"conflict"}
 
 
@@ -238,7 +238,7 @@ def test_blocked_text_needs_a_person_who_rewrites_it():
     cat = catalog(A, B, C, findings=findings)
     group = Group(("a", "b"), 0.95, decided=True)
     assert clusters(cat, group)[0].state == "conflict"
-    edits = {frozenset("ab"): Edit(document={"description": "Reads a page."})}
+    edits = edit_of(description="Reads a page.")
     assert clusters(cat, group, edits=edits)[0].state == "accepted"
 
 
@@ -254,8 +254,7 @@ def test_a_router_with_a_blocked_member_is_not_applied():
 
 
 def test_a_name_of_a_tool_outside_the_cluster_is_a_conflict():
-    edits = {frozenset("ab"): Edit(document={"name": "list_rooms"})}
-    (cluster,) = clusters(CATALOG, "ab", edits=edits)
+    (cluster,) = clusters(CATALOG, "ab", edits=edit_of(name="list_rooms"))
     assert cluster.state == "conflict"
     assert any("list_rooms" in reason for reason in cluster.reasons)
 
@@ -267,10 +266,7 @@ def test_a_text_that_still_cites_a_pruned_name_is_listed():
     returns = {"type": "object", "properties": {"id": {"description": "Pass it to fetch_page."}}}
     returning = replace(tool("g", "open"), returns=returns)
     cat = catalog(A, B, citing, nested, pathed, returning)
-    plan = apply_clusters(
-        cat, accept(clusters(cat, "ab"), PlanConfig(accept="auto"), frozenset()), False
-    )
-    assert [(d.tool_id, d.cites, d.now) for d in plan.dangling] == [
+    assert [(d.tool_id, d.cites, d.now) for d in merged_by_auto(cat).dangling] == [
         (tool_id, "fetch_page", "get_page") for tool_id in "defg"
     ]
 
@@ -279,23 +275,16 @@ def test_names_that_are_paths_are_found_whole():
     twins = [tool(i, f"web/{verb}_page", x=TEXT) for i, verb in (("a", "get"), ("b", "fetch"))]
     citing = tool("d", "help", description="Call web/fetch_page first, or (web/fetch_page).")
     cat = catalog(*twins, citing)
-    plan = apply_clusters(
-        cat, accept(clusters(cat, "ab"), PlanConfig(accept="auto"), frozenset()), False
-    )
-    assert [(d.tool_id, d.cites, d.now) for d in plan.dangling] == [
+    assert [(d.tool_id, d.cites, d.now) for d in merged_by_auto(cat).dangling] == [
         ("d", "web/fetch_page", "web/get_page")
     ]
 
 
 def test_a_plan_that_loses_a_tool_is_not_let_through():
     plan = apply_clusters(CATALOG, (), False)
-    from dataclasses import replace
-
     with pytest.raises(ValueError, match="partition"):
         check_plan(replace(plan, tools=plan.tools[1:]))
-    merged = apply_clusters(
-        CATALOG, [replace(c, state="accepted") for c in clusters(CATALOG, "ab")], False
-    )
+    merged = merged_by_auto(CATALOG)
     lossy = tuple(replace(alpha, lossy=("it is cut",)) for alpha in merged.arguments)
     with pytest.raises(ValueError, match="α loses nothing"):
         check_plan(replace(merged, arguments=lossy))

@@ -24,7 +24,7 @@ def members(draw):
     return [draw(tools(tool_id)) for tool_id in ("a", "b", "c")[: draw(st.integers(2, 3))]]
 
 
-@examples(200)
+@examples(60)
 @given(members(), st.data())
 def test_every_members_calls_are_served_and_can_be_told_apart(group, data):
     made = synthesise(group)

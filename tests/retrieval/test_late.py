@@ -184,30 +184,27 @@ TOOLS = (
 )
 
 
+def ranked(folder, embedder, tools=TOOLS, **config):
+    search = Retriever(tools, embedder, VectorCache(folder), RetrievalConfig(**config))
+    return search.search(ToolRequest("send mail"), 3)
+
+
 def test_reranked_places_say_so_and_candidates_alone_are_compared(tmp_path, embedder):
-    config = RetrievalConfig(rerank="late", candidates=2)
-    retriever = Retriever(TOOLS, embedder, VectorCache(tmp_path), config)
-    places = retriever.search(ToolRequest("send mail"), 3)
+    places = ranked(tmp_path, embedder, rerank="late", candidates=2)
     assert [one.tool_id for one in places] == ["a", "b", "c"]
     assert places[0].parts[2] == pytest.approx(0.7 / 1.7)
     assert places[2].parts[2] == 0.0
     assert all(sum(one.parts) == pytest.approx(one.score) for one in places)
-    none = RetrievalConfig(rerank="none")
-    plain = Retriever(TOOLS, embedder, VectorCache(tmp_path), none).search(
-        ToolRequest("send mail"), 3
-    )
+    plain = ranked(tmp_path, embedder, rerank="none")
     assert all(one.parts[2] == 0.0 for one in plain)
-    weightless = RetrievalConfig(rerank="late", rerank_weight=0.0)
-    same = Retriever(TOOLS, embedder, VectorCache(tmp_path), weightless)
-    assert [one.score for one in same.search(ToolRequest("send mail"), 3)] == [
-        one.score for one in plain
-    ]
-    assert Retriever((), embedder, VectorCache(tmp_path), config).search(ToolRequest("x")) == ()
+    weightless = ranked(tmp_path, embedder, rerank="late", rerank_weight=0.0)
+    assert [one.score for one in weightless] == [one.score for one in plain]
+    assert ranked(tmp_path, embedder, (), rerank="late") == ()
 
 
 def test_an_embedder_without_tokens_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="fake-words gives no vectors of tokens"):
-        Retriever(TOOLS, WordEmbedder(), VectorCache(tmp_path), RetrievalConfig(rerank="late"))
+        ranked(tmp_path, WordEmbedder(), rerank="late")
 
 
 def test_the_real_model_gives_tokens_of_length_one():
@@ -225,8 +222,7 @@ def test_tools_are_reranked_by_default_where_the_embedder_can_and_servers_are_no
     tmp_path, embedder
 ):
     def rerank_parts(one):
-        places = Retriever(TOOLS, one, VectorCache(tmp_path)).search(ToolRequest("send mail"), 3)
-        return [place.parts[2] for place in places]
+        return [place.parts[2] for place in ranked(tmp_path, one)]
 
     assert max(rerank_parts(embedder)) == pytest.approx(0.7 / 1.7)
     assert rerank_parts(WordEmbedder()) == [0.0, 0.0, 0.0]

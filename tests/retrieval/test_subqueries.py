@@ -6,10 +6,16 @@ import re
 import pytest
 
 from tests.cli.test_cli import EXAMPLE, run
+from tests.support.fakes import WordEmbedder
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.retrieval.subqueries import IN_VIEW, recorded_splits
 
 PARTS = ["Translate a text to French", "Write a file"]
+
+
+@pytest.fixture(autouse=True)
+def _an_embedder_of_words(monkeypatch):
+    monkeypatch.setattr("toolscope_core.llm.embedders.MiniLmEmbedder", WordEmbedder)
 
 
 def answer(body):
@@ -25,6 +31,22 @@ def server(model_server):
 
 
 @pytest.fixture
+def out(tmp_path):
+    return tmp_path / "run.jsonl"
+
+
+@pytest.fixture
+def search(queries, out):
+    """Runs the command on a file of queries."""
+
+    def search(splitter, *more, **expected):
+        arguments = ("--queries", queries, "--out", out, "--decompose", splitter)
+        return run("search", EXAMPLE, *arguments, *more, **expected)
+
+    return search
+
+
+@pytest.fixture
 def queries(tmp_path):
     file = tmp_path / "q.jsonl"
     rows = [{"id": str(n), "query": f"Job {n}: do all of it", "steps": PARTS} for n in range(10)]
@@ -37,15 +59,13 @@ def subqueries(out):
 
 
 @pytest.mark.parametrize(("splitter", "calls"), [("dummy", 2), ("context", 10)])
-def test_a_model_splits_and_is_asked_once(server, queries, tmp_path, splitter, calls):
-    out = tmp_path / "run.jsonl"
-    search = ("search", EXAMPLE, "--queries", queries, "--out", out, "--decompose", splitter)
-    run(*search)
+def test_a_model_splits_and_is_asked_once(server, search, out, splitter, calls):
+    search(splitter)
     assert subqueries(out) == [PARTS] * 10
     assert len(server.received) == calls
     shown = server.received[0].user.count("--- begin tool")
     assert shown == (IN_VIEW if splitter == "context" else 0)
-    run(*search)
+    search(splitter)
     assert len(server.received) == calls, "the ledger has the answers"
 
 
@@ -54,34 +74,29 @@ def test_one_request_is_split_too(server):
     assert f"part 1: {PARTS[0]}" in done.output and "translate_to_french" in done.output
 
 
-def test_replies_that_cannot_be_used_end_the_search(server, queries, tmp_path):
+def test_replies_that_cannot_be_used_end_the_search(server, search, out):
     server.mode = "malformed"
-    out = tmp_path / "run.jsonl"
-    search = ("search", EXAMPLE, "--queries", queries, "--out", out, "--decompose", "dummy")
-    assert "10 of 10 answers" in run(*search, code=1).stderr and not out.exists()
+    assert "10 of 10 answers" in search("dummy", code=1).stderr and not out.exists()
     server.mode = "ok"
-    run(*search)
+    search("dummy")
     assert subqueries(out) == [PARTS] * 10
 
 
-def test_a_budget_pauses_and_nothing_is_written(server, queries, tmp_path):
-    out = tmp_path / "run.jsonl"
-    search = ("search", EXAMPLE, "--queries", queries, "--out", out, "--decompose", "dummy")
-    told = run(*search, "--budget-calls", 1, code=2).stderr
+def test_a_budget_pauses_and_nothing_is_written(server, search, out):
+    told = search("dummy", "--budget-calls", 1, code=2).stderr
     assert "paused: budget: 1 calls" in told and not out.exists()
-    run(*search)
+    search("dummy")
     assert subqueries(out) == [PARTS] * 10
     assert len(server.received) == 2
 
 
-def test_a_file_of_splits_is_taken_by_id_and_steps_are_the_querys_own(queries, tmp_path):
-    splits, out = tmp_path / "splits.jsonl", tmp_path / "run.jsonl"
+def test_a_file_of_splits_is_taken_by_id_and_steps_are_the_querys_own(search, out, tmp_path):
+    splits = tmp_path / "splits.jsonl"
     splits.write_text(json.dumps({"id": "3", "dummy": ["one thing", " ", "another"]}))
-    search = ("search", EXAMPLE, "--queries", queries, "--out", out, "--decompose")
-    done = run(*search, "dummy", "--splits", splits)
+    done = search("dummy", "--splits", splits)
     assert "9 without steps, searched whole" in done.output
     assert [one for one in subqueries(out) if one] == [["one thing", "another"]]
-    run(*search, "steps")
+    search("steps")
     assert subqueries(out) == [PARTS] * 10
 
 

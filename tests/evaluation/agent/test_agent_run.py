@@ -11,6 +11,7 @@ from tests.cli.test_cli import run
 from tests.mcp.gateway.stub_toolset import NORTH, configuration, write_stub_toolset
 from toolscope_core.mcp.gateway.own_client import result_in_words
 
+PAUSE = "toolscope_core.model.configuration.Patience.pause"
 QUERIES = [
     {"id": "q1", "query": "Read the file a.txt", "gold": ["north/read_file"]},
     {"id": "q2", "query": "Repeat the number 3 of the south", "gold": ["south/same"]},
@@ -27,12 +28,12 @@ WISHES = {
 }
 
 
-def scripted(body):
+def scripted(body, wishes_of=WISHES):
     """Calls every tool that is offered and does what the user wants, then says so."""
     messages = body["messages"]
     if messages[-1]["role"] == "tool":
         return {"content": "Done."}
-    wishes = next(one for words, one in WISHES.items() if words in messages[1]["content"])
+    wishes = next(one for words, one in wishes_of.items() if words in messages[1]["content"])
     offered = names_offered(body)
     return calling({name: json.dumps(wishes[name]) for name in wishes if name in offered})
 
@@ -106,15 +107,8 @@ def test_only_calls_that_succeed_at_the_right_original_serve_a_need(agent, endpo
     wrong_store = {"work": {"act": "x", "server": "north"}}
     failing = {"read_file": {}, "get": {}}
 
-    def turn(body):
-        messages = body["messages"]
-        wishes = wrong_store if "south" in messages[1]["content"] else failing
-        names = [name for name in wishes if name in names_offered(body)]
-        if messages[-1]["role"] == "tool":
-            return {"content": "Done."}
-        return calling({name: json.dumps(wishes[name]) for name in names})
-
-    endpoint.turn = turn
+    wishes = {"Read the file": failing, "south": wrong_store}
+    endpoint.turn = lambda body: scripted(body, wishes)
     side = json.loads(agent("--json", "--allow-changes", "--side", "merged").output)["sides"][0]
     assert side["correct"]["mean"] == side["served"]["mean"] == 0.0
     assert side["failed_calls"] == pytest.approx(1 / 3)
@@ -133,9 +127,8 @@ def test_answers_are_graded_by_what_is_expected_and_by_a_judge(agent, endpoint, 
     side = json.loads(agent(*options).output)["sides"][0]
     whys = {query: row["why"] for (query, _), row in rows(tmp_path).items()}
     assert (side["right"], side["wrong"]) == (1, 2), whys
-    assert whys["q1"] == "" and whys["q2"].startswith(
-        'north/read_file {"file_path":"b"}: expected is'
-    )
+    assert whys["q1"] == ""
+    assert whys["q2"].startswith('north/read_file {"file_path":"b"}: expected is')
     assert whys["q3"] == "strict saw nobody in the south."
 
 
@@ -150,10 +143,8 @@ def test_every_request_begins_in_the_state_that_the_command_makes(agent, endpoin
     options = ("--request-deadline", 1, "--out", tmp_path / "endless.jsonl")
     assert "did not end in 1 seconds" in agent("--reset", endless, *options, code=2).output
     failing = f"{sys.executable} -c \"raise SystemExit('no disk')\""
-    assert (
-        "ended with 1: no disk"
-        in agent("--reset", failing, "--turns", 3, "--out", tmp_path / "other.jsonl", code=2).output
-    )
+    options = ("--turns", 3, "--out", tmp_path / "other.jsonl")
+    assert "ended with 1: no disk" in agent("--reset", failing, *options, code=2).output
 
 
 def test_what_the_originals_answer_reaches_the_model(agent, endpoint):
@@ -238,7 +229,7 @@ def test_an_estimate_starts_and_sends_nothing(agent, endpoint, tmp_path):
     ],
 )
 def test_an_endpoint_that_gives_no_answer_stops_it(agent, endpoint, monkeypatch, mode, parts):
-    monkeypatch.setattr("toolscope_core.model.configuration.Patience.pause", lambda *_: None)
+    monkeypatch.setattr(PAUSE, lambda *_: None)
     endpoint.mode = mode
     output = agent("--concurrency", 1, code=2).output
     assert all(part in output for part in parts)
@@ -249,7 +240,8 @@ def test_a_run_of_which_no_answer_can_be_used_ends_with_1(agent, endpoint):
     assert "no request came to an answer" in agent("--first", 1, code=1).output
 
 
-def test_a_flaky_endpoint_is_asked_again(agent, endpoint):
+def test_a_flaky_endpoint_is_asked_again(agent, endpoint, monkeypatch):
+    monkeypatch.setattr(PAUSE, lambda *_: 0.0)
     endpoint.mode = "flaky"
     report = json.loads(agent("--json", "--first", 2).output)
     assert [side["unanswered"] for side in report["sides"]] == [0, 0]

@@ -14,6 +14,13 @@ def changes(left, right):
     return (*other, *(one for one in silent if "written as text" in one))
 
 
+def with_defaults(one, other, description="", required=()):
+    return [
+        tool(name, name, required, x=text(description, default=value))
+        for name, value in (("a", one), ("b", other))
+    ]
+
+
 def test_calls_that_come_to_mean_something_else_are_told_of():
     loud = tool("a", "f", dry={"type": "boolean", "default": True}, zip={"type": "integer"})
     quiet = tool("b", "g", dry={"type": "boolean", "default": False}, zip=text())
@@ -29,10 +36,7 @@ def test_calls_that_come_to_mean_something_else_are_told_of():
     ("one", "other"), [("Any", "any"), (None, "x"), ("null", "x"), ("", "x"), ("None", None)]
 )
 def test_defaults_that_say_the_same_or_nothing_are_no_difference(one, other):
-    left, right = (
-        tool(i, i, ["x"], x=text(default=d)) for i, d in zip("ab", (one, other), strict=True)
-    )
-    assert changes(left, right) == ()
+    assert changes(*with_defaults(one, other)) == ()
 
 
 def test_a_declared_value_beside_a_declared_nothing_is_told_of():
@@ -51,13 +55,9 @@ def test_a_switch_that_may_be_neither_is_not_one_that_is_off():
     assert changes(unset, off) == ("if left out, `paid` of a is null, and `paid` of b false",)
 
 
-def in_words(one, other, **more):
+def in_words(one, other):
     """The changes between two tools whose argument is described so."""
-    left, right = (
-        tool(i, i, x=text(description, **more))
-        for i, description in zip("ab", (one, other), strict=True)
-    )
-    return changes(left, right)
+    return changes(tool("a", "a", x=text(one)), tool("b", "b", x=text(other)))
 
 
 @pytest.mark.parametrize(
@@ -94,16 +94,11 @@ def test_what_no_description_states_clearly_is_no_difference(one, other):
 
 
 def test_a_schema_is_heard_before_a_description():
-    left, right = (
-        tool(i, i, x=text("Default is 'red'.", default=value))
-        for i, value in zip("ab", ("blue", "red"), strict=True)
-    )
+    left, right = with_defaults("blue", "red", "Default is 'red'.")
     assert changes(left, right) == ('if left out, `x` of a is "blue", and `x` of b "red"',)
     assert changes(tool("b", "a", x=text("Default is 'red'.")), left)
 
 
 def test_an_argument_that_is_always_given_has_no_default():
-    left, right = (
-        tool(i, i, ["x"], x=text(default=value)) for i, value in (("a", "p"), ("b", "q"))
-    )
-    assert changes(left, right) == ()
+    assert changes(*with_defaults("p", "q", required=["x"])) == ()
+    assert changes(*with_defaults("p", "q"))

@@ -65,6 +65,11 @@ def tool(tool_id, name, description):
     )
 
 
+def cluster_of(*tools):
+    (cluster,) = build_clusters(Catalog(tools), [Group(("a", "b"))], Constraints(), {}, 0.9)
+    return cluster
+
+
 @pytest.mark.parametrize(("one", "text", "other", "other_text", "expected"), TABLE)
 def test_units_that_differ_make_a_map_lossy_and_are_named(one, text, other, other_text, expected):
     assert expected in difference(named(one, text), named(other, other_text))
@@ -93,8 +98,7 @@ def test_a_format_counts_as_what_is_said():
 
 def test_a_merge_over_units_keeps_both_arguments_and_is_left_to_a_person():
     left, right = tool("a", "temperature", "in Celsius"), tool("b", "temperature", "in Fahrenheit")
-    catalog = Catalog((left, right))
-    (cluster,) = build_clusters(catalog, [Group(("a", "b"))], Constraints(), {}, 0.9)
+    cluster = cluster_of(left, right)
     assert cluster.kind == "router"
     assert any("degrees Celsius" in reason for reason in cluster.reasons)
     assert accept([cluster], PlanConfig(), frozenset())[0].state == "proposed"
@@ -103,14 +107,7 @@ def test_a_merge_over_units_keeps_both_arguments_and_is_left_to_a_person():
 
 
 def test_a_guessed_argument_makes_no_drop_in():
-    tools = tuple(
-        Tool(one, "book", "Books it.", schema={"type": "object", "properties": {name: sub}})
-        for one, name, sub in (
-            ("a", "start_time", {"type": "string", "description": "Start time"}),
-            ("b", "event_time", {"type": "string", "description": "Event time"}),
-        )
-    )
-    (cluster,) = build_clusters(Catalog(tools), [Group(("a", "b"))], Constraints(), {}, 0.9)
+    cluster = cluster_of(tool("a", "start_time", "Start"), tool("b", "event_time", "Event"))
     assert cluster.kind == "router"
     assert any("only guessed" in reason for reason in cluster.reasons)
     assert not cluster.safe
