@@ -5,9 +5,9 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
-
-import pytest
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "toolscope_core"
@@ -95,22 +95,40 @@ def part_of(path: Path) -> str:
     return inside.parts[0].removesuffix(".py")
 
 
+@cache
 def is_module(name: str) -> bool:
     path = ROOT.joinpath(*name.split("."))
     return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
 
 
-def imports(path: Path) -> set[str]:
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+class Module(NamedTuple):
+    imports: frozenset[str]
+    """The modules that a file imports, anywhere in it."""
+    classes: tuple[str, ...]
+
+
+@cache
+def read_module(path: Path) -> Module:
+    tree = ast.parse(path.read_text("utf-8"))
+    names = set()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
-                found.add(inner if is_module(inner) else str(node.module))
-    return found
+                names.add(inner if is_module(inner) else str(node.module))
+    classes = (node.name for node in tree.body if isinstance(node, ast.ClassDef))
+    return Module(frozenset(names), tuple(classes))
+
+
+def imports(path: Path) -> frozenset[str]:
+    return read_module(path).imports
+
+
+def vendors(path: Path) -> set[str]:
+    return {name.split(".")[0] for name in imports(path)}
 
 
 FILES = sorted(path for path in CORE.glob("*/**/*.py"))
@@ -140,25 +158,29 @@ def test_a_modules_name_says_which_one_it_is():
 
 
 def test_a_classs_name_says_which_one_it_is():
-    trees = [ast.parse(path.read_text("utf-8")) for path in FILES]
-    classes = (node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef))
+    classes = (name for path in FILES for name in read_module(path).classes)
     names = Counter(name for name in classes if not name.startswith("_"))
     assert [name for name, count in names.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORE)))
-def test_a_package_imports_those_before_it(path):
-    own = PACKAGES.index(part_of(path))
-    assert core_parts(path) <= set(PACKAGES[: own + 1])
-    assert not [name for name in imports(path) if name.split(".")[0] in ("ui", "pages")]
+def test_a_package_imports_those_before_it():
+    allowed = {name: {*PACKAGES[: row + 1]} for row, name in enumerate(PACKAGES)}
+    later = {
+        str(path.relative_to(CORE)): more
+        for path in FILES
+        if (more := core_parts(path) - allowed[part_of(path)] | vendors(path) & {"ui", "pages"})
+    }
+    assert later == {}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORE)))
-def test_vendors_only_where_named(path):
-    own = part_of(path)
-    for name in imports(path):
-        vendor = name.split(".")[0]
-        assert own in VENDORS.get(vendor, {own}), f"{own} imports {vendor}"
+def test_vendors_only_where_named():
+    elsewhere = [
+        f"{path.relative_to(CORE)} imports {vendor}"
+        for path in FILES
+        for vendor in vendors(path) & VENDORS.keys()
+        if part_of(path) not in VENDORS[vendor]
+    ]
+    assert elsewhere == []
 
 
 def test_modules_inside_a_folder_form_no_cycle():
@@ -178,15 +200,20 @@ def test_modules_inside_a_folder_form_no_cycle():
 SCREEN = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted(ROOT.glob("ui/**/*.py"))]
 
 
-@pytest.mark.parametrize("path", SCREEN, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_page_imports_another(path):
+def test_no_page_imports_another():
     """What two pages use is in ui/shared, which imports no page."""
-    inside = path.relative_to(ROOT).parts
-    own = path.stem if inside[0] == "pages" else inside[1] if len(inside) > 2 else ""
-    used = {name.split(".")[1] for name in imports(path) if name.startswith("ui.")} - {"shared"}
-    assert used <= {own}
-    vendors = {name.split(".")[0] for name in imports(path)}
-    assert not vendors & {"sqlmodel", "sqlalchemy", "faiss"}
+    others = {}
+    for path in SCREEN:
+        inside = path.relative_to(ROOT).parts
+        own = path.stem if inside[0] == "pages" else inside[1] if len(inside) > 2 else ""
+        used = {name.split(".")[1] for name in imports(path) if name.startswith("ui.")}
+        others["/".join(inside)] = used - {"shared", own}
+    assert {path: used for path, used in others.items() if used} == {}
+
+
+def test_no_page_reaches_into_the_store_or_an_index():
+    hidden = {"sqlmodel", "sqlalchemy", "faiss"}
+    assert [path for path in SCREEN if vendors(path) & hidden] == []
 
 
 def test_the_screen_has_a_folder_for_each_page():
@@ -194,11 +221,15 @@ def test_the_screen_has_a_folder_for_each_page():
     assert folders == {*PAGES, "shared"}
 
 
-@pytest.mark.parametrize("path", SCREEN, ids=lambda path: str(path.relative_to(ROOT)))
-def test_only_what_draws_imports_streamlit(path):
-    inside = path.relative_to(ROOT).parts
-    draws = inside[0] != "ui" or path.stem.endswith("_panel") or path.stem in DRAWS
-    assert draws or "streamlit" not in {name.split(".")[0] for name in imports(path)}
+def test_only_what_draws_imports_streamlit():
+    def draws(path):
+        return (
+            path.parent in (ROOT, ROOT / "pages")
+            or path.stem.endswith("_panel")
+            or path.stem in DRAWS
+        )
+
+    assert [path for path in SCREEN if "streamlit" in vendors(path) and not draws(path)] == []
 
 
 REVIEW_MODULES = 203
@@ -227,16 +258,3 @@ def test_pages_holds_pages():
     assert {path.name for path in (ROOT / "pages").iterdir() if path.name != "__pycache__"} == {
         f"{name}.py" for name in listed
     }
-
-
-def test_importing_the_package_loads_nothing_heavy():
-    heavy = "torch streamlit umap openai mcp sentence_transformers faiss sklearn plotly sqlmodel".split()
-    code = (
-        f"import sys; import {PACKAGE}, {PACKAGE}.merging.pipeline, {PACKAGE}.export.bundle; "
-        f"import {PACKAGE}.llm; "
-        f"print([m for m in {heavy!r} if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
