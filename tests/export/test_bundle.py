@@ -316,8 +316,6 @@ def test_a_neutral_toolset_of_another_version_is_refused(analysis):
     for version, words in [
         ({}, "it has no version"),
         ({"version": 2}, "its version is 2"),
-        ({"version": 3}, "its version is 3"),
-        ({"version": "x"}, 'its version is "x"'),
         ({"version": float("nan")}, "its version is NaN"),
     ]:
         with pytest.raises(CatalogError, match=f"t.json is not a bundle's.*{words}; export"):
