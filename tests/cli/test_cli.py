@@ -12,6 +12,7 @@ from referencing import Registry
 from typer.testing import CliRunner
 
 from tests.support.catalogs import accepting
+from tests.support.fakes import WordEmbedder
 from tests.support.json_files import read_json, read_lines, write_json, write_lines
 from toolscope_core import __version__
 from toolscope_core.catalog.readers import read_catalog
@@ -389,7 +390,10 @@ def test_prepare_brings_the_example_once(tmp_path):
 @pytest.mark.parametrize(
     "name", ["bfcl", *(pytest.param(name, marks=pytest.mark.nightly) for name in LARGER)]
 )
-def test_every_catalog_merges_and_every_gold_call_is_kept(name, shared_data, tmp_path):
+def test_every_catalog_merges_and_every_gold_call_is_kept(name, shared_data, tmp_path, monkeypatch):
+    """By day with the embedder of words, at night with the model."""
+    if name == "bfcl":
+        monkeypatch.setattr("toolscope_core.llm.embedders.MiniLmEmbedder", WordEmbedder)
     file, count = CATALOGS[name]
     out = tmp_path / name
     merging = ("merge", shared_data / file, "--out", out, "--accept", "all", "--routers")
