@@ -11,8 +11,6 @@ from benchmarks.papers import __main__ as papers
 from benchmarks.papers.paper_sets import PLANS, PaperSet
 from benchmarks.papers.toolscope_tables import by_name
 from tests.support.json_files import read_lines, write_lines
-from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.call_coverage import GoldCall
 from toolscope_core.evaluation.example import example_path, example_queries
 from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
@@ -26,23 +24,23 @@ README = Path(papers.__file__).with_name("README.md").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
-def sets(tmp_path_factory):
-    """By how many queries it has the example under the name of a benchmark, of which variants and
-    splits are recorded.
+def sets(tmp_path_factory, small, small_queries):
+    """The example under the name of a benchmark, or two servers of it and so many of their queries;
+    variants and splits are recorded.
     """
     data, queries = tmp_path_factory.mktemp("data"), read_lines(example_queries())
     splits = [{"id": one["id"], "dummy": ["look"], "context": ["look", "write"]} for one in queries]
-    tool = read_isolated(load_paths([example_path()])).tools[0].id
-    variant = {"tool": tool, "expanded": "Looks.", "questions": ["Could you look?"]}
+    variant = {"expanded": "Looks.", "questions": ["Could you look?"]}
     (data / "bfcl").mkdir()
-    write_lines(data / "bfcl" / "augmented.jsonl", variant)
+    write_lines(data / "bfcl" / "augmented.jsonl", {"tool": "wordsmith-text/translate", **variant})
     write_lines(data / "bfcl" / PLANS, *splits)
 
     @cache
     def read(most=None):
-        options = ExperimentOptions(write_lines(data / f"{most}.jsonl", *queries[:most]))
-        laboratory = Laboratory([example_path()], options, read_environment())
-        return PaperSet("bfcl", example_path(), laboratory)
+        catalog, rows = (small, read_lines(small_queries)) if most else (example_path(), queries)
+        options = ExperimentOptions(write_lines(data / f"{most}.jsonl", *rows[:most]))
+        laboratory = Laboratory([catalog], options, read_environment())
+        return PaperSet("bfcl", catalog, laboratory)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TOOLSCOPE_DATA", str(data))
@@ -51,7 +49,7 @@ def sets(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def rows(sets):
-    most = {name: None if name.startswith("t2v") else 6 for name in MADE}
+    most = {name: None if name.startswith("t2v") else 5 for name in MADE}
     return cache(lambda name: list(papers.TABLES[name].rows(sets(most[name]))))
 
 

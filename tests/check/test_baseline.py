@@ -1,5 +1,6 @@
 import json
 import os
+from shutil import copytree
 
 import pytest
 
@@ -23,10 +24,17 @@ from toolscope_core.model.pair import Pair
 MAILS, WEATHERS = Pair.of(MAIL.id, OTHER_MAIL.id), Pair.of(WEATHER.id, OTHER_WEATHER.id)
 
 
-@pytest.fixture
-def bundle(tmp_path):
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
     cut = decided("threshold", similarity=0.7, probability=0.9)
-    return write_bundle(tmp_path / "bundle", tmp_path, ACCEPTED, REJECTED, cut)
+    place = tmp_path_factory.mktemp("written")
+    return write_bundle(place / "bundle", place, ACCEPTED, REJECTED, cut)
+
+
+@pytest.fixture
+def bundle(written, tmp_path):
+    """A copy that a test may change."""
+    return copytree(written, tmp_path / "bundle")
 
 
 def test_a_bundle_holds_the_tools_as_they_came_in_and_what_was_said_of_them(bundle):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from shutil import copytree
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -21,16 +22,29 @@ def _words(monkeypatch):
     monkeypatch.setattr(embedders, "embedder_of", lambda *_: WordEmbedder())
 
 
+@pytest.fixture(scope="module")
+def accepted(tmp_path_factory):
+    """The bundle that catalogs are compared with."""
+    place = tmp_path_factory.mktemp("accepted")
+    return write_bundle(place / "bundle", place, ACCEPTED)
+
+
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def here(accepted, tmp_path, monkeypatch):
+    """A folder with a copy of the bundle and a catalog that has one tool more."""
     monkeypatch.chdir(tmp_path)
-    write_bundle(tmp_path / "bundle", tmp_path, ACCEPTED)
+    copytree(accepted, tmp_path / "bundle")
     write_catalog(tmp_path / "tools.json", *BEFORE.tools, NEW)
     return tmp_path
 
 
+def check(*more, code=0):
+    """Compares the catalog with the bundle."""
+    return run("check", "tools.json", "--baseline", "bundle", *more, code=code)
+
+
 def test_without_limits_everything_is_told_and_nothing_fails(here):
-    done = run("check", "tools.json", "--baseline", "bundle")
+    done = check()
     first, pair, *_ = done.stdout.splitlines()
     assert first == "6 tools; 1 added; none breaking"
     assert pair.startswith("overlap  gamma/send_mail, alpha/send_mail: the same job, probability 1")
@@ -50,7 +64,7 @@ def test_without_limits_everything_is_told_and_nothing_fails(here):
     ],
 )
 def test_a_limit_that_is_not_kept_ends_with_1(here, options, reason):
-    done = run("check", "tools.json", "--baseline", "bundle", *options, code=int(bool(reason)))
+    done = check(*options, code=int(bool(reason)))
     assert reason in done.stderr and bool(done.stderr) == bool(reason)
 
 
@@ -76,16 +90,15 @@ def test_texts_that_name_a_tool_that_is_gone_are_told_with_line_and_new_name(her
     (here / "skills" / "SKILL.md").write_text(text)
     old = replace(SUM, id="alpha/old_sum", name="old_sum")
     write_bundle(here / "bundle", here, ACCEPTED, before=catalog(*BEFORE.tools, old))
-    arguments = ("tools.json", "--baseline", "bundle", "--texts", "skills")
-    done = run("check", *arguments, "--sarif", "r.sarif", "--fail-on", "text", code=1)
+    done = check("--texts", "skills", "--sarif", "r.sarif", "--fail-on", "text", code=1)
     assert "text     skills/SKILL.md:2: names a tool that is gone" in done.stdout
     assert "old_sum is gone" in done.stdout
     assert "mcp__beta__send_mail is called alpha/send_mail now" in done.stdout
     assert "2 lines of texts that name a tool that is gone" in done.stderr
     assert "skills/SKILL.md" in (here / "r.sarif").read_text()
-    assert "is no folder" in run("check", *arguments[:3], "--texts", "none", code=2).stderr
+    assert "is no folder" in check("--texts", "none", code=2).stderr
     (here / "skills" / "SKILL.md").write_text("send_mail", "utf-16")
-    done = run("check", *arguments, "--fail-on", "unread", code=1)
+    done = check("--texts", "skills", "--fail-on", "unread", code=1)
     assert "unread   skills/SKILL.md: is not UTF-8" in done.stdout
 
 
@@ -99,18 +112,18 @@ def test_cases_fail_where_another_tool_is_found_than_before(here):
         '{"id": "2", "query": "Add up numbers", "gold": ["alpha/get_weather"]}\n'
         '{"id": "3", "query": "Send a mail sum", "gold": [], "forbidden": ["gamma/mail_sum"]}\n'
     )
-    asked = ("check", "tools.json", "--baseline", "bundle", "--cases", "cases.jsonl")
-    done = run(*asked, "--max-new-confusions", 1, "--junit", "j.xml", code=1)
+    asked = ("--cases", "cases.jsonl", "--max-new-confusions")
+    done = check(*asked, 1, "--junit", "j.xml", code=1)
     assert "3 cases replayed: 3 not as asked, 2 new confusions" in done.stdout
     assert "2 new confusions, at most 1 allowed" in done.stderr
     told = "confusion alpha/send_mail, gamma/mail_sum: the second is found for a request that asks"
     assert told in done.stdout and "needs alpha/send_mail or beta/send_mail" in done.stdout
     assert "gamma/mail_sum: is found for a request that forbids it" in done.stdout
     assert ET.parse(here / "j.xml").getroot().get("failures") == "2"
-    run(*asked, "--max-new-confusions", 2)
+    check(*asked, 2)
     same = run("check", "bundle", "--baseline", "bundle", "--cases", "cases.jsonl")
     assert "3 cases replayed: 1 not as asked, 0 new confusions" in same.stdout
-    assert "give --cases" in run(*asked[:4], "--max-new-confusions", 1, code=2).stderr
+    assert "give --cases" in check("--max-new-confusions", 1, code=2).stderr
 
 
 def test_the_reports_are_written_and_equal_each_time(here):
@@ -118,7 +131,7 @@ def test_the_reports_are_written_and_equal_each_time(here):
         options = ("--summary", "out/s.md", "--junit", "out/j.xml", "--sarif", "out/r.sarif")
         app = ("--app-url", "https://tools.example", "--app-catalog", "X")
         limit = ("--max-new-overlaps", 0)
-        run("check", "tools.json", "--baseline", "bundle", *options, *limit, *app, code=1)
+        check(*options, *limit, *app, code=1)
         return {path.name: path.read_bytes() for path in (here / "out").iterdir()}
 
     first = written()
@@ -137,7 +150,7 @@ def test_the_reports_are_written_and_equal_each_time(here):
 def test_a_record_that_cannot_be_read_is_told(here):
     records = json.loads((here / "tools.json").read_text("utf-8"))
     (here / "tools.json").write_text(json.dumps([*records, {"name": 7}]), "utf-8")
-    failed = run("check", "tools.json", "--baseline", "bundle", "--fail-on", "problem", code=1)
+    failed = check("--fail-on", "problem", code=1)
     assert "cannot be read, and is not checked" in failed.stdout.splitlines()[1]
     assert "1 record that cannot be read" in failed.stderr
 
@@ -145,7 +158,7 @@ def test_a_record_that_cannot_be_read_is_told(here):
 def test_a_long_list_is_cut_on_the_terminal(here):
     many = [on(f"s{n:02}", MAIL) for n in range(13)]
     write_catalog(here / "tools.json", *BEFORE.tools, *many)
-    done = run("check", "tools.json", "--baseline", "bundle")
+    done = check()
     assert "overlap  and 3 more; --summary lists them" in done.stdout
 
 
@@ -158,13 +171,13 @@ def test_the_threshold_is_the_one_given_else_that_of_a_bundle_of_the_same_model(
         return compare(catalog, baseline, judge)
 
     monkeypatch.setattr(comparison_report, "compare", watched)
-    run("check", "tools.json", "--baseline", "bundle")
-    run("check", "tools.json", "--baseline", "bundle", "--threshold", 0.9)
+    check()
+    check("--threshold", 0.9)
     run("check", "tools.json", "--baseline", "tools.json")
     assert seen == [0.4, 0.9, None]
 
 
 def test_names_reach_the_terminal_escaped(here):
     write_catalog(here / "tools.json", *BEFORE.tools, on("\x1b[2J", MAIL))
-    done = run("check", "tools.json", "--baseline", "bundle")
+    done = check()
     assert "\x1b" not in done.output and "⟨U+001B⟩" in done.output

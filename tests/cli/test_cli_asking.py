@@ -4,34 +4,38 @@ import json
 import re
 from contextlib import closing, contextmanager
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 import typer
 
 from tests.cli.test_cli import run
-from tests.support.catalogs import example_catalog
 from tests.support.json_files import read_json, read_lines, write_json, write_lines
 from tests.support.replies import answering, questions_of, same_verb, served
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli import app
 from toolscope_core.cli.model_options import AskRequest
-from toolscope_core.evaluation.example import example_path
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.environment import read_environment
 from toolscope_core.store.engine import Store
 
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = str(example_path())
-TOOLS = example_catalog().tools
 SECRET = "sk-secret-0123456789"
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """A server of the example, for what does not depend on how many there are."""
-    servers = [one for one in read_json(example_path()) if one["server"] == "pinboard-notes"]
-    return write_json(tmp_path_factory.mktemp("small") / "catalog.json", servers)
+def tools(small):
+    return read_catalog(load_paths([small])).tools
+
+
+@pytest.fixture
+def merge(small):
+    """Merges the small catalog with a model as the judge."""
+
+    def merge(out, *args, code=0):
+        return run("merge", small, "--out", out, "--judge", "llm", *args, code=code)
+
+    return merge
 
 
 @pytest.fixture
@@ -40,15 +44,11 @@ def server(model_server):
     return model_server
 
 
-def merge(out, *args, catalog=EXAMPLE, code=0):
-    return run("merge", catalog, "--out", out, "--judge", "llm", *args, code=code)
-
-
 def files(folder):
     return {p.name: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def test_a_merge_by_a_model_says_who_judged_and_is_the_same_again(server, tmp_path):
+def test_a_merge_by_a_model_says_who_judged_and_is_the_same_again(server, merge, tmp_path):
     output = merge(tmp_path / "b").output
     host = server.origin.removeprefix("http://")
     assert f"m at {host}: " in output and f"{len(server.received)} calls" in output
@@ -64,16 +64,18 @@ def test_a_merge_by_a_model_says_who_judged_and_is_the_same_again(server, tmp_pa
     assert files(tmp_path / "b") == files(tmp_path / "again")
 
 
-def test_offline_nobody_is_asked_and_the_options_of_a_model_are_refused(server, tmp_path):
-    run("merge", EXAMPLE, "--out", tmp_path / "b")
+def test_offline_nobody_is_asked_and_the_options_of_a_model_are_refused(server, small, tmp_path):
+    run("merge", small, "--out", tmp_path / "b")
     about = read_json(tmp_path / "b/manifest.json")
     assert about["configuration"]["judge"] == "offline" and not server.received
     for option in (("--model", "x"), ("--budget-calls", "3"), ("--paper",), ("--documents",)):
-        output = run("merge", EXAMPLE, "--out", tmp_path / "b", *option, code=2).stderr
+        output = run("merge", small, "--out", tmp_path / "b", *option, code=2).stderr
         assert "--judge llm" in output
 
 
-def test_documents_of_a_model_are_in_the_bundle_and_the_refused_are_listed(server, tmp_path):
+def test_documents_of_a_model_are_in_the_bundle_and_the_refused_are_listed(
+    server, merge, tools, tmp_path
+):
     """It writes of every other merge what no tool says; the document made offline stays there."""
 
     def document(tools):
@@ -102,12 +104,7 @@ def test_documents_of_a_model_are_in_the_bundle_and_the_refused_are_listed(serve
     changed = {tool for tool in plain if worded[tool] != plain[tool]}
     assert changed and all(worded[tool] == f"In short: {plain[tool]}" for tool in changed)
     assert changed <= {tool for members in by_model for tool in members}
-    assert manifest["configuration"]["judge"]["prompts"].keys() == {
-        "judge",
-        "audit",
-        "family audit",
-        "synthesis",
-    }
+    assert "synthesis" in manifest["configuration"]["judge"]["prompts"]
     merge(tmp_path / "again", "--accept", "all", "--decisions", tmp_path / "b/decisions.jsonl")
     assert described(tmp_path / "again") == worded
 
@@ -118,17 +115,17 @@ def described(bundle):
     return {tool["id"]: tool["description"] for tool in tools}
 
 
-def test_without_a_model_the_remedy_is_told(server, tmp_path, monkeypatch):
+def test_without_a_model_the_remedy_is_told(server, merge, small, tmp_path, monkeypatch):
     monkeypatch.delenv("TOOLSCOPE_MODEL")
     assert "--model" in merge(tmp_path / "b", code=2).stderr
     monkeypatch.delenv("TOOLSCOPE_BASE_URL")
-    assert "--base-url" in run("estimate", EXAMPLE, code=2).stderr
+    assert "--base-url" in run("estimate", small, code=2).stderr
     assert not server.received
 
 
-def test_a_budget_pauses_without_a_bundle_and_the_rest_is_asked_later(server, tmp_path):
-    output = merge(tmp_path / "b", "--budget-calls", "2", code=2).stderr
-    assert "paused: budget: 2 calls" in output and len(server.received) == 2
+def test_a_budget_pauses_without_a_bundle_and_the_rest_is_asked_later(server, merge, tmp_path):
+    output = merge(tmp_path / "b", "--budget-calls", "1", code=2).stderr
+    assert "paused: budget: 1 calls" in output and len(server.received) == 1
     assert not (tmp_path / "b").exists()
     merge(tmp_path / "b")
     names = questions_of(server.received)
@@ -136,24 +133,24 @@ def test_a_budget_pauses_without_a_bundle_and_the_rest_is_asked_later(server, tm
 
 
 def test_an_endpoint_that_fails_is_told_in_words_and_the_command_goes_on(
-    server, small, tmp_path, monkeypatch
+    server, merge, small, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("TOOLSCOPE_API_KEY", SECRET)
     server.mode = "refused-key"
-    output = merge(tmp_path / "b", catalog=small, code=2).stderr
+    output = merge(tmp_path / "b", code=2).stderr
     assert server.origin in output and "goes on from there" in output and SECRET not in output
     server.mode = "ok"
-    merge(tmp_path / "b", catalog=small)
+    merge(tmp_path / "b")
     assert server.received[-1].headers["authorization"] == f"Bearer {SECRET}"
     kept = [*files(tmp_path / "b").values(), *files(tmp_path).values()]
     assert not [content for content in kept if SECRET.encode() in content]
 
 
 @pytest.mark.case(23)
-def test_the_estimate_asks_nobody_and_names_every_task(server):
-    output = run("estimate", EXAMPLE).output
+def test_the_estimate_asks_nobody_and_names_every_task(server, tools, small):
+    output = run("estimate", small).output
     assert not server.received
-    contents = {tool.content_hash for tool in TOOLS}
+    contents = {tool.content_hash for tool in tools}
     for task in (
         "judge: ",
         "audit: ",
@@ -164,47 +161,43 @@ def test_the_estimate_asks_nobody_and_names_every_task(server):
     assert "saved against the paper's way: " in output
 
     def questions(*args):
-        lines = run("estimate", EXAMPLE, *args).output
+        lines = run("estimate", small, *args).output
         return int(re.search(r"judge: (\d+) questions", lines)[1])
 
     assert 0 < questions() < questions("--paper")
     assert not server.received
 
 
-def test_grades_are_written_for_every_tool(server, tmp_path):
-    output = run("quality", EXAMPLE, "--out", tmp_path / "q.jsonl").output
+def test_grades_are_written_for_every_tool(server, tools, small, tmp_path):
+    output = run("quality", small, "--out", tmp_path / "q.jsonl").output
     rows = read_lines(tmp_path / "q.jsonl")
-    assert len(rows) == len(TOOLS) and f"0 High, {len(TOOLS)} Medium, 0 Low" in output
+    assert len(rows) == len(tools) and f"0 High, {len(tools)} Medium, 0 Low" in output
     assert {(row["score"], row["band"]) for row in rows} == {(3, "Medium")}
 
 
-def spoiled(reply, wrong):
-    """As ``reply``, with the rows of these questions changed; they are named in the order in which
-    they come.
-    """
-    seen = {}
+def test_a_tool_without_a_usable_grade_is_a_row_without_one_and_is_graded_next_time(
+    server, small, tmp_path
+):
+    good, asked = server.answer, ("quality", small, "--out", tmp_path / "q.jsonl")
+    spoiled = []
 
     def answer(body):
-        value = reply(body)
+        value = good(body)
         for row in value.get("answers", ()):
-            if seen.setdefault(row["question"], len(seen)) in wrong:
-                row |= {"relation": "SAME", "score": "good", "groups": "all"}
+            spoiled[:] = spoiled or [row["question"]]
+            if row["question"] in spoiled:
+                row["score"] = "good"
         return value
 
-    return answer
+    def scores():
+        return [row["score"] for row in read_lines(tmp_path / "q.jsonl")]
 
-
-def test_a_tool_without_a_usable_grade_is_a_row_without_one_and_is_graded_next_time(
-    server, tmp_path
-):
-    good, asked = server.answer, ("quality", EXAMPLE, "--out", tmp_path / "q.jsonl")
-    server.answer = spoiled(good, {2})
+    server.answer = answer
     assert "1 unanalysed; " in run(*asked).output
-    ungraded = [row["score"] for row in read_lines(tmp_path / "q.jsonl")].count(None)
-    assert ungraded in (1, 2), "a copy of the same texts shares its question"
+    assert scores().count(None) == 1
     server.answer = good
     assert "; 1 call," in run(*asked).output
-    assert [row["score"] for row in read_lines(tmp_path / "q.jsonl")].count(None) == 0
+    assert scores().count(None) == 0
 
 
 @pytest.mark.parametrize("command", ["merge", "quality", "augment"])
@@ -227,7 +220,7 @@ def test_answers_that_cannot_be_used_end_a_command_with_a_sentence_and_write_not
     assert out.exists() and questions <= set(questions_of(server.received))
 
 
-def test_options_are_those_of_settings_for_one_command(server, tmp_path):
+def test_options_are_those_of_settings_for_one_command(server, merge, tmp_path):
     with opened_endpoints() as endpoints:
         endpoints.save(Endpoint(server.url, "m", temperature=0.5, reasoning="low"))
         saved = endpoints.get()
@@ -249,10 +242,9 @@ def test_options_are_those_of_settings_for_one_command(server, tmp_path):
 @pytest.mark.parametrize(
     "option", [("--deadline", 0), ("--concurrency", 65), ("--most-tokens", 9), ("--temperature", 3)]
 )
-def test_options_out_of_range_are_refused_in_words(server, tmp_path, option):
-    assert (
-        "; give " in merge(tmp_path / "b", *option, code=2).stderr or option[0] == "--concurrency"
-    )
+def test_options_out_of_range_are_refused_in_words(server, merge, tmp_path, option):
+    refused = merge(tmp_path / "b", *option, code=2).stderr
+    assert "; give " in refused or option[0] == "--concurrency"
     assert not server.received
 
 
@@ -264,12 +256,12 @@ def test_every_command_that_asks_has_the_same_options():
         assert names <= {option for one in commands[name].params for option in one.opts}
 
 
-def test_pairs_are_judged_by_a_model_too(server, tmp_path):
-    tools = [tool.id for tool in TOOLS]
+def test_pairs_are_judged_by_a_model_too(server, tools, small, tmp_path):
+    tools = [tool.id for tool in tools]
     pairs = write_lines(
         tmp_path / "p.jsonl", *({"left": tools[0], "right": other} for other in tools[1:9])
     )
-    judge = ("judge", EXAMPLE, "--pairs", pairs, "--out", tmp_path / "v.jsonl")
+    judge = ("judge", small, "--pairs", pairs, "--out", tmp_path / "v.jsonl")
     assert "--judge llm" in run(*judge, "--model", "m", code=2).stderr
     offline = run(*judge).output
     assert not server.received and "calls" not in offline
@@ -287,16 +279,16 @@ def opened_endpoints():
         yield Endpoints(settings, store)
 
 
-def test_embeddings_come_from_the_endpoint_where_its_model_is_named(server, tmp_path):
-    run("merge", EXAMPLE, "--out", tmp_path / "b", "--embeddings-model", "e", "--threshold", "0.5")
+def test_embeddings_come_from_the_endpoint_where_its_model_is_named(server, small, tmp_path):
+    run("merge", small, "--out", tmp_path / "b", "--embeddings-model", "e", "--threshold", "0.5")
     assert {got.path for got in server.received} == {"/v1/embeddings"}
     about = read_json(tmp_path / "b/manifest.json")
     assert about["versions"]["model"] == f"e@{server.url}"
     both = ("--embedder", "x", "--embeddings-model", "e")
-    assert "give one" in run("merge", EXAMPLE, "--out", tmp_path / "c", *both, code=2).stderr
+    assert "give one" in run("merge", small, "--out", tmp_path / "c", *both, code=2).stderr
 
 
-def test_a_budget_that_was_saved_holds_here_too(server, tmp_path):
+def test_a_budget_that_was_saved_holds_here_too(server, merge, tmp_path):
     priced = Endpoint(server.url, "m", prices=Prices(1.0, 1.0), budget=Budget(3, 1e-6))
     with opened_endpoints() as endpoints:
         endpoints.save(priced)
@@ -306,17 +298,17 @@ def test_a_budget_that_was_saved_holds_here_too(server, tmp_path):
     assert not server.received
 
 
-def test_another_model_costs_what_the_price_table_says(server):
+def test_another_model_costs_what_the_price_table_says(server, small):
     with opened_endpoints() as endpoints:
         endpoints.save(Endpoint(server.url, "saved"))
         endpoints.save_prices({"m": Prices(1e6, 1e6)})
-    output = run("estimate", EXAMPLE, "--base-url", server.url, "--model", "m").stdout
+    output = run("estimate", small, "--base-url", server.url, "--model", "m").stdout
     assert "of money" in output
-    output = run("estimate", EXAMPLE, "--base-url", server.url, "--model", "n").stdout
+    output = run("estimate", small, "--base-url", server.url, "--model", "n").stdout
     assert "of money" not in output
 
 
-def test_variants_are_written_once_checked_and_searched(server, tmp_path):
+def test_variants_are_written_once_checked_and_searched(server, tools, small, tmp_path):
     """Of the tools one gets the address of a stranger, as a model that was led astray writes it."""
 
     def variant(tool):
@@ -326,30 +318,30 @@ def test_variants_are_written_once_checked_and_searched(server, tmp_path):
 
     server.answer = served(answering(same_verb, variant=variant))
     out = tmp_path / "v.jsonl"
-    output = run("augment", EXAMPLE, "--out", out).output
+    output = run("augment", small, "--out", out).output
     rows = {row["tool"]: row for row in read_lines(out)}
-    led_astray = {tool.id for tool in TOOLS if tool.name == "convert_currency"}
-    assert rows.keys() == {tool.id for tool in TOOLS} - led_astray
+    led_astray = {tool.id for tool in tools if tool.name == "convert_currency"}
+    assert rows.keys() == {tool.id for tool in tools} - led_astray
     assert f"{len(led_astray)} doubtful, left out" in output
     assert "it cites 'https://evil.example/c'" in output
     calls = len(server.received)
-    assert calls < len(TOOLS) / 3, "several tools a call"
-    again = run("augment", EXAMPLE, "--out", out, "--keep-doubtful").output
+    assert calls < len(tools) / 3, "several tools a call"
+    again = run("augment", small, "--out", out, "--keep-doubtful").output
     assert "; 0 calls" in again and len(server.received) == calls
     kept = read_lines(out)
-    assert len(kept) == len(TOOLS)
+    assert len(kept) == len(tools)
     assert {row["tool"] for row in kept if "violations" in row} == led_astray
-    checked = run("augment", EXAMPLE, "--from", out, "--out", tmp_path / "w.jsonl").output
+    checked = run("augment", small, "--from", out, "--out", tmp_path / "w.jsonl").output
     assert "doubtful" in checked and "calls" not in checked
-    assert run("search", EXAMPLE, "Ask", "--variants", out, "-k", 1).output.startswith("  1")
+    assert run("search", small, "Ask", "--variants", out, "-k", 1).output.startswith("  1")
 
 
-def test_one_changed_tool_costs_one_question(server, tmp_path):
-    asked = ("augment", EXAMPLE, "--out", tmp_path / "v.jsonl")
-    assert "variants augmentation: " in run("estimate", EXAMPLE).output
+def test_one_changed_tool_costs_one_question(server, small, tmp_path):
+    asked = ("augment", small, "--out", tmp_path / "v.jsonl")
+    assert "variants augmentation: " in run("estimate", small).output
     run(*asked)
     calls = len(server.received)
-    changed = read_json(example_path())
+    changed = read_json(small)
     changed[0]["tools"][0]["description"] += " It is new."
     catalog = write_json(tmp_path / "changed.json", changed)
     output = run("augment", catalog, "--out", tmp_path / "w.jsonl").output

@@ -16,13 +16,8 @@ def test_a_tool_that_no_word_leads_to_is_named_and_fails_the_check(tmp_path):
     options = ("--findability", "--queries", queries)
     by_search = run_json("inspect", tools, *options)["findability"]
     assert by_search["codex"]["share"] == 0.5 and by_search["own"]["share"] == 1.0
-    assert by_search["codex"]["tools"][0] == {
-        "tool": "get_forecast",
-        "requests": 1,
-        "found": 0,
-        "from": "queries",
-        "before": {},
-    }
+    lost, *_ = by_search["codex"]["tools"]
+    assert (lost["tool"], lost["requests"], lost["found"]) == ("get_forecast", 1, 0)
     assert "get_forecast (queries)" in run("inspect", tools, *options).stdout
     limits = ("--baseline", tools, "--queries", queries, "--min-findability")
     assert "below 0.6" in run("check", tools, *limits, "codex=.6", code=1).stderr

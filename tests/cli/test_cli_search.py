@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.cli.test_cli import EXAMPLE, run, run_json
@@ -54,28 +55,24 @@ def test_it_says_where_perhaps_no_tool_does_what_is_asked():
     assert "Perhaps no tool does this: the closest has a similarity of 0." in done.output
 
 
-def cross_encoder(folder, **sizes):
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+class OneWord:
+    """A cross-encoder by which documents with the word of its name fit."""
 
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "send", "mail", "note"]
-    (folder / "vocab.txt").write_text("\n".join(words), "utf-8")
-    BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
-    BertForSequenceClassification(BertConfig(num_labels=1, **sizes)).save_pretrained(folder)
-    return folder
+    def __init__(self, name):
+        self.name = name
+
+    def scores(self, text, others):
+        return np.array([self.name in other for other in others], np.float32)
 
 
-def test_the_search_of_toolscope_is_one_setting(tmp_path):
-    """With a cross-encoder of the size of ms-marco-MiniLM-L6-v2, made here."""
-    model = cross_encoder(
-        tmp_path,
-        hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536,
-    )  # fmt: skip
+def test_the_search_of_toolscope_is_one_setting(monkeypatch, no_model_is_found):
     asked = ("search", EXAMPLE, "send a note", "-k", 3, "--as-in-paper", "toolscope")
-    lines = run(*asked, "--rerank", model).output.splitlines()
-    assert lines[0].split()[1:8] == "1.000 dense 0.00 sparse 0.00 rerank 1.00".split()
-    assert "dense 1.00  sparse 0.00" in run(*asked, "--rerank", "none").output
-    missing = run(*asked, "--rerank", tmp_path / "gone", code=2).output
-    assert "cannot be loaded" in missing
+    assert "gone cannot be loaded" in run(*asked, "--rerank", "gone", code=2).output
+    plain = run(*asked, "--rerank", "none").output.splitlines()[0]
+    assert "dense 1.00  sparse 0.00" in plain and "untag" not in plain
+    monkeypatch.setattr("toolscope_core.llm.embedders.CrossScorer", OneWord)
+    first = run(*asked, "--rerank", "untag").output.splitlines()[0].split()
+    assert first[1:9] == "1.000 dense 0.00 sparse 0.00 rerank 1.00 untag_note".split()
 
 
 @pytest.mark.parametrize(
@@ -145,9 +142,7 @@ def test_what_cannot_be_searched_is_said(args, message):
     assert message in run("search", *args, code=2).output
 
 
-def test_a_set_is_measured_before_and_after_a_merge(queries, tmp_path):
-    bundle = tmp_path / "bundle"
-    run("merge", EXAMPLE, "--out", bundle, "--accept", "all", "--routers")
+def test_a_set_is_measured_before_and_after_a_merge(queries, bundle):
     done = run("evaluate", EXAMPLE, "--queries", queries, "--bundle", bundle, "--at", "1,5")
     assert "2 queries, 1 without gold answers, left out; 69 tools" in done.output
     assert "recall@5      1.000 [1.000, 1.000]  after 1.000" in done.output
@@ -157,18 +152,18 @@ def test_a_set_is_measured_before_and_after_a_merge(queries, tmp_path):
     assert "merged" not in report
 
 
-def test_a_bundle_of_other_tools_is_refused(queries, tmp_path):
+def test_a_bundle_of_other_tools_is_refused(queries, small, tmp_path):
     write_json(tmp_path / "o.json", [{"name": "a", "description": "Does it."}])
     run("merge", tmp_path / "o.json", "--out", tmp_path / "other")
-    done = run("evaluate", EXAMPLE, "--queries", queries, "--bundle", tmp_path / "other", code=2)
+    done = run("evaluate", small, "--queries", queries, "--bundle", tmp_path / "other", code=2)
     assert "give a bundle that was made of this catalog" in done.output
 
 
-def test_a_recall_that_is_asked_for_is_a_gate(queries):
-    run("evaluate", EXAMPLE, "--queries", queries, "--min-recall", "5=.9")
-    question = {"query": "Say this in French", "gold": ["cellar-files/move_file"]}
+def test_a_recall_that_is_asked_for_is_a_gate(queries, small):
+    run("evaluate", small, "--queries", queries, "--min-recall", "5=.9")
+    question = {"query": "Say this in French", "gold": ["wayfare-travel/search_hotels"]}
     hard = write_json(queries.parent / "hard.jsonl", question)
-    done = run("evaluate", EXAMPLE, "--queries", hard, "--min-recall", "3=.9", code=1)
+    done = run("evaluate", small, "--queries", hard, "--min-recall", "3=.9", code=1)
     assert "recall@3 is 0.000, below 0.9" in done.output
 
 
@@ -182,8 +177,8 @@ def test_a_recall_that_is_asked_for_is_a_gate(queries):
         (("--bundle", "nowhere"), "nowhere"),
     ],
 )
-def test_wrong_options_are_named(queries, args, message):
-    assert message in run("evaluate", EXAMPLE, "--queries", queries, *args, code=2).output
+def test_wrong_options_are_named(queries, small, args, message):
+    assert message in run("evaluate", small, "--queries", queries, *args, code=2).output
 
 
 def test_gold_answers_that_are_no_tools_are_listed(tmp_path):
@@ -194,23 +189,21 @@ def test_gold_answers_that_are_no_tools_are_listed(tmp_path):
     assert "has a gold answer in the catalog" in done.output
 
 
-def test_document_variants_are_searched_and_counted(queries, tmp_path):
+def test_document_variants_are_searched_and_counted(queries, small, small_bundle, tmp_path):
     rows = [
         {"tool": FRENCH, "expanded": "Says things en français.", "questions": ["Bonjour, Paris!"]},
         {"tool": "gone", "expanded": "x", "questions": []},
     ]
     variants = write_lines(tmp_path / "variants.jsonl", *rows)
-    asked = ("search", EXAMPLE, "Bonjour to all of Paris", "-k", 1)
+    asked = ("search", small, "Bonjour to all of Paris", "-k", 1)
     assert "translate_to_french" in run(*asked, "--variants", variants).output
-    evaluated = ("evaluate", EXAMPLE, "--queries", queries, "--variants", variants)
+    evaluated = ("evaluate", small, "--queries", queries, "--variants", variants)
     assert "1 tool with a document variant, 1 of no tool here" in run(*evaluated).output
-    merged = tmp_path / "merged"
-    run("merge", EXAMPLE, "--out", merged, "--accept", "all")
-    report = run_json(*evaluated, "--bundle", merged)
+    report = run_json(*evaluated, "--bundle", small_bundle)
     assert (report["augmented"], report["unknown_variants"]) == (1, 1)
-    stressed = run("stress", EXAMPLE, "--queries", queries, "--variants", variants)
+    stressed = run("stress", small, "--queries", queries, "--variants", variants)
     assert "closest" in stressed.output
-    swept = ("sweep", EXAMPLE, "--queries", queries, "--move", "k", "--rerank", "none")
+    swept = ("sweep", small, "--queries", queries, "--move", "k", "--rerank", "none")
     assert "recall@k" in run(*swept, "--variants", variants).output
-    refused = run("search", EXAMPLE, "x", "--variants", queries, code=2)
+    refused = run("search", small, "x", "--variants", queries, code=2)
     assert "`tool` is None" in refused.stderr

@@ -1,44 +1,51 @@
-"""A command loads no library that takes seconds before it needs one."""
+"""A command loads no library that takes seconds before it needs one, and is quiet in a pipe."""
 
 import json
 import subprocess
 import sys
 
-import pytest
-
-from toolscope_core.files.app_folder import app_folder
+from tests.support.json_files import write_json
 
 HEAVY = ("torch", "transformers", "sentence_transformers", "sklearn", "umap", "streamlit", "openai")
-EXAMPLE = str(app_folder() / "examples" / "catalog.json")
-PROGRAM = (
-    "import sys; from toolscope_core.__main__ import main\n"
-    "try: main()\n"
-    "except SystemExit as ended: assert not ended.code, ended.code\n"
-    f"print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
-)
+VENDORS = ("mcp", "faiss", "plotly", "sqlmodel")
+PROGRAM = f"""
+import json, sys
+import toolscope_core, toolscope_core.export.bundle, toolscope_core.llm, toolscope_core.merging.pipeline
+def loaded(*names):
+    return [name for name in names if name in sys.modules]
+heavy = {{"the package": loaded(*{HEAVY}, *{VENDORS})}}
+from toolscope_core.__main__ import main
+for sys.argv[1:] in json.loads(sys.argv[1]):
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code, ended.code
+    heavy[sys.argv[1]] = loaded(*{HEAVY})
+print(json.dumps(heavy))
+"""
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_no_model_library_is_loaded_and_no_progress_is_told_to_a_pipe(tmp_path):
+    tools = [{"name": name, "description": f"Will {name}."} for name in ("book_flight", "add")]
+    catalog = str(write_json(tmp_path / "tools.json", {"tools": tools}))
+    commands = [
         ["--help"],
-        ["inspect", EXAMPLE],
-        ["merge", EXAMPLE, "--out", "bundle"],
-        ["search", EXAMPLE, "book a flight"],
-    ],
-    ids=lambda arguments: arguments[0],
-)
-def test_no_model_library_is_loaded(arguments, tmp_path):
+        ["inspect", catalog],
+        ["merge", catalog, "--out", "bundle"],
+        ["search", catalog, "book a flight"],
+    ]
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments],
+        [sys.executable, "-c", PROGRAM, json.dumps(commands)],
         cwd=tmp_path,
         env={"PATH": "", "HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)},
         check=False,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stderr.splitlines()[-1].replace("'", '"')) == []
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 tools in" in done.stdout and "book_flight" in done.stdout
+    loaded = json.loads(done.stdout.splitlines()[-1])
+    assert (len(loaded), [name for names in loaded.values() for name in names]) == (5, [])
 
 
 STOPPED = """

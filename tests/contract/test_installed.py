@@ -150,7 +150,6 @@ def test_the_command_merges_the_packaged_example_from_another_folder(installed, 
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    assert "  check " in output(installed / "toolscope", "--help")
     code = "from toolscope_core.evaluation.example import example_path; print(example_path())"
     example = Path(output(installed / "python", "-c", code).strip())
     assert example.is_relative_to(installed.parent)

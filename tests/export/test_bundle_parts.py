@@ -16,17 +16,23 @@ from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle, read_un
 from toolscope_core.merging.pipeline import plan_merge
 
 
-@pytest.fixture
-def written(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def analysis(tmp_path_factory):
+    return analysed(example_catalog(), tmp_path_factory.mktemp("cache"), threshold=0.4)
+
+
+@pytest.fixture(scope="module")
+def written(analysis, tmp_path_factory):
     """The folders of one bundle in whole files and of the same in parts."""
-    analysis = analysed(example_catalog(), tmp_path / "cache", threshold=0.4)
+    whole, parts = (tmp_path_factory.mktemp("bundles") / name for name in ("whole", "parts"))
     plan = plan_merge(analysis)
-    bundle.write_bundle(analysis, plan, tmp_path / "whole")
-    for module in (bundle_versions, bundle, checked_plan):
-        monkeypatch.setattr(module, "PART_TOOLS", 20)
-    monkeypatch.setattr(bundle, "PART_PAIRS", 50)
-    bundle.write_bundle(analysis, plan, tmp_path / "parts")
-    return tmp_path / "whole", tmp_path / "parts"
+    bundle.write_bundle(analysis, plan, whole)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (bundle_versions, bundle, checked_plan):
+            patch.setattr(module, "PART_TOOLS", 20)
+        patch.setattr(bundle, "PART_PAIRS", 50)
+        bundle.write_bundle(analysis, plan, parts)
+        yield whole, parts
 
 
 def test_parts_hold_what_the_whole_files_hold(written):
@@ -40,11 +46,12 @@ def test_parts_hold_what_the_whole_files_hold(written):
     assert names - {"manifest.json", "clients"} <= set(hashed)
 
 
-def test_of_very_many_pairs_those_that_are_kept_apart_have_no_reasons(written, monkeypatch):
-    whole, parts = written
+def test_of_very_many_pairs_those_that_are_kept_apart_have_no_reasons(
+    analysis, written, monkeypatch
+):
+    whole, _ = written
     rows = [json.loads(line) for line in (whole / "pairs.jsonl").read_text().splitlines()]
     monkeypatch.setattr(cached_judge, "MOST_EXPLAINED", 50)
-    analysis = analysed(example_catalog(), parts.parent / "cache", threshold=0.4)
     short = [
         {key: row[key] for key in row.keys() - {"differs", "evidence"}}
         if row["verdict"] == "keep"

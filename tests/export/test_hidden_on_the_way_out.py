@@ -31,7 +31,7 @@ def described(place, text):
 
     nested = accepting(d={"type": "string", "title": there("deep", "D")})
     return {
-        "name": there("name", "send_mail"),
+        "name": there("name", f"send_{place}"),
         "description": there("description", "Send a mail. 👨‍👩‍👧 می‌خواهم"),
         "inputSchema": {
             **accepting(
@@ -50,9 +50,10 @@ def described(place, text):
 PLACES = ["name", "description", "parameter", "keyword", "deep", "returns", "annotation", "raw"]
 
 
-def catalog_with(place, hidden):
-    tools = [described(place, f"Send{hidden}mail"), {"name": "add", "description": "Adds."}]
-    return json.dumps({"tools": tools})
+def catalog_with(hidden, *places):
+    """For each place a tool that has the text there, and one that has it nowhere."""
+    tools = [described(place, f"Send{hidden}mail") for place in places]
+    return json.dumps({"tools": [*tools, {"name": "add", "description": "Adds."}]})
 
 
 def planned(text, folder):
@@ -69,43 +70,44 @@ def texts(value):
     return [value] if isinstance(value, str) else []
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("places", [PLACES[:1], PLACES[1:]], ids=["name", "elsewhere"])
 @pytest.mark.parametrize("hidden", HIDDEN, ids=ascii)
-def test_with_fixes_nothing_hidden_leaves_in_any_shape(place, hidden, tmp_path):
-    analysis, plan = planned(catalog_with(place, hidden), tmp_path)
+def test_with_fixes_nothing_hidden_leaves_in_any_shape(hidden, places, tmp_path):
+    analysis, plan = planned(catalog_with(hidden, *places), tmp_path)
+    ids = {tool.id for tool in analysis.catalog.tools}
     for shape in SHAPES:
         files = dict(bundle_files(analysis, plan, (), CONFIG, shape, fix=True))
         for name in ("toolset.json", "neutral.json"):
-            ids = {tool.id for tool in analysis.catalog.tools}
             left = [text for text in texts(json.loads(files[name])) if text not in ids]
             assert sum(map(count_hidden, left)) == 0, (shape, name)
-            assert any("👨‍👩‍👧 می‌خواهم" in text for text in left) or place == "description"
+            whole = [text for text in left if "👨‍👩‍👧 می‌خواهم" in text]
+            assert len(whole) >= len([place for place in places if place != "description"])
         rows = [*csv.DictReader(io.StringIO(files["tools.csv"].decode()))]
         assert not any(count_hidden(row["name"] + row["description"]) for row in rows)
         entries = json.loads(files["relabel.json"])["entries"]
         assert not any(count_hidden(row["new_name"]) for row in entries)
-        assert {row["old_id"] for row in entries} == {tool.id for tool in analysis.catalog.tools}
+        assert {row["old_id"] for row in entries} == ids
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_merge_lists_what_is_hidden_and_ends_as_it_did(place, tmp_path):
+def test_merge_lists_what_is_hidden_and_ends_as_it_did(tmp_path):
     file = tmp_path / "tools.json"
-    file.write_text(catalog_with(place, "\u200b"), "utf-8")
+    file.write_text(catalog_with("\u200b", *PLACES), "utf-8")
     merging = ("merge", file, "--out", tmp_path / "b", "--accept", "none")
     done = run(*merging)
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("block ")]
-    assert "holds 1 hidden character (zero-width characters)" in line
-    assert re.match(r"block    Send⟨U\+200B⟩mail, name|block    send_mail, ", line)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("block ")]
+    assert all("holds 1 hidden character (zero-width characters)" in line for line in lines)
+    named = [re.match(r"block    (\S+), ", line)[1] for line in lines]
+    assert sorted(named) == sorted(["Send⟨U+200B⟩mail", *(f"send_{one}" for one in PLACES[1:])])
     assert "\u200b" not in done.output
     failed = run(*merging, "--fail-on", "block", code=1)
-    assert "found 1 block; the first: " in failed.stderr and (tmp_path / "b").is_dir()
+    assert "found 8 block; the first: " in failed.stderr and (tmp_path / "b").is_dir()
     fixed = run(*merging, "--fix", "--fail-on", "block")
     assert "hidden" not in fixed.output
 
 
 def test_a_clean_catalog_is_merged_without_a_word_of_this(tmp_path):
     file = tmp_path / "tools.json"
-    file.write_text(catalog_with("none", ""), "utf-8")
+    file.write_text(json.dumps({"tools": [described("nowhere", "")]}), "utf-8")
     done = run("merge", file, "--out", tmp_path / "b", "--fail-on", "warn")
     assert "block" not in done.output and "warn" not in done.output
 

@@ -190,15 +190,17 @@ def test_lines_of_one_uuid_are_one_call_whatever_its_id():
     assert counted([*copied[:1], *late], one) == [("read", True), ("read", False)]
 
 
+def turn(number):
+    """A call of ``read`` and its result."""
+    call = {"id": number, "function": {"name": "read", "arguments": "{}"}}
+    return [
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": number, "content": "x"},
+    ]
+
+
 @pytest.mark.case(92)
 def test_a_conversation_that_grows_counts_as_its_longest():
-    def turn(number):
-        call = {"id": number, "function": {"name": "read", "arguments": "{}"}}
-        return [
-            {"role": "assistant", "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": number},
-        ]
-
     question = {"role": "user", "content": "A?"}
     rows = [{"messages": [question, *turn("1"), *turn("2")[:end]]} for end in range(3)]
     assert counted(rows) == counted(rows[1:], rows[:1]) == [("read", False)] * 2
@@ -225,16 +227,8 @@ def test_a_gateways_line_and_what_the_agent_tells_are_one_call(name, at, number)
 
 @pytest.mark.parametrize("number", ["0", "call_1", "functions.read:0-0-0-0-0"])
 def test_short_ids_are_those_of_one_conversation(number):
-    def turn(text):
-        call = {"id": number, "function": {"name": "read", "arguments": "{}"}}
-        result = {"role": "tool", "tool_call_id": number, "content": "x"}
-        return [
-            {"role": "user", "content": text},
-            {"role": "assistant", "tool_calls": [call]},
-            result,
-        ]
-
-    whole = {"messages": [*turn("A?"), *turn("B?")]}
+    asked = [{"role": "user", "content": text} for text in ("A?", "B?")]
+    whole = {"messages": [row for one in asked for row in (one, *turn(number))]}
     assert len(counted([whole])) == 2
     assert len(counted([whole, whole])) == 4
     assert len(counted([whole], [{**whole, "id": 2}])) == 4
