@@ -89,7 +89,7 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
     own_arguments = frozenset(_argument_words(tool))
     taken = frozenset(key for word in own_arguments for key in keys_of(word))
 
-    verb_at = _verb_in_name(source_name(read), name)
+    verb_at = _verb_in_name(without_hidden(source_name(read)), name)
     described_verb = next((word for word in sentence[:3] if action_classes(word)), "")
     verb = name[verb_at] if verb_at is not None else described_verb
     classes = action_classes(verb)
