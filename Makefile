@@ -14,10 +14,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 PORT ?= 8501
 # The default encoder in the form that starts at once; without this line its first use makes it.
 MAKE_MODEL := $(BIN)/python -c "from toolscope_core.embedding.quantized_model import *; quantized_model()"
-# A file stays on one worker, with what it sets up once; the longest, as those of the browser, come
-# first. Workers with a thread each: a third one works while others wait for a browser.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(WORKERS),3) --dist loadfile \
-  --no-loadscope-reorder
+# Each worker begins with a share of its own (tests/conftest.py), and takes from others when it is
+# done. Workers with a thread each: a third one works while the first waits for the browser.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(WORKERS),3) --dist worksteal
 
 export HF_HUB_OFFLINE ?= 1
 # What Python has compiled is kept, and read by every process that follows.

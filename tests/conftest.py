@@ -202,13 +202,26 @@ def pytest_collection_finish():
     gc.enable()
 
 
-LONG = {"browser": 0, "tool2vec": 1, "benchmarks": 2, "cli": 3}
-"""Folders whose files come first, so that no long one is the last."""
+WITH_TORCH = ("tool2vec", "embedding", "retrieval", "cli")
+"""Folders whose tests load torch, which takes a worker some seconds."""
+
+
+def shared_out(config, items):
+    """The tests in the order in which each worker begins with a share of its own: the first one with
+    the browser, which waits most, the last one alone with torch.
+    """
+    workers = config.workerinput["workercount"] if hasattr(config, "workerinput") else 1
+    browser, torch, others = [], [], []
+    for item in items:
+        folder = item.path.relative_to(TESTS).parts[0]
+        (browser if folder == "browser" else torch if folder in WITH_TORCH else others).append(item)
+    before = max(len(items) * (workers - 1) // workers - len(browser), 0)
+    return [*browser, *others[:before], *torch, *others[before:]]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    items.sort(key=lambda item: LONG.get(item.path.parent.name, len(LONG)))
+    items[:] = shared_out(config, items)
     seen = set()
     for item in items:
         again = item.path.name in LONG_LISTS and item.function in seen

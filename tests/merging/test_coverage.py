@@ -227,3 +227,13 @@ def test_verdicts_and_decisions_make_the_links(tmp_path):
     after = server_coverage(analysis, pruned)
     assert [one.id for one in after.servers["b"]] == ["b/burn_books"]
     assert after.of("a", ["b"]).share == after.of("nobody", ["b"]).share == 0.0
+
+
+def test_servers_of_three_names_are_copies_where_each_name_may_be_one_job():
+    names = ("find", "get", "list")
+    tools = [
+        tool(server, name, description=f"{name} on {server}") for server in "ab" for name in names
+    ]
+    links = [(f"a/{name}", f"b/{name}") for name in names]
+    assert coverage(*tools, links=links).are_copies("a", "b")
+    assert not coverage(*tools, links=links[:2]).are_copies("a", "b")
