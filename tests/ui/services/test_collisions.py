@@ -57,13 +57,9 @@ def test_a_field_is_a_category_where_its_values_recur(values, expected):
     assert set(groupings(Catalog(tuple(tools)))) - {"clusters"} == expected
 
 
-def test_names_and_descriptions_are_no_categories():
-    tools = [Tool(f"t{n}", "xy"[n % 2], "d", raw={"api": "xy"[n % 2]}) for n in range(6)]
-    assert groupings(Catalog(tuple(tools))) == ("clusters",)
-
-
-def test_a_field_whose_name_is_no_plain_word_is_none():
-    tools = [Tool(f"t{n}", "t", raw={"<img src=x>": "a" if n % 2 else "b"}) for n in range(6)]
+@pytest.mark.parametrize("field", ["api", "<img src=x>"])
+def test_what_the_name_says_and_a_field_whose_name_is_no_plain_word_are_no_categories(field):
+    tools = [Tool(f"t{n}", "xy"[n % 2], "d", raw={field: "xy"[n % 2]}) for n in range(6)]
     assert groupings(Catalog(tuple(tools))) == ("clusters",)
 
 

@@ -3,7 +3,7 @@ import pytest
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import MAIL, SUM, TEXT, by_name
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
 from ui.shared.pairs.pair_view import (
     Pairs,
@@ -93,13 +93,6 @@ def test_results_and_annotations_are_compared():
 
 
 # What is said --------------------------------------------------------------------------------
-
-
-def test_a_pair_seen_before_somebody_decided_is_refused(work, catalog_id):
-    old = work.service(Pairs).view(catalog_id, FAR).version
-    say(work, catalog_id, FAR, reject=True, who="bob")
-    with pytest.raises(StaleDecisionError, match="reject by bob"):
-        work.toolsets.never_merge(catalog_id, (FAR.left, FAR.right), old, "ann")
 
 
 def test_sent_to_review_a_pair_gets_a_card_that_nothing_accepts_by_itself(work, catalog_id):

@@ -43,22 +43,6 @@ def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(review, cat
     assert names(review.queue(catalog_id, frozen)) == ["list_files", "send_mail"]
 
 
-# Decisions -----------------------------------------------------------------------------------
-
-
-def test_accept_safe_leaves_out_what_somebody_decided_meanwhile_and_says_so(
-    review, catalog_id, work, monkeypatch
-):
-    seen = review.plan(catalog_id)
-    review.decide(catalog_id, "reject", by_name(work, catalog_id, "list_files"), "bob")
-    monkeypatch.setattr(review, "plan", lambda catalog_id: seen)
-    made, (refused,) = review.decide_each(
-        catalog_id, "ann", [("accept", one, {}) for one in review.safe(catalog_id).clusters]
-    )
-    assert made == ()
-    assert "reject by bob" in str(refused)
-
-
 # Newcomers -----------------------------------------------------------------------------------
 
 
@@ -72,21 +56,16 @@ def grown():
     return work.review, i, work
 
 
-def test_a_newcomer_waits_for_a_person(grown):
+def test_a_newcomer_waits_for_a_person_who_lets_it_in(grown):
     review, i, work = grown
     mail = by_name(work, i, "send_mail")
     assert (mail.state, mail.newcomers) == ("accepted", ("gamma/send_mail",))
     assert mail.id in [c.id for c in review.queue(i)]
     assert dict(review.safe(i).left_out)["with a newcomer to an accepted merge"] == 1
     assert [t.id for t in review.card(i, mail).newcomers] == ["gamma/send_mail"]
-
-
-@pytest.mark.parametrize(("welcome", "members"), [(True, 3), (False, 2)])
-def test_a_newcomer_is_let_in_or_kept_out(grown, welcome, members):
-    review, i, work = grown
-    review.answer_newcomers(i, by_name(work, i, "send_mail"), "ann", welcome)
+    review.answer_newcomers(i, mail, "ann", welcome=True)
     mail = by_name(work, i, "send_mail")
-    assert (len(mail.members), mail.newcomers, mail.state) == (members, (), "accepted")
+    assert (len(mail.members), mail.newcomers, mail.state) == (3, (), "accepted")
 
 
 def test_an_answer_on_a_cluster_that_changed_meanwhile_is_refused(grown):

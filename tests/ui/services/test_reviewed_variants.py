@@ -127,17 +127,6 @@ def test_the_bundle_has_them_by_the_ids_that_leave_and_replays_them(work, catalo
     assert [one.action for one in replayed] == ["augment"]
 
 
-@pytest.mark.parametrize(
-    "written", [None, [], [{"expanded": 5}], [{"expanded": "", "questions": 1}]]
-)
-def test_a_decision_of_another_form_is_refused(own, written):
-    work, catalog_id = own
-    row = {"action": "augment", "ids": ["alpha/send_mail"], "reviewer": "ann"}
-    line = json.dumps({**row, "detail": {"variants": written}}).encode()
-    with pytest.raises(DecisionError, match="line 1"):
-        decisions_in(work.catalogs.open(catalog_id), line, "d.jsonl")
-
-
 def test_they_are_measured_beside_the_toolset_as_it_is(work, catalog_id, variants):
     assert "with variants" not in work.service(Evaluations).sides.names(catalog_id)
     accept_variants(variants, catalog_id)

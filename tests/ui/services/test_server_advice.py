@@ -103,16 +103,6 @@ def test_a_server_is_switched_off_as_one_batch(opened):
     assert work.review.plan(i).tools == before.tools
 
 
-def test_what_oneself_kept_there_before_goes_too():
-    work, i = open_workspace(*(on(server, MAIL) for server in ("alpha", "beta")))
-    (cluster,) = work.review.queue(i)
-    assert cluster.canonical == "alpha/send_mail"
-    gone = work.service(ServerAdvice).coverage(i).of("alpha", ["beta"])
-    work.review.decide(i, "accept", cluster, "ann")
-    work.service(ServerAdvice).switch_off(i, gone, "ann")
-    assert [item.tool.id for item in work.review.plan(i).tools] == ["beta/send_mail"]
-
-
 def test_two_servers_go_for_one():
     work, i = open_workspace(*(on(server, MAIL) for server in ("alpha", "beta", "gamma")))
     advice = work.service(ServerAdvice)

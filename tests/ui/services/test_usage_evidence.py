@@ -17,14 +17,6 @@ def called(original, at, outcome="ok"):
     return {"tool": "send_mail", "original": original, "at": at, "outcome": outcome}
 
 
-TRACE = json.dumps(
-    [
-        {"role": "user", "content": "Write to Ann"},
-        {"role": "assistant", "tool_calls": [{"function": {"name": "mcp__beta__send_mail"}}]},
-    ]
-).encode()
-
-
 def test_logs_are_added_once_and_forgotten():
     work, catalog = open_workspace()
     first = log(called(BETA.id, "2026-01-01T00:00:00Z"), called(BETA.id, "2026-03-01T00:00:00Z"))
@@ -74,10 +66,3 @@ def test_a_merge_that_went_bad_is_known_until_it_is_taken_back():
     assert usage.after_merges(catalog)[bad.id].after == (12, 12)
     work.review.undo(catalog, "ann", decision.seq)
     assert usage.went_bad(catalog) == ()
-
-
-def test_logs_go_with_their_catalog():
-    work, catalog = open_workspace(name="One")
-    work.service(UsageLogs).add(catalog, TRACE, "trace.json")
-    work.catalogs.rename("One", "Two")
-    assert work.service(UsageEvidence).figures(catalog).calls == 1
