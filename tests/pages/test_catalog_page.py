@@ -67,12 +67,8 @@ def test_the_first_page_and_the_table_say_what_a_search_finds(monkeypatch, work)
 
 def test_what_the_files_left_to_do_is_said_before_any_analysis(monkeypatch, work):
     found = scan_catalog((replace(small_workspace.MAIL, description="a\u200bb"),))
-    catalog = replace(
-        small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM),
-        findings=found,
-        problems=(Problem("1", "bad"),),
-    )
-    work.catalogs.add("New", catalog)
+    plain = small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
+    work.catalogs.add("New", replace(plain, findings=found, problems=(Problem("1", "bad"),)))
     app = open_page(monkeypatch, work, catalog="New")
     assert "1 record could not be read: see why".replace(":", r"\:") in links(app)
     assert r"1 tool is blocked by the scan\: see findings" in links(app)
@@ -142,12 +138,11 @@ def test_a_name_on_several_servers_leads_to_its_tools(monkeypatch, work):
 
 
 def test_tools_that_a_measurement_did_not_find_are_named_with_the_request():
+    two = [["alpha/send_mail"], ["beta/send_mail"]]
     rows = [
-        {"query": "post", "gold": [["alpha/send_mail"], ["beta/send_mail"]]},
-        {"query": "mail", "gold": [["beta/send_mail", "x"]]},
+        {"query": "post", "gold": two, "places_before": [None, None]},
+        {"query": "mail", "gold": [["beta/send_mail", "x"]], "places_before": [3]},
     ]
-    places = ([None, None], [3])
-    rows = [{**row, "places_before": at} for row, at in zip(rows, places, strict=True)]
     assert missed_tools({"queries": rows}) == {"alpha/send_mail": "post"}
 
 
@@ -210,15 +205,6 @@ def test_a_catalog_is_deleted_after_a_question_but_never_the_last(monkeypatch, w
     assert app.session_state["catalog"] == "Desk"
 
 
-def test_of_several_files_those_with_unread_records_are_named(monkeypatch, work):
-    app = open_page(monkeypatch, work)
-    files = app.file_uploader(key="upload_0")
-    for name, data in {"tea.json": MIXED, "pie.json": GOOD, "bad.json": b"{no"}.items():
-        files = files.upload(name, data, "application/json")
-    files.run()
-    assert "2 records in tea\\.json, bad\\.json cannot be read" in words(app)
-
-
 @pytest.mark.parametrize(
     ("tools", "name", "label"),
     [
@@ -262,6 +248,10 @@ def test_files_of_several_kinds_are_told_apart_and_make_one_catalog(monkeypatch,
     assert list(shown(app)["format"]) == ["mcp", "csv"]
     app.selectbox(key="format_0_1").select("mcp").run()
     assert list(shown(app)["format"]) == ["mcp", "mcp"]
+    for name, data in {"tea.json": MIXED, "bad.json": b"{no"}.items():
+        files = files.upload(name, data, "application/json")
+    files.run()
+    assert "tea\\.json, bad\\.json cannot be read" in words(app)
 
 
 def test_a_catalog_without_a_name_is_refused_and_nothing_is_lost(monkeypatch, work):
@@ -316,9 +306,8 @@ def test_implied_servers_are_shown_renamed_split_and_dismissed(monkeypatch, work
     app.button(key="implied_rename").click().run()
     assert "3 tools\\: Acme Corp" in words(app) or "3 tools: Acme Corp" in words(app)
     app.selectbox(key="implied_server").select("globex").run()
-    app.multiselect(key="implied_tools_globex_3").set_value(
-        ["globex_get_weather", "globex_list_files"]
-    ).run()
+    two = ["globex_get_weather", "globex_list_files"]
+    app.multiselect(key="implied_tools_globex_3").set_value(two).run()
     app.button(key="implied_dismiss").click().run()
     servers = {one.name: one.tools for one in work.service(ImpliedServers).of(record.id)}
     assert servers == {

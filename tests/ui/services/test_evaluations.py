@@ -90,7 +90,6 @@ def test_merges_that_need_a_gateway_are_a_toolset_of_their_own(monkeypatch):
     sides = work.service(Evaluations).sides
     assert set(names) < set(sides.names(catalog_id))
     without, others = (len(sides.side(catalog_id, name)[0].tools) for name in names)
-    work.close()
     assert others < without
 
 
@@ -122,7 +121,7 @@ def test_what_is_not_there_is_refused(small_workspace):
 
 def test_decisions_and_versions_make_an_experiment_a_thing_of_the_past(own):
     work, catalog_id = own
-    made = run_synthetic(work, catalog_id)
+    made = work.service(Experiments).get(work.service(Evaluations).run(catalog_id, Wanted()))
     assert work.service(Evaluations).is_current(catalog_id, made)
     work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
     assert not work.service(Evaluations).is_current(catalog_id, made)
@@ -146,5 +145,3 @@ def test_a_merge_is_taken_back_by_undo_or_by_keeping_apart(own):
         work.service(Evaluations).take_back(catalog_id, cluster.members, "ben")
 
 
-def run_synthetic(work, catalog_id):
-    return work.service(Experiments).get(work.service(Evaluations).run(catalog_id, Wanted()))
