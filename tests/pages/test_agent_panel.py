@@ -1,7 +1,6 @@
 """Evaluation → Agent runs: asked for with a tick for each server, shown side by side."""
 
 import json
-import time
 
 import pytest
 

@@ -248,10 +248,15 @@ def test_files_of_several_kinds_are_told_apart_and_make_one_catalog(monkeypatch,
     assert list(shown(app)["format"]) == ["mcp", "csv"]
     app.selectbox(key="format_0_1").select("mcp").run()
     assert list(shown(app)["format"]) == ["mcp", "mcp"]
-    for name, data in {"tea.json": MIXED, "bad.json": b"{no"}.items():
+
+
+def test_of_several_files_those_with_unread_records_are_named(monkeypatch, work):
+    app = open_page(monkeypatch, work)
+    files = app.file_uploader(key="upload_0")
+    for name, data in {"tea.json": MIXED, "pie.json": GOOD, "bad.json": b"{no"}.items():
         files = files.upload(name, data, "application/json")
     files.run()
-    assert "tea\\.json, bad\\.json cannot be read" in words(app)
+    assert "2 records in tea\\.json, bad\\.json cannot be read" in words(app)
 
 
 def test_a_catalog_without_a_name_is_refused_and_nothing_is_lost(monkeypatch, work):

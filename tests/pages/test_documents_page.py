@@ -37,10 +37,9 @@ def test_the_page_shows_the_document_of_the_cluster_in_the_url_and_of_another_th
 
 
 def test_a_better_description_is_saved_and_stays_a_prune_and_a_bad_name_is_told(page):
-    name = page.widget("text_input", "name_")
-    name.set_value("two words").run()
+    page.widget("text_input", "name_").set_value("two words").run()
     assert "use 1 to 64 letters" in page.at.error[0].value and page.button("save_").disabled
-    name.set_value("send_mail").run()
+    page.widget("text_input", "name_").set_value("send_mail").run()
     page.widget("text_area", "description_").set_value("Mail somebody.").run()
     assert not page.at.warning
     page.press("save_")
@@ -151,8 +150,6 @@ def nested(open_app):
     (cluster,) = tab.review.plan(tab.catalog_id).clusters
     tab.review.decide(tab.catalog_id, "accept", cluster, "ann", {})
     return tab.open("documents", merge=cluster.id)
-
-
 
 
 @pytest.mark.case(66)

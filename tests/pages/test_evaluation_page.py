@@ -127,12 +127,15 @@ def test_an_encoder_sweep_asks_for_names_and_draws_them(page):
     assert page.at.get("plotly_chart")
 
 
-def test_the_ablation_and_plans_of_both_toolsets_are_tables(page):
+def test_plans_of_both_toolsets_are_a_table(page):
     measure(page, kind="plan")
     experiment(page, "Plans")
     rows = page.tables("tools called")[0]
     assert len(rows) == 2 and "exact" in rows
     assert "**exact**: the share of queries of which exactly" in page.text
+
+
+def test_the_ablation_is_a_table(page):
     measure(page, kind="ablation")
     experiment(page, "Ablation")
     rows = page.tables("reranker")[0]

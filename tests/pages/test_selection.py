@@ -18,14 +18,15 @@ def sidebar(app):
     return "\n".join(element.value for element in app.sidebar.markdown)
 
 
-def test_a_link_selects_tools_until_they_are_cleared_though_the_address_loses_it(monkeypatch, work, kept):
+def test_a_link_selects_tools_until_they_are_cleared_though_the_address_loses_it(
+    monkeypatch, work, kept
+):
     app = open_page(monkeypatch, work, sel=kept.key)
     assert "**2 tools** from the \\*\\*map\\*\\*" in sidebar(app)
     app.query_params.clear()  # as a change of the page in the menu does
     app.run()
     assert "**2 tools** from" in sidebar(app)
     assert app.query_params["sel"] == kept.key
-
 
     app.button(key="sel_clear").click().run()
     assert "sel" not in app.query_params

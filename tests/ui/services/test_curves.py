@@ -9,7 +9,6 @@ from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from ui.overlap import curves
 from ui.overlap.curves import Curves
-from ui.shared.services.workspace import Workspace
 
 
 def at(view, threshold):

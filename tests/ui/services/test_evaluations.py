@@ -143,5 +143,3 @@ def test_a_merge_is_taken_back_by_undo_or_by_keeping_apart(own):
     assert (kept.action, sorted(kept.ids)) == ("reject", sorted(cluster.members))
     with pytest.raises(DecisionError, match="not proposed as one any more"):
         work.service(Evaluations).take_back(catalog_id, cluster.members, "ben")
-
-
