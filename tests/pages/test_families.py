@@ -78,10 +78,9 @@ def test_pairs_of_the_same_servers_are_asked_together_and_none_that_reads_and_wr
     ]
     said += [("a", "get", "page"), ("b", "delete", "page")]
     what = {"what": small_workspace.TEXT}
+    words = "{} a {} of the site by its name in full."
     tools = [
-        small_workspace.tool(
-            server, f"{verb}_{noun}", f"{verb} a {noun} of the site by its name in full.", **what
-        )
+        small_workspace.tool(server, f"{verb}_{noun}", words.format(verb, noun), **what)
         for server, verb, noun in said
     ]
     ids = [tool.id for tool in tools]

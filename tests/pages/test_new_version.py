@@ -33,10 +33,8 @@ def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypa
     assert "Since version 1: 1 changed, 1 added; none breaking." in text
     assert "1 decision holds; 1 waits, as a tool has changed since." in text
     assert "1 proposal with tools that are new or changed. 1 from before is still open." in text
-    assert {expander.label for expander in app.expander} >= {
-        "Changes since version 1",
-        "Decisions that wait (1), and what changed since",
-    }
+    opened = {expander.label for expander in app.expander}
+    assert {"Changes since version 1", "Decisions that wait (1), and what changed since"} <= opened
     assert links(app)["Look again (1)"] == "show=Look+again"
     assert links(app)["New proposals (1)"] == "show=New+proposals"
     assert links(app)["Look again"].startswith("cluster=")

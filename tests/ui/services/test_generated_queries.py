@@ -142,11 +142,8 @@ def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(
     served_to = json.dumps([got.user for got in server.received])
     assert first.text.upper()[:40] in served_to, "it is an example now"
     shown = work.catalogs.open(catalog_id).by_id[first.tools[0]]
-    leaders = [
-        question.tools[0].name
-        for question in generated_queries._questions(catalog_id, replace(WANTED, count=2))
-    ]
-    assert shown.name not in leaders
+    questions = generated_queries._questions(catalog_id, replace(WANTED, count=2))
+    assert shown.name not in [question.tools[0].name for question in questions]
 
 
 def test_a_dropped_query_makes_no_copy_of_another(own, server):

@@ -45,12 +45,9 @@ def add(work, catalog_id, survey, name, kept_of=None):
 
 
 def tools_file(tmp_path, **descriptions):
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}}
     tools = [
-        {
-            "name": name,
-            "description": text,
-            "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}},
-        }
+        {"name": name, "description": text, "inputSchema": schema}
         for name, text in descriptions.items()
     ]
     (tmp_path / "tools.json").write_text(json.dumps({"tools": tools}))
@@ -58,12 +55,8 @@ def tools_file(tmp_path, **descriptions):
 
 
 def test_no_value_is_in_the_store(work, catalog_id):
-    entries = {
-        "a": entry("exits"),
-        "b": entry("secret"),
-        "c": {**entry("good"), "args": [*entry("good")["args"], "--api-key", "arg-secret-99"]},
-    }
-    config = configuration(**entries)
+    keyed = {**entry("good"), "args": [*entry("good")["args"], "--api-key", "arg-secret-99"]}
+    config = configuration(a=entry("exits"), b=entry("secret"), c=keyed)
     survey = read(work, catalog_id, config, "a", "b", "c")
     add(work, catalog_id, survey, "Dumped")
     with closing(sqlite3.connect(work.store.place)) as connection:
@@ -114,8 +107,7 @@ def test_a_server_that_changes_its_tools_suspends_what_was_decided_on_them(
     assert len(ahead.doubts) == 1
     again = add(work, record.id, survey, "Notes")
     assert again.number == 2
-    states = [cluster.state for cluster in work.review.plan(again.id).clusters]
-    assert "accepted" not in states
+    assert "accepted" not in [one.state for one in work.review.plan(again.id).clusters]
     assert len(work.service(Versions).since(again, record).doubts) == 1
 
 
