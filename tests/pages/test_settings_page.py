@@ -165,18 +165,14 @@ def test_a_budget_that_is_used_up_is_raised_and_the_run_goes_on(two, server):
     assert "used up" in page.text
     page.press("raise_budget")
     assert page.work.endpoints.get().budget == Budget(calls=100)
-    page.work.analyses.wait(page.work.service(Judging).job(page.catalog_id).id)
+    page.after(page.work.service(Judging).job(page.catalog_id))
     assert len(server.received) == 1
 
 
 def test_what_a_model_says_is_text_and_nothing_else(two, server):
-    reply = answering(lambda one, other: "keep")
-
     def hostile(request):
-        found = reply(request)
-        for row in found["answers"]:
-            row["reason"] = HOSTILE
-        return found
+        found = answering(lambda one, other: "keep")(request)
+        return {"answers": [{**row, "reason": HOSTILE} for row in found["answers"]]}
 
     server.answer = served(hostile)
     page = review(asked(chosen(two, server)))

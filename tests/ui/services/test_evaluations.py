@@ -12,19 +12,11 @@ from toolscope_core.store.experiment_rows import keep_result
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
 
+MAILS = ["beta/send_mail", "gamma/send_mail"]
 QUERIES = [
-    {
-        "id": "mail",
-        "query": "send a mail to a person",
-        "gold": ["beta/send_mail"],
-        "calls": [{"tool": "beta/send_mail", "arguments": {"to": "ann", "text": "hi"}}],
-    },
+    {"id": "mail", "query": "send a mail to a person", "gold": MAILS[:1]},
     {"id": "rain", "query": "tell the weather of a city", "gold": ["beta/get_weather"]},
-    {
-        "id": "both mails",
-        "query": "send a mail here and there",
-        "gold": ["beta/send_mail", "gamma/send_mail"],
-    },
+    {"id": "both mails", "query": "send a mail here and there", "gold": MAILS},
     {"id": "unanswered", "query": "send"},
 ]
 
