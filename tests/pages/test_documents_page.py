@@ -72,14 +72,10 @@ def test_a_parameter_added_and_one_removed(page):
     assert schema["required"] == ["to"]
 
 
-def test_the_raw_schema_can_be_edited_and_a_slip_is_placed(page):
+def test_the_raw_schema_can_be_edited(page):
     page.at.session_state[f"way_{seen(page)}"] = "JSON Schema"
     page.at.run()
-    text = page.widget("text_area", "schema_")
-    schema = json.loads(text.value)
-    text.set_value("{").run()
-    assert "line 1" in page.at.error[0].value
-    assert page.button("save_").disabled
+    schema = json.loads(page.widget("text_area", "schema_").value)
     schema["properties"]["to"]["description"] = "Whom."
     page.widget("text_area", "schema_").set_value(json.dumps(schema)).run()
     page.press("save_")
@@ -154,9 +150,7 @@ def nested(open_app):
 
 @pytest.mark.case(66)
 def test_opening_a_document_with_values_and_nested_keywords_changes_nothing(nested):
-    assert nested.button("save_").disabled
-    assert nested.button("reset_").disabled
-    assert nested.button("discard_").disabled
+    assert all(nested.button(start).disabled for start in ("save_", "reset_", "discard_"))
     (cluster,) = nested.review.plan(nested.catalog_id).clusters
     shown = json.loads(nested.at.code[-1].value)
     assert canonical_json(shown) == canonical_json(cluster.document.schema)
@@ -183,11 +177,10 @@ def test_what_cannot_be_saved_waits_too_and_can_be_discarded(page):
     page.widget("text_area", "schema_").set_value("{").run()
     page.open("review").open("documents")
     assert page.widget("text_area", "schema_").value == "{"
-    assert "line 1" in page.at.error[0].value
+    assert "line 1" in page.at.error[0].value and page.button("save_").disabled
     page.press("discard_")
     assert not page.at.error
-    assert page.button("save_").disabled
-    assert page.button("discard_").disabled
+    assert page.button("save_").disabled and page.button("discard_").disabled
 
 
 def typed_in_map(page, tool_id, row, **cells):

@@ -66,8 +66,8 @@ def test_a_link_shows_the_same(monkeypatch, work):
     app = heatmap(monkeypatch, work, one="alpha", other="beta")
     assert "4 by 3 tools" in words(app)
     assert table(app)["cosine"].iloc[0] == pytest.approx(1.0, abs=1e-4)
-    deep = {"one": "alpha", "other": "beta"}
-    deep |= {"cell": pair_key(Pair.of("alpha/send_mail", "beta/send_mail"))}
+    cell = pair_key(Pair.of("alpha/send_mail", "beta/send_mail"))
+    deep = {"one": "alpha", "other": "beta", "cell": cell}
     app = heatmap(monkeypatch, work, **deep)
     assert "Same job 1.00" in words(app)
     assert place(app) == deep
@@ -104,14 +104,10 @@ def test_too_many_tools_are_not_offered_at_once(monkeypatch, work):
 def test_hostile_names_are_shown_as_text_on_every_level(monkeypatch, work):
     evil = [small_workspace.tool(f"{s} {EVIL}", f"send {EVIL}", EVIL) for s in "ab"]
     small_workspace.add_analysed(work, "Evil", *evil)
-    servers = [tool.server for tool in evil]
-    ids = sorted(tool.id for tool in evil)
-    for deep in (
-        {},
-        {"one": servers[0], "other": servers[1]},
-        {"one": servers[0], "other": servers[1], "cell": pair_key(Pair.of(ids[0], ids[1]))},
-        {"heatmap_show": "All tools"},
-    ):
+    one, other = evil
+    servers = {"one": one.server, "other": other.server}
+    pair = {"cell": pair_key(Pair.of(one.id, other.id))}
+    for deep in ({}, servers, servers | pair, {"heatmap_show": "All tools"}):
         app = heatmap(monkeypatch, work, catalog="Evil", **deep)
         said = words(app) + "".join(button.label for button in app.button)
         assert "![x](" not in said

@@ -139,10 +139,9 @@ def test_a_map_that_is_left_stops_and_starts_again_unasked(monkeypatch, work, en
         app.segmented_control(key="method").set_value("PCA").run()
     assert not endless_maps.lives(work, first.id, after=watched_jobs.AWAY_SECONDS)
     if leave == "page":
-        app.switch_page("pages/overlap.py")
+        app.switch_page("pages/overlap.py").run()
     else:
-        app.segmented_control(key="method").set_value("UMAP")
-    app.run()
+        app.segmented_control(key="method").set_value("UMAP").run()
     assert maps.job(1, "UMAP").live
     assert "left" not in words(app)
 

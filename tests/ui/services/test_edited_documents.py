@@ -76,10 +76,8 @@ SCHEMA = {
 
 
 @pytest.fixture
-def draft(desk):
-    _, i, work = desk
-    document = by_name(work, i, "get_weather").document
-    return Draft(replace(document, schema=SCHEMA))
+def draft():
+    return Draft(Document("get_weather", "Tell the weather.", SCHEMA))
 
 
 LARGE = [pytest.param(name, marks=pytest.mark.nightly) for name in ("seal-tools", "ultratool")]

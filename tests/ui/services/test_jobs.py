@@ -223,9 +223,7 @@ def test_closing_interrupts_what_runs_and_what_waits_and_takes_no_more(store):
     gate.reached.wait(PATIENCE)
     gate.let.set()
     runner.close()
-    for job_id in job_ids:
-        job = get_job(store, job_id)
-        assert job.state == "interrupted"
-        assert "start it again" in job.message
+    for job in (get_job(store, job_id) for job_id in job_ids):
+        assert job.state == "interrupted" and "start it again" in job.message
     with pytest.raises(StoreError, match="program is ending"):
         runner.submit(1, "merge", forever)

@@ -27,8 +27,7 @@ def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(
     assert maps.points(catalog_id, "UMAP") is None
     with pytest.raises(JobError, match="UMAP of this catalog is not computed yet"):
         maps.drawn(catalog_id, "UMAP", "servers", beside=False)
-    job = maps.start(catalog_id, "UMAP")
-    work.analyses.wait(job)
+    work.analyses.wait(maps.start(catalog_id, "UMAP"))
     assert maps.job(catalog_id, "UMAP").state == "done"
     points = maps.points(catalog_id, "UMAP")
     assert np.allclose(points, 2 * maps.points(catalog_id, "PCA"))

@@ -58,8 +58,7 @@ def test_requests_that_a_query_set_has_count_with_its_answers(desk):
     cover = edits.cover(catalog_id, queries, 1, None)
     assert SUM in cover.ids and any("send_mail" in one for one in cover.ids)
     edits.save(catalog_id, with_cover(edits.plan(catalog_id), Profile("desk"), cover), "ann")
-    chosen = edits.chosen(catalog_id)["desk"]
-    report, effect = edits.report(catalog_id, chosen)
+    report, effect = edits.report(catalog_id, edits.chosen(catalog_id)["desk"])
     assert [one.text for one in report.unserved] == ["Fly"]
     assert report.unasked == ()
     assert report.tokens < report.whole == sum(edits.tokens(catalog_id).values())
