@@ -1,7 +1,6 @@
 """Evaluation → Agent runs: asked for with a tick for each server, shown side by side."""
 
 import json
-import time
 
 import pytest
 
@@ -39,6 +38,12 @@ def page(open_app, server, monkeypatch):
     return page
 
 
+def opened(page, server):
+    """The panel, with a model to ask."""
+    page.work.endpoints.save(Endpoint(server.url, "m"))
+    return page.open("evaluation", **VIEW)
+
+
 def given(page, text):
     page.at.text_area(key="agent_text").set_value(text).run()
     return page
@@ -60,15 +65,13 @@ def test_without_a_model_or_beyond_this_machine_it_says_why_not(page, monkeypatc
 
 def test_it_asks_for_the_token_of_this_start(page, server, monkeypatch):
     monkeypatch.setattr(start_token, "asks_for_token", asks_for_token)
-    page.work.endpoints.save(Endpoint(server.url, "m"))
-    page.open("evaluation", **VIEW)
+    opened(page, server)
     assert page.at.text_input(key="start_token")
     assert not [one for one in page.at.text_area if one.key == "agent_text"]
 
 
 def test_nothing_starts_before_every_server_is_ticked(page, server, tmp_path):
-    page.work.endpoints.save(Endpoint(server.url, "m"))
-    page.open("evaluation", **VIEW)
+    opened(page, server)
     assert "3 requests with two toolsets" in page.text
     assert not [one for one in page.at.button if one.key == "agent_start"]
     given(page, configuration(tmp_path))
@@ -81,13 +84,10 @@ def test_nothing_starts_before_every_server_is_ticked(page, server, tmp_path):
 
 
 def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
-    page.work.endpoints.save(Endpoint(server.url, "m"))
-    given(page.open("evaluation", **VIEW), configuration(tmp_path))
+    given(opened(page, server), configuration(tmp_path))
     page.at.toggle(key="agent_changes").set_value(True).run()
     ticked(page, "north", "south").press("agent_start")
-    while page.work.service(Judging).job(page.catalog_id).live:
-        time.sleep(0.05)
-    page.at.run()
+    page.after(page.work.service(Judging).job(page.catalog_id))
     figures = page.tables("figure")[0].set_index("figure")
     assert list(figures.loc["tools"][["as it is", "merged"]]) == ["6", "5"]
     assert figures.loc["exactly the right tools"]["merged"].startswith("0.667")
@@ -96,16 +96,14 @@ def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
     assert requests.iloc[0]["merged"] == "✓ get"
     page.at.session_state["experiment"] = "Kept runs"
     page.at.run()
-    assert "m at work: as it is against accepted and safe: 3 queries" in str(
-        page.tables("what")[0].iloc[0]["what"]
-    )
+    run = page.tables("what")[0].iloc[0]
+    assert "m at work: as it is against accepted and safe: 3 queries" in run["what"]
 
 
 def test_a_server_of_another_name_is_chosen(page, server, tmp_path):
-    page.work.endpoints.save(Endpoint(server.url, "m"))
     text = json.loads(configuration(tmp_path))
     text["mcpServers"]["arctic"] = text["mcpServers"].pop("north")
-    given(page.open("evaluation", **VIEW), json.dumps(text))
+    given(opened(page, server), json.dumps(text))
     choice = next(one for one in page.at.selectbox if one.label == "Server north")
     assert choice.value is None and page.button("agent_start").disabled
     choice.set_value("arctic").run()

@@ -68,6 +68,10 @@ def test_safe_merges_open_on_all_ticked_rows_and_a_find_that_narrows_them_is_sai
         assert said in page.text
         page.press("list_all")
         assert rows() == (names, [0])
+    assert "2 over several servers" in page.text and page.review.progress(1).accepted == 0
+    page.press("bulk_accept_")
+    assert "Accepted\\: 1 cluster" in page.text
+    assert page.button("accept_safe").disabled
 
 
 def test_a_larger_router_cannot_be_ticked(page, monkeypatch):
@@ -75,7 +79,5 @@ def test_a_larger_router_cannot_be_ticked(page, monkeypatch):
     monkeypatch.setattr(Review, "larger_routers", lambda self, catalog_id: frozenset({mail}))
     page.at.run()
     assert "Not listed: 1 merge that would need a gateway" in page.text
-    assert set(page.widget("dataframe", "bulk_rows_").value["name"]) == {
-        "get_weather",
-        "list_files",
-    }
+    listed = page.widget("dataframe", "bulk_rows_").value["name"]
+    assert set(listed) == {"get_weather", "list_files"}

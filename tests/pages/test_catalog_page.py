@@ -55,8 +55,7 @@ def test_the_first_page_says_what_is_loaded_and_what_comes_next(monkeypatch, wor
 
 
 def test_the_first_page_and_the_table_say_what_a_search_finds(monkeypatch, work):
-    (record,) = work.catalogs.newest()
-    work.service(FindableTools).run(record.id, search="claude-bm25")
+    work.service(FindableTools).run(1, search="claude-bm25")
     monkeypatch.setattr(Experiments, "missed", lambda *_: {"alpha/send_mail": "post *it*"})
     app = open_page(monkeypatch, work)
     assert "The search *Claude, BM25* finds 8 of 8" in links(app)
@@ -67,12 +66,8 @@ def test_the_first_page_and_the_table_say_what_a_search_finds(monkeypatch, work)
 
 def test_what_the_files_left_to_do_is_said_before_any_analysis(monkeypatch, work):
     found = scan_catalog((replace(small_workspace.MAIL, description="a\u200bb"),))
-    catalog = replace(
-        small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM),
-        findings=found,
-        problems=(Problem("1", "bad"),),
-    )
-    work.catalogs.add("New", catalog)
+    plain = small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
+    work.catalogs.add("New", replace(plain, findings=found, problems=(Problem("1", "bad"),)))
     app = open_page(monkeypatch, work, catalog="New")
     assert "1 record could not be read: see why".replace(":", r"\:") in links(app)
     assert r"1 tool is blocked by the scan\: see findings" in links(app)
@@ -83,34 +78,31 @@ def test_finding_narrows_the_table(monkeypatch, work):
     app = open_page(monkeypatch, work, part="Tools", catalog_find="mail")
     assert set(shown(app)["name"]) == {"send_mail"}
     app.selectbox(key="on").select("beta").run()
-    assert list(shown(app)["id"]) == ["beta/send_mail"]
-    assert "1 of 8 tools" in words(app)
+    assert list(shown(app)["id"]) == ["beta/send_mail"] and "1 of 8 tools" in words(app)
     app.selectbox(key="state").select(ALONE).run()
     assert not len(shown(app))
 
 
 def test_the_price_is_that_of_the_plan_and_of_the_servers_left(monkeypatch, work):
-    (record,) = work.catalogs.newest()
-
     def price(tools):
         costs = (work.catalogs.costs.of(tool, "openai-chat") for tool in tools)
         return f"{sum(costs):,} tokens"
 
     app = open_page(monkeypatch, work)
     shown_prices = {one.label: one.value for one in app.metric}
-    plans = {
-        "Today": PlanConfig(),
-        "Without code": PlanConfig("all"),
-        "With a gateway": PlanConfig("all", routers=True),
-    }
-    for label, config in plans.items():
-        left = [item.tool for item in work.review.plan(record.id, config).tools]
+    everything = PlanConfig("all")
+    for label, config in (
+        ("Today", PlanConfig()),
+        ("Without code", everything),
+        ("With a gateway", replace(everything, routers=True)),
+    ):
+        left = [item.tool for item in work.review.plan(1, config).tools]
         assert shown_prices[label] == price(left), label
     assert len(set(shown_prices.values())) > 2
-    off = work.service(ServerAdvice).advice(record.id).switch_off
+    off = work.service(ServerAdvice).advice(1).switch_off
     for gone in off:
-        work.service(ServerAdvice).switch_off(record.id, gone, "ann")
-    left = [item.tool for item in work.review.plan(record.id).tools]
+        work.service(ServerAdvice).switch_off(1, gone, "ann")
+    left = [item.tool for item in work.review.plan(1).tools]
     assert off and shown_prices["Servers switched off"] == price(left)
     assert f"As decided so far: {quantity(len(left), 'tool')}" in words(app.run())
 
@@ -124,10 +116,10 @@ def test_the_limits_are_those_of_the_clients_that_are_ticked(monkeypatch, work):
     app.pills(key="clients").set_value(["anthropic"]).run()
     assert "Cursor" not in words(app)
     assert "Anthropic: no limit on tools" in words(app)
-    app.session_state["part"] = "Usage"
-    app.run()
-    app.session_state["part"] = "Overview"
-    assert app.run().pills(key="clients").value == ["anthropic"], "kept for the session"
+    for part in ("Usage", "Overview"):
+        app.session_state["part"] = part
+        app.run()
+    assert app.pills(key="clients").value == ["anthropic"], "kept for the session"
 
 
 def test_a_name_on_several_servers_leads_to_its_tools(monkeypatch, work):
@@ -142,12 +134,11 @@ def test_a_name_on_several_servers_leads_to_its_tools(monkeypatch, work):
 
 
 def test_tools_that_a_measurement_did_not_find_are_named_with_the_request():
+    two = [["alpha/send_mail"], ["beta/send_mail"]]
     rows = [
-        {"query": "post", "gold": [["alpha/send_mail"], ["beta/send_mail"]]},
-        {"query": "mail", "gold": [["beta/send_mail", "x"]]},
+        {"query": "post", "gold": two, "places_before": [None, None]},
+        {"query": "mail", "gold": [["beta/send_mail", "x"]], "places_before": [3]},
     ]
-    places = ([None, None], [3])
-    rows = [{**row, "places_before": at} for row, at in zip(rows, places, strict=True)]
     assert missed_tools({"queries": rows}) == {"alpha/send_mail": "post"}
 
 
@@ -188,10 +179,9 @@ def test_a_catalog_can_be_pasted(monkeypatch, work):
 
 
 def test_a_catalog_is_renamed_with_what_was_decided(monkeypatch, work):
-    (old,) = work.catalogs.newest()
-    work.review.decide(old.id, "accept", work.review.queue(old.id)[0], "ann")
+    work.review.decide(1, "accept", work.review.queue(1)[0], "ann")
     app = open_page(monkeypatch, work, part="More")
-    app.text_input(key=f"new_name_{old.id}").set_value("Better").run()
+    app.text_input(key="new_name_1").set_value("Better").run()
     app.button(key="rename_catalog").click().run()
     assert [record.name for record in work.catalogs.newest()] == ["Better"]
     assert app.session_state["catalog"] == "Better"
@@ -208,15 +198,6 @@ def test_a_catalog_is_deleted_after_a_question_but_never_the_last(monkeypatch, w
     app.button(key="delete_catalog").click().run()
     assert [record.name for record in work.catalogs.newest()] == ["Desk"]
     assert app.session_state["catalog"] == "Desk"
-
-
-def test_of_several_files_those_with_unread_records_are_named(monkeypatch, work):
-    app = open_page(monkeypatch, work)
-    files = app.file_uploader(key="upload_0")
-    for name, data in {"tea.json": MIXED, "pie.json": GOOD, "bad.json": b"{no"}.items():
-        files = files.upload(name, data, "application/json")
-    files.run()
-    assert "2 records in tea\\.json, bad\\.json cannot be read" in words(app)
 
 
 @pytest.mark.parametrize(
@@ -262,6 +243,15 @@ def test_files_of_several_kinds_are_told_apart_and_make_one_catalog(monkeypatch,
     assert list(shown(app)["format"]) == ["mcp", "csv"]
     app.selectbox(key="format_0_1").select("mcp").run()
     assert list(shown(app)["format"]) == ["mcp", "mcp"]
+
+
+def test_of_several_files_those_with_unread_records_are_named(monkeypatch, work):
+    app = open_page(monkeypatch, work)
+    files = app.file_uploader(key="upload_0")
+    for name, data in {"tea.json": MIXED, "pie.json": GOOD, "bad.json": b"{no"}.items():
+        files = files.upload(name, data, "application/json")
+    files.run()
+    assert "2 records in tea\\.json, bad\\.json cannot be read" in words(app)
 
 
 def test_a_catalog_without_a_name_is_refused_and_nothing_is_lost(monkeypatch, work):
@@ -316,9 +306,8 @@ def test_implied_servers_are_shown_renamed_split_and_dismissed(monkeypatch, work
     app.button(key="implied_rename").click().run()
     assert "3 tools\\: Acme Corp" in words(app) or "3 tools: Acme Corp" in words(app)
     app.selectbox(key="implied_server").select("globex").run()
-    app.multiselect(key="implied_tools_globex_3").set_value(
-        ["globex_get_weather", "globex_list_files"]
-    ).run()
+    two = ["globex_get_weather", "globex_list_files"]
+    app.multiselect(key="implied_tools_globex_3").set_value(two).run()
     app.button(key="implied_dismiss").click().run()
     servers = {one.name: one.tools for one in work.service(ImpliedServers).of(record.id)}
     assert servers == {

@@ -55,12 +55,11 @@ def test_nothing_that_is_downloaded_has_characters_that_nobody_typed(work):
     for cluster in work.review.plan(catalog_id).clusters:
         work.review.decide(catalog_id, "accept", cluster, "ann")
     config = PlanConfig("all", routers=True)
+    bundle = work.service(Exports).bundle
     files = {
         f"{shape} {name}": content
         for shape in SHAPES
-        for name, content in work.service(Exports)
-        .bundle(catalog_id, config, shape, fix=True)
-        .items()
+        for name, content in bundle(catalog_id, config, shape, fix=True).items()
     }
     files["tools.csv"] = work.service(CatalogTables).csv(catalog_id)
     files["decisions.jsonl"] = work.service(Histories).file(catalog_id)

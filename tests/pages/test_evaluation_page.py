@@ -127,20 +127,20 @@ def test_an_encoder_sweep_asks_for_names_and_draws_them(page):
     assert page.at.get("plotly_chart")
 
 
-def test_the_ablation_is_a_table(page):
-    measure(page, kind="ablation")
-    experiment(page, "Ablation")
-    rows = page.tables("reranker")[0]
-    assert len(rows) == 10 and "CSR@10" in rows
-    assert list(dict.fromkeys(rows["merger"])) == ["none", "drop-in", "gateway"]
-
-
 def test_plans_of_both_toolsets_are_a_table(page):
     measure(page, kind="plan")
     experiment(page, "Plans")
     rows = page.tables("tools called")[0]
     assert len(rows) == 2 and "exact" in rows
     assert "**exact**: the share of queries of which exactly" in page.text
+
+
+def test_the_ablation_is_a_table(page):
+    measure(page, kind="ablation")
+    experiment(page, "Ablation")
+    rows = page.tables("reranker")[0]
+    assert len(rows) == 10 and "CSR@10" in rows
+    assert list(dict.fromkeys(rows["merger"])) == ["none", "drop-in", "gateway"]
 
 
 def test_experiments_are_listed_with_what_is_out_of_date(page):

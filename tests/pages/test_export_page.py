@@ -56,11 +56,8 @@ def test_hostile_text_that_would_go_out_is_said(monkeypatch, open_app):
 
 def test_the_files_are_shown_on_demand_and_follow_a_decision(page):
     show_files(page)
-    assert list(page.at.dataframe[0].value["file"])[:3] == [
-        "README.md",
-        "toolset.json",
-        "bundle/toolset.json",
-    ]
+    files = list(page.at.dataframe[0].value["file"])
+    assert files[:3] == ["README.md", "toolset.json", "bundle/toolset.json"]
     assert page.at.code[0].value.count("send_mail") == 3
     page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "bob")
     page.at.run()
@@ -105,13 +102,9 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
     choose(page, "Anthropic")
     assert "This toolset would be refused" in page.text
     broken = page.tables("rule", "fix")[0]
-    assert list(broken["tool_id"]) == [
-        "alpha/list_files-2",
-        "beta/get_weather",
-        "beta/send_mail",
-        "gamma/send_mail",
-    ]
-    assert list(broken["fix"])[1:] == ["beta_get_weather", "beta_send_mail", "gamma_send_mail"]
+    repeated = ["beta/get_weather", "beta/send_mail", "gamma/send_mail"]
+    assert list(broken["tool_id"]) == ["alpha/list_files-2", *repeated]
+    assert list(broken["fix"])[1:] == [one.replace("/", "_") for one in repeated]
     assert refused(page)
     page.at.toggle(key="fix").set_value(True).run()
     assert not refused(page)
@@ -128,12 +121,8 @@ def test_one_tool_that_no_client_of_mcp_reads_is_held_back_and_named(monkeypatch
     monkeypatch.setattr(
         small_workspace, "catalog", lambda *tools: replace(plain(*tools), format="generic")
     )
-    odd = tool(
-        "lab",
-        "route",
-        "Route a sample.",
-        to={**small_workspace.TEXT, "x-mcp-header": "*bad header*"},
-    )
+    to = {**small_workspace.TEXT, "x-mcp-header": "*bad header*"}
+    odd = tool("lab", "route", "Route a sample.", to=to)
     page = open_app(odd, SUM).open("export")
     assert not page.at.warning
     choose(page, "MCP file")
@@ -166,10 +155,8 @@ def test_too_many_tools_show_their_parts_before_and_after_the_split(open_app):
     choose(page, "OpenAI chat")
     assert refused(page)
     parts = page.tables("file", "tokens", "servers")[0]
-    assert [*zip(parts["file"], parts["tools"], strict=True)] == [
-        ("toolset-1.json", 120),
-        ("toolset-2.json", 30),
-    ]
+    assert [*parts["file"]] == ["toolset-1.json", "toolset-2.json"]
+    assert [*parts["tools"]] == [120, 30]
     ways = page.tables("merges to apply", "parts")[0]
     assert ways["tools"].iloc[0] == 150 >= ways["tools"].iloc[2]
     page.at.toggle(key="fix").set_value(True).run()
@@ -186,10 +173,8 @@ def test_texts_are_searched_for_names_that_the_export_takes_away(page):
     page.at.run()
     text = f"Add up.\nThen call `{SUM.name}`.".encode()
     page.at.file_uploader(key="text_files").upload("CLAUDE.md", text, "text/markdown").run()
-    rows = page.tables("file", "line")[0]
-    assert [*zip(rows["file"], rows["line"], rows["name"], strict=True)] == [
-        ("CLAUDE.md", 2, SUM.name)
-    ]
+    (row,) = page.tables("file", "line")[0].to_dict("records")
+    assert (row["file"], row["line"], row["name"]) == ("CLAUDE.md", 2, SUM.name)
     page.at.file_uploader(key="text_files").upload("CLAUDE.md", b"No\xff.", "text/markdown").run()
     assert "No text that was read names a tool that is gone." in page.text
     assert "is not UTF-8" in page.text

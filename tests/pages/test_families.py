@@ -37,10 +37,8 @@ def queue(page, key="queue"):
 @pytest.fixture
 def undecided(open_app, monkeypatch):
     """Two pairs that the judge is unsure of, the first more likely to be merged."""
-    first, second = (
-        family_catalog.pairs(family_catalog.RECIPES)[0],
-        family_catalog.pairs(family_catalog.BANKS)[0],
-    )
+    (first,) = family_catalog.pairs(family_catalog.RECIPES)
+    second = family_catalog.pairs(family_catalog.BANKS)[0]
     judge_says(monkeypatch, {first: 0.65, second: 0.6})
     tools = (*family_catalog.RECIPES, *family_catalog.BANKS[:2])
     return open_app(*tools).open("review", show="Undecided"), first, second
@@ -80,10 +78,9 @@ def test_pairs_of_the_same_servers_are_asked_together_and_none_that_reads_and_wr
     ]
     said += [("a", "get", "page"), ("b", "delete", "page")]
     what = {"what": small_workspace.TEXT}
+    words = "{} a {} of the site by its name in full."
     tools = [
-        small_workspace.tool(
-            server, f"{verb}_{noun}", f"{verb} a {noun} of the site by its name in full.", **what
-        )
+        small_workspace.tool(server, f"{verb}_{noun}", words.format(verb, noun), **what)
         for server, verb, noun in said
     ]
     ids = [tool.id for tool in tools]
@@ -105,11 +102,10 @@ def test_the_undecided_pairs_are_rows_of_the_queue_under_its_filters(undecided):
 
 
 def test_a_skipped_pair_comes_last(undecided):
-    page, first, second = undecided
-    page.press("skip_")
-    assert page.at.query_params["undecided"] == pair_key(Pair(*second))
-    page.press("skip_")
-    assert page.at.query_params["undecided"] == pair_key(Pair(*first))
+    page, *pairs = undecided
+    for pair in reversed(pairs):
+        page.press("skip_")
+        assert page.at.query_params["undecided"] == pair_key(Pair(*pair))
 
 
 # Review --------------------------------------------------------------------------------------
@@ -137,9 +133,7 @@ def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_need
     assert '"enum": ["schwab", "fidelity", "robinhood"]' in code
     assert "Weakest pair 0.70" in page.text
     assert "no longer see" not in page.text
-    assert ":violet[same operation, other provider or value]" in page.text, (
-        "what the judge says of the pairs"
-    )
+    assert ":violet[same operation, other provider or value]" in page.text, "of the pairs"
 
 
 def test_whether_all_words_match_stands_on_the_card_of_a_prune(page):
@@ -147,17 +141,13 @@ def test_whether_all_words_match_stands_on_the_card_of_a_prune(page):
     assert title(page) == "get_recipe"
     assert "Names and descriptions show no relevant difference." in page.text
     lock = Pair.of("lock_door", "unlock_door")
-    sets = page.work.toolsets
-    sets.send_to_review(
-        1, (lock.left, lock.right), page.work.service(Pairs).view(1, lock).version, "ann"
-    )
+    sets, both = page.work.toolsets, (lock.left, lock.right)
+    sets.send_to_review(1, both, sets.version(1, both), "ann")
     page.open("review", cluster=page.work.service(Pairs).view(1, lock).card.id)
     assert "Differences in wording:" in page.text
     assert page.text.count(r"says “lock” where") == 1
-    assert (
-        "Names and descriptions show no relevant difference."
-        not in page.text.split("Verdicts on the pairs")[0]
-    )
+    card = page.text.split("Verdicts on the pairs")[0]
+    assert "Names and descriptions show no relevant difference." not in card
 
 
 def test_one_job_is_shown_before_it_is_said(page):
@@ -174,19 +164,13 @@ def test_one_job_is_shown_before_it_is_said(page):
     assert "**As one job**" not in page.text
 
 
-def test_blind_has_no_look_at_one_job(page):
+def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page):
+    shown = by_name(page.work, 1, SCHWAB)
     page.open("review", show="Same operation").press("one_job_")
     page.at.session_state["blind"] = True
     page.at.run()
     assert "**As one job**" not in page.text
     assert not page.widgets("button", "one_job_")
-
-
-def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page):
-    shown = by_name(page.work, 1, SCHWAB)
-    page.open("review", show="Same operation")
-    page.at.session_state["blind"] = True
-    page.at.run()
     assert page.button(f"accept_{shown.id}").label == "Same job"
     assert "the judge had proposed" not in page.text
     page.press(f"accept_{shown.id}")
@@ -203,7 +187,6 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     page.open("overlap", pair=pair_key(Pair.of(*BANKS[:2])))
     assert "Judge: same operation, other provider or value" in page.text
     assert "Same job 0.00" in page.text and "Other provider or value 0.70" in page.text
-    assert "Neither has an argument for the provider, so neither can take the other" in page.text
     assert r"Only get\_positions\_fidelity says “fidelity”\." in page.text
     assert "same operation, other provider or value **4**" in page.text
     assert "grouped: 1 for the same job, 2 for the same operation." in page.text

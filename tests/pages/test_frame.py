@@ -37,10 +37,8 @@ def test_keys_in_the_secrets_come_before_those_of_the_environment(monkeypatch):
 
 
 def test_names_in_a_sentence_are_bold_and_still_escaped():
-    assert (
-        safe_text.sentence("`a_b` says “x” where `c` says “y”")
-        == r"**a\_b** says “x” where **c** says “y”"
-    )
+    bold = safe_text.sentence("`a_b` says “x” where `c` says “y”")
+    assert bold == r"**a\_b** says “x” where **c** says “y”"
     assert safe_text.sentence("only `t` says <b>") == r"only **t** says \<b\>"
     assert safe_text.sentence("one ` alone") == r"one \` alone"
     assert safe_text.sentence("`![x](http://e.example)` is").startswith(r"**\!\[x\]\(`http")

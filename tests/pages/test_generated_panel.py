@@ -44,8 +44,12 @@ def written(page):
     return opened(page)
 
 
+def views(page):
+    return page.work.service(GeneratedQueries).views(page.catalog_id)
+
+
 def states(page):
-    return [view.query.state for view in page.work.service(GeneratedQueries).views(page.catalog_id)]
+    return [view.query.state for view in views(page)]
 
 
 def labels(page):
@@ -68,19 +72,14 @@ def test_without_a_model_it_says_so_and_with_one_the_estimate_stands_before_the_
 
 
 def test_what_nothing_speaks_against_is_kept_at_once_and_tools_are_counted(written):
-    views = written.work.service(GeneratedQueries).views(written.catalog_id)
-    doubtful = {view.query.key for view in views if view.flaws}
-    clean = len(views) - len(doubtful)
+    doubtful = {view.query.key for view in views(written) if view.flaws}
+    clean = 4 - len(doubtful)
     assert "4 questions: **4** waiting." in written.text and clean and doubtful
     assert "of 8 tools answer a generated query; **0** answer none." in written.text
     written.at.toggle(key="cover_waiting").set_value(False).run()
     assert "**0** of 8 tools answer a generated query; **8** answer none." in written.text
     written.press("keep_clean_queries")
-    waiting = {
-        view.query.key
-        for view in written.work.service(GeneratedQueries).views(written.catalog_id)
-        if view.query.state == "waiting"
-    }
+    waiting = {view.query.key for view in views(written) if view.query.state == "waiting"}
     assert waiting == doubtful and f"Export the {clean} kept" in labels(written)
     assert f"Kept\\: {clean} quer" in written.text and SET_NAME in written.text
     written.at.segmented_control(key="generated_shown").set_value("with warnings").run()
@@ -108,12 +107,7 @@ def test_queries_are_dropped_kept_and_edited_one_by_one_and_several_at_once(writ
     written.press("clear_generated")
     assert states(written) == ["waiting", "kept"]
     written.at.segmented_control(key="generated_shown").set_value("waiting").run()
-    tool = (
-        written.work.service(GeneratedQueries)
-        .views(written.catalog_id)[0]
-        .query.tools[0]
-        .split("/")[1]
-    )
+    tool = views(written)[0].query.tools[0].split("/")[1]
     area = written.widget("text_area", "generated_text_")
     area.set_value(f"Use {tool} for me, please.").run()
     assert any("it names the tool" in one.value for one in written.at.warning)

@@ -1,3 +1,5 @@
+from unittest.mock import Mock
+
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from ui.shared.cards.batches import server_pair_key
@@ -31,21 +33,18 @@ def test_servers_and_larger_clusters_are_shown_and_one_is_drawn_when_chosen(monk
 def test_a_row_of_two_servers_opens_them_side_by_side(monkeypatch, own):
     app = open_page(monkeypatch, own[0], "graph")
     app.session_state["opened_servers"] = ("alpha", "beta")
-    turned = []
-    monkeypatch.setattr(
-        "streamlit.switch_page", lambda page, query_params: turned.append((page, query_params))
-    )
+    turned = Mock()
+    monkeypatch.setattr("streamlit.switch_page", turned)
     app.run()
-    page, query = turned[0]
-    assert page == "pages/review.py"
-    assert query["servers"] == server_pair_key("alpha", "beta")
+    first = turned.call_args_list[0]
+    assert first.args == ("pages/review.py",)
+    assert first.kwargs["query_params"]["servers"] == server_pair_key("alpha", "beta")
 
 
 def test_a_card_of_three_offers_the_graph_and_one_of_two_does_not(monkeypatch, own):
     work, catalog_id = own
-    mail, weather = (
-        small_workspace.by_name(work, catalog_id, name) for name in ("send_mail", "get_weather")
-    )
+    mail = small_workspace.by_name(work, catalog_id, "send_mail")
+    weather = small_workspace.by_name(work, catalog_id, "get_weather")
     app = open_page(monkeypatch, work, "review", cluster=mail.id)
     app.session_state[f"graph_{mail.id}"] = True
     app.run()

@@ -25,10 +25,6 @@ def place(app):
     return {k: v if isinstance(v, str) else v[0] for k, v in query.items() if v is not None}
 
 
-def key_of(work, *parts):
-    return f"blocks_{work.catalogs.newest()[0].id}_{digest(*parts)[:8]}"
-
-
 def click(app, key, point):
     point = {"point_index": point, "curve_number": 1}
     app.session_state[key] = {
@@ -49,18 +45,15 @@ def test_the_first_level_is_servers_by_pairs(monkeypatch, work):
 def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     heatmaps = work.service(Heatmaps)
     app = heatmap(monkeypatch, work)
-    catalog_id = work.catalogs.newest()[0].id
-    shown = heatmaps.block_grid(catalog_id, "servers", "pairs")
+    shown = heatmaps.block_grid(1, "servers", "pairs")
     row, column = (shown.blocks[at] for at in shown.grid.cells[1])
-    click(app, key_of(work, "servers", "pairs"), 1)
+    click(app, f"blocks_1_{digest('servers', 'pairs')[:8]}", 1)
     assert place(app) == {"one": row.key, "other": column.key}
     assert "at θ or more" in words(app)
-    click(app, f"tile_{catalog_id}_{digest(row.key, column.key)[:8]}", 0)
-    analysis = work.analyses.get(catalog_id)
+    click(app, f"tile_1_{digest(row.key, column.key)[:8]}", 0)
+    analysis = work.analyses.get(1)
     pair = pair_at(analysis, tile(analysis, row, column), 0)
-    assert place(app) == {
-        "one": row.key, "other": column.key, "cell": pair_key(pair),
-    }  # fmt: skip
+    assert place(app) == {"one": row.key, "other": column.key, "cell": pair_key(pair)}
     assert "Same job" in words(app)
     app.button(key="up_1").click().run()
     assert place(app) == {"one": row.key, "other": column.key}
@@ -73,8 +66,8 @@ def test_a_link_shows_the_same(monkeypatch, work):
     app = heatmap(monkeypatch, work, one="alpha", other="beta")
     assert "4 by 3 tools" in words(app)
     assert table(app)["cosine"].iloc[0] == pytest.approx(1.0, abs=1e-4)
-    deep = {"one": "alpha", "other": "beta"}
-    deep |= {"cell": pair_key(Pair.of("alpha/send_mail", "beta/send_mail"))}
+    cell = pair_key(Pair.of("alpha/send_mail", "beta/send_mail"))
+    deep = {"one": "alpha", "other": "beta", "cell": cell}
     app = heatmap(monkeypatch, work, **deep)
     assert "Same job 1.00" in words(app)
     assert place(app) == deep
@@ -93,8 +86,7 @@ def test_all_tools_at_once(monkeypatch, work):
     app = heatmap(monkeypatch, work, heatmap_show="All tools")
     assert "All 8 tools" in words(app)
     assert len(table(app)) == 28
-    catalog_id = work.catalogs.newest()[0].id
-    click(app, f"tools_{catalog_id}", 0)
+    click(app, "tools_1", 0)
     assert set(place(app)) == {"cell"}
     assert "Same job" in words(app)
     app.button(key="up_0").click().run()
@@ -112,14 +104,10 @@ def test_too_many_tools_are_not_offered_at_once(monkeypatch, work):
 def test_hostile_names_are_shown_as_text_on_every_level(monkeypatch, work):
     evil = [small_workspace.tool(f"{s} {EVIL}", f"send {EVIL}", EVIL) for s in "ab"]
     small_workspace.add_analysed(work, "Evil", *evil)
-    servers = [tool.server for tool in evil]
-    ids = sorted(tool.id for tool in evil)
-    for deep in (
-        {},
-        {"one": servers[0], "other": servers[1]},
-        {"one": servers[0], "other": servers[1], "cell": pair_key(Pair.of(ids[0], ids[1]))},
-        {"heatmap_show": "All tools"},
-    ):
+    one, other = evil
+    servers = {"one": one.server, "other": other.server}
+    pair = {"cell": pair_key(Pair.of(one.id, other.id))}
+    for deep in ({}, servers, servers | pair, {"heatmap_show": "All tools"}):
         app = heatmap(monkeypatch, work, catalog="Evil", **deep)
         said = words(app) + "".join(button.label for button in app.button)
         assert "![x](" not in said

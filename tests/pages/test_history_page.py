@@ -43,6 +43,12 @@ def test_every_decision_is_listed_with_who_took_it_back_and_filtered(page):
     assert list(page.tables("what")[0]["who"]) == ["ann"]
 
 
+def at_decision(page, number):
+    page.at.query_params["decision"] = number
+    page.at.run()
+    return page
+
+
 def test_a_decision_on_a_profile_says_what_it_changed_in_it_and_goes_back(page):
     edits = page.work.service(ProfileEdits)
     for ids in (["alpha/send_mail", "alpha/get_weather"], ["beta/add_numbers"]):
@@ -56,9 +62,7 @@ def test_a_decision_on_a_profile_says_what_it_changed_in_it_and_goes_back(page):
         "3": "Profile deleted (desk)",
     }
     for number, words in said.items():
-        page.at.query_params["decision"] = number
-        page.at.run()
-        assert words in page.text
+        assert words in at_decision(page, number).text
     assert "the profile desk: 3 gone" in page.text
     page.press("history_undo_3")
     assert len(edits.chosen(1)["desk"].ids) == 3
@@ -72,8 +76,7 @@ def test_a_long_history_comes_in_pages_and_a_link_opens_its_own(page, monkeypatc
     monkeypatch.setattr("ui.history.decision_list.PAGE_SIZE", 2)
     for _ in range(3):
         page.review.undo(1, "bob", accepted(page, "send_mail").seq)
-    page.at.query_params["decision"] = "1"
-    page.at.run()
+    at_decision(page, "1")
     assert list(page.tables("what")[0]["no."]) == [1] and "3 of 3 decisions listed" in page.text
     page.widget("pagination", "history_page_2").set_value(1).run()
     assert list(page.tables("what")[0]["no."]) == [5, 3]
@@ -89,13 +92,9 @@ def test_the_chosen_decision_says_what_it_changed_and_goes_back_and_forth(page):
     page.press("history_redo_1")
     (again,) = page.review.standing(1)
     assert (again.action, again.seq) == ("accept", 3)
-    page.at.query_params["decision"] = "3"
-    page.at.run()
-    page.press("history_restore_2_3")
+    at_decision(page, "3").press("history_restore_2_3")
     assert page.review.standing(1) == ()
-    page.at.query_params["decision"] = "1"
-    page.at.run()
-    page.press("history_restore_1_4")
+    at_decision(page, "1").press("history_restore_1_4")
     assert [one.action for one in page.review.standing(1)] == ["accept"]
 
 
@@ -103,8 +102,7 @@ def test_what_builds_on_a_decision_is_shown_and_goes_back_with_it(page):
     accepted(page, "send_mail")
     edited = by_name(page.work, 1, "send_mail")
     page.review.decide(1, "canonical", edited, "bob", {"canonical": edited.members[1]})
-    page.at.query_params["decision"] = "1"
-    page.at.run()
+    at_decision(page, "1")
     assert "Later decisions on the same tools build on this one" in page.text
     page.press("history_undo_all_1")
     assert page.review.standing(1) == ()
@@ -192,10 +190,8 @@ def test_decisions_of_a_bundle_are_shown_first_and_added_once(page):
     assert "2 decisions to add, 1 about tools not in this catalog" in page.text
     assert review.standing(1) == ()
     page.press("import_button_")
-    assert [(d.action, d.reviewer) for d in review.standing(1)[::-1]] == [
-        ("accept", "ann"),
-        ("reject", "ann"),
-    ]
+    added = review.standing(1)[::-1]
+    assert [(d.action, d.reviewer) for d in added] == [("accept", "ann"), ("reject", "ann")]
     bring(page, *rows, turn=1)
     assert "0 decisions to add, 2 already recorded" in page.text
     assert page.button("import_button_").disabled
@@ -207,11 +203,7 @@ def test_what_contradicts_is_refused_in_words_and_the_rest_is_offered(page):
     page.review.decide(1, "reject", by_name(page.work, 1, "send_mail"), "ann")
     ids = ["alpha/send_mail", "beta/send_mail"]
     weather = ["alpha/get_weather", "beta/get_weather"]
-    bring(
-        page,
-        {"action": "accept", "ids": ids, "reviewer": "zoe"},
-        {"action": "accept", "ids": weather, "reviewer": "zoe"},
-    )
+    bring(page, *({"action": "accept", "ids": two, "reviewer": "zoe"} for two in (ids, weather)))
     assert "line 1" not in page.text
     assert "1 decision to add, 1 refused" in page.text
     rows = page.tables("outcome")[0]

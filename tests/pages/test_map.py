@@ -52,7 +52,7 @@ def _called_back(monkeypatch):
 
 def drawn_round(app, work, *points):
     """What the chart says is selected in it; a test's chart says it for one run."""
-    key = f"map_{work.catalogs.newest()[0].id}"
+    key = "map_1"
     points = [{"curve_number": curve, "point_index": index} for curve, index in points]
     app.session_state[key] = {
         "selection": {"points": points, "point_indices": [], "box": [], "lasso": []}
@@ -69,7 +69,7 @@ def selected(app, work):
     """What the link says is selected."""
     key = app.query_params.get("sel")
     key = key if isinstance(key, str) or key is None else key[0]
-    found = work.service(Selections).get(work.catalogs.newest()[0].id, key) if key else None
+    found = work.service(Selections).get(1, key) if key else None
     return set(found.tool_ids) if found else set()
 
 
@@ -83,8 +83,7 @@ def test_few_tools_are_shown_by_pca_and_the_page_says_why(monkeypatch, work):
 
 def test_umap_starts_by_itself_and_is_shown_once_it_is_there(monkeypatch, work, computed_aside):
     app = plane(monkeypatch, work)
-    catalog_id = work.catalogs.newest()[0].id
-    work.analyses.wait(work.service(Maps).job(catalog_id, "UMAP").id)
+    work.analyses.wait(work.service(Maps).job(1, "UMAP").id)
     app.run()
     assert "distances between groups" in words(app)
     assert "principal components" not in words(app)
@@ -99,24 +98,23 @@ def test_a_failed_projection_is_told_and_started_again_only_when_asked(
     good = subprocess_jobs.compute
     monkeypatch.setattr(subprocess_jobs, "compute", fail)
     app = plane(monkeypatch, work)
-    catalog_id = work.catalogs.newest()[0].id
     with pytest.raises(JobError, match="ended early"):
-        work.analyses.wait(work.service(Maps).job(catalog_id, "UMAP").id)
+        work.analyses.wait(work.service(Maps).job(1, "UMAP").id)
     app.run()
     assert "ended early" in words(app)
-    failed = work.service(Maps).job(catalog_id, "UMAP").id
+    failed = work.service(Maps).job(1, "UMAP").id
     app.run()
-    assert work.service(Maps).job(catalog_id, "UMAP").id == failed
+    assert work.service(Maps).job(1, "UMAP").id == failed
     monkeypatch.setattr(subprocess_jobs, "compute", good)
     app.button(key="project").click().run()
-    assert work.service(Maps).job(catalog_id, "UMAP").id != failed
+    assert work.service(Maps).job(1, "UMAP").id != failed
 
 
 @pytest.mark.case(97)
 def test_a_map_whose_progress_is_shown_goes_on(monkeypatch, work, endless_maps):
     """As a fragment the panel is drawn again each second, and the page is not."""
     plane(monkeypatch, work)
-    first = work.service(Maps).job(work.catalogs.newest()[0].id, "UMAP")
+    first = work.service(Maps).job(1, "UMAP")
 
     def panel(job_id):
         from ui.shared import page_frame
@@ -134,30 +132,27 @@ def test_a_map_whose_progress_is_shown_goes_on(monkeypatch, work, endless_maps):
 @pytest.mark.parametrize("leave", ["page", "method"])
 def test_a_map_that_is_left_stops_and_starts_again_unasked(monkeypatch, work, endless_maps, leave):
     app, maps = plane(monkeypatch, work), work.service(Maps)
-    catalog_id = work.catalogs.newest()[0].id
-    first = maps.job(catalog_id, "UMAP")
+    first = maps.job(1, "UMAP")
     if leave == "page":
         app.switch_page("pages/settings.py").run()
     else:
         app.segmented_control(key="method").set_value("PCA").run()
     assert not endless_maps.lives(work, first.id, after=watched_jobs.AWAY_SECONDS)
     if leave == "page":
-        app.switch_page("pages/overlap.py")
+        app.switch_page("pages/overlap.py").run()
     else:
-        app.segmented_control(key="method").set_value("UMAP")
-    app.run()
-    assert maps.job(catalog_id, "UMAP").live
+        app.segmented_control(key="method").set_value("UMAP").run()
+    assert maps.job(1, "UMAP").live
     assert "left" not in words(app)
 
 
 def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, computed_aside):
     monkeypatch.setattr("ui.overlap.map_panel.UNASKED", 7)
     app = plane(monkeypatch, work)
-    catalog_id = work.catalogs.newest()[0].id
-    assert work.service(Maps).job(catalog_id, "UMAP") is None
+    assert work.service(Maps).job(1, "UMAP") is None
     assert "an estimate" in app.button(key="project").label
     app.button(key="project").click().run()
-    assert work.service(Maps).job(catalog_id, "UMAP") is not None
+    assert work.service(Maps).job(1, "UMAP") is not None
 
 
 def test_a_lasso_selects_and_dims_and_an_empty_one_changes_nothing(monkeypatch, work):
@@ -188,30 +183,24 @@ def test_a_decision_draws_the_marks_with_the_colours(monkeypatch, work):
     app = plane(monkeypatch, work, method="PCA", map_beside="false", colour="state of the cluster")
     lasso(app, work, (0, 0), (0, 1))
     assert not any(trace.get("selectedpoints") for trace in drawn(app)["data"])
-    catalog_id = work.catalogs.newest()[0].id
-    work.review.decide(catalog_id, "accept", work.review.queue(catalog_id)[0], "ann")
+    work.review.decide(1, "accept", work.review.queue(1)[0], "ann")
     drawn_round(app, work, (0, 0), (0, 1))
     app.run()
     assert any(trace.get("selectedpoints") for trace in drawn(app)["data"])
 
 
-def test_a_selection_is_proposed_as_a_cluster_and_taken_back(monkeypatch, work):
+def test_a_selection_is_proposed_taken_back_and_kept_apart_where_it_is_ticked(monkeypatch, work):
     app = plane(monkeypatch, work, method="PCA")
     lasso(app, work, (0, 0), (0, 3))
     ids = selected(app, work)
     (button,) = [b for b in app.button if b.key.startswith("propose_")]
     assert button.label == "Propose all 2 as a cluster"
     button.click().run()
-    catalog_id = work.catalogs.newest()[0].id
-    (decision,) = work.review.standing(catalog_id)
+    (decision,) = work.review.standing(1)
     assert (decision.action, set(decision.ids)) == ("propose", ids)
     assert "Sent to review\\: 2 tools" in words(app)
     app.button(key=f"undo_batch_{decision.seq}").click().run()
-    assert work.review.standing(catalog_id) == ()
-
-
-def test_only_the_ticked_rows_are_never_to_merge(monkeypatch, work):
-    app = plane(monkeypatch, work, method="PCA")
+    assert work.review.standing(1) == ()
     lasso(app, work, (0, 0), (0, 1), (0, 2))
     table = digest(sorted(selected(app, work)))[:12]
     app.session_state[f"chosen_{table}"] = {"selection": {"rows": [0, 2]}}
@@ -219,7 +208,7 @@ def test_only_the_ticked_rows_are_never_to_merge(monkeypatch, work):
     (button,) = [b for b in app.button if b.key.startswith("never_")]
     assert button.label == "Keep apart the 2 ticked"
     button.click().run()
-    (decision,) = work.review.standing(work.catalogs.newest()[0].id)
+    (decision,) = work.review.standing(1)
     assert (decision.action, len(decision.ids)) == ("reject", 2)
 
 
@@ -229,8 +218,7 @@ def test_silhouettes_are_measured_when_asked(monkeypatch, work, computed_aside):
     app.session_state["map_more"] = True
     app.run()
     app.button(key="silhouette").click().run()
-    catalog_id = work.catalogs.newest()[0].id
-    work.analyses.wait(work.service(Maps).job(catalog_id, "silhouettes").id)
+    work.analyses.wait(work.service(Maps).job(1, "silhouettes").id)
     app.run()
     assert "Of 8 tools 7 are left when merged" in words(app)
     assert "rightly merged or not" in words(app)

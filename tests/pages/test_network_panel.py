@@ -21,12 +21,9 @@ def chain(open_app, monkeypatch):
     """The ends are too far from each other to be candidates, so no edge joins them."""
     judge_says(monkeypatch, {(ADD, NEW): 0.99, (NEW, REGISTER): 0.95, (ADD, REGISTER): 0.9})
     shelf = {name: {"type": "string"} for name in ("title", "author", "year")}
-    return open_app(
-        *(
-            small_workspace.tool(f"s{at}", name, text, **shelf)
-            for at, (name, text) in enumerate(WORDS.items())
-        )
-    )
+    numbered = enumerate(WORDS.items())
+    tools = (small_workspace.tool(f"s{at}", name, text, **shelf) for at, (name, text) in numbered)
+    return open_app(*tools)
 
 
 def opened(chain, **query):
@@ -68,11 +65,8 @@ def test_split_here_makes_the_decision_and_draws_what_becomes_of_it(chain):
     assert "kept out; 2 tools still to be decided" in chain.text
     chain.press("recent_undo_")
     assert decisions(chain) == []
-    assert chain.review.cluster(chain.catalog_id, chain.at.query_params["drawn"]).members == (
-        ADD,
-        NEW,
-        REGISTER,
-    )
+    whole = chain.review.cluster(chain.catalog_id, chain.at.query_params["drawn"])
+    assert whole.members == (ADD, NEW, REGISTER)
 
 
 def test_where_correction_cut_already_there_is_no_button(chain):

@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 from tests.pages.screen import open_page, words
-from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, by_name, catalog, on
+from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, add_analysed, by_name, catalog, on
 from tests.ui.services.test_usage_evidence import bad_log
 from ui.catalog.usage_logs import UsageLogs
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
 NEXT = (CHANGED, *TOOLS[1:], on("gamma", SUM))
+NEW = catalog(*NEXT)
 
 
 def links(app):
@@ -17,20 +18,13 @@ def links(app):
 
 def next_version(work, *, analysed=True):
     """Two accepted merges, one of which waits in version 2, which brings one proposal."""
-    (first,) = work.catalogs.newest()
     for name in ("send_mail", "get_weather"):
-        work.review.decide(first.id, "accept", by_name(work, first.id, name), "ann")
-    record = work.catalogs.add("Desk", catalog(*NEXT))
-    if analysed:
-        work.analyses.wait(work.analyses.start(record.id))
-    return record
-
-
-def test_a_first_version_has_no_guide(monkeypatch, work):
-    assert "1. What changed" not in words(open_page(monkeypatch, work))
+        work.review.decide(1, "accept", by_name(work, 1, name), "ann")
+    return add_analysed(work, "Desk", *NEXT) if analysed else work.catalogs.add("Desk", NEW)
 
 
 def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypatch, work):
+    assert "1. What changed" not in words(open_page(monkeypatch, work)), "of the first version"
     next_version(work)
     app = open_page(monkeypatch, work)
     text = words(app)
@@ -39,10 +33,8 @@ def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypa
     assert "Since version 1: 1 changed, 1 added; none breaking." in text
     assert "1 decision holds; 1 waits, as a tool has changed since." in text
     assert "1 proposal with tools that are new or changed. 1 from before is still open." in text
-    assert {expander.label for expander in app.expander} >= {
-        "Changes since version 1",
-        "Decisions that wait (1), and what changed since",
-    }
+    opened = {expander.label for expander in app.expander}
+    assert {"Changes since version 1", "Decisions that wait (1), and what changed since"} <= opened
     assert links(app)["Look again (1)"] == "show=Look+again"
     assert links(app)["New proposals (1)"] == "show=New+proposals"
     assert links(app)["Look again"].startswith("cluster=")
@@ -51,12 +43,9 @@ def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypa
 
 
 def test_a_merge_that_lost_a_tool_is_listed_as_gone(monkeypatch, work):
-    (first,) = work.catalogs.newest()
-    merged = by_name(work, first.id, "get_weather")
-    work.review.decide(first.id, "accept", merged, "ann")
-    left = [tool for tool in TOOLS if tool.id != merged.members[0]]
-    record = work.catalogs.add("Desk", catalog(*left))
-    work.analyses.wait(work.analyses.start(record.id))
+    merged = by_name(work, 1, "get_weather")
+    work.review.decide(1, "accept", merged, "ann")
+    add_analysed(work, "Desk", *(tool for tool in TOOLS if tool.id != merged.members[0]))
     app = open_page(monkeypatch, work)
     assert "0 decisions hold; 1 names tools that are gone." in words(app)
     assert "Decisions on tools that are gone (1)" in {one.label for one in app.expander}
@@ -106,18 +95,14 @@ def test_a_version_that_is_done_with_stands_below_the_figures(monkeypatch, work)
     for card in (*work.review.queue_part(record, "again"), *work.review.queue_part(record, "new")):
         work.review.decide(record.id, "accept", card, "ann")
     text = words(open_page(monkeypatch, work))
-    assert (
-        "3 decisions hold." in text
-        and "wait" not in text.partition("3. New")[0]
-        and "0 proposals with tools that are new" in text
-    )
+    assert "3 decisions hold." in text and "wait" not in text.partition("3. New")[0]
+    assert "0 proposals with tools that are new" in text
     assert text.index("holds 9 tools") < text.index("**1. What changed**")
 
 
 def test_any_earlier_version_can_be_compared(monkeypatch, work):
     next_version(work)
-    third = work.catalogs.add("Desk", catalog(CHANGED, *TOOLS[1:-1]))
-    work.analyses.run(third.id)
+    third = add_analysed(work, "Desk", CHANGED, *TOOLS[1:-1])
     app = open_page(monkeypatch, work)
     assert "Since version 2: 2 removed; 2 breaking." in words(app)
     app.selectbox(key=f"since_{third.id}").select(1).run()

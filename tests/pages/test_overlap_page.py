@@ -39,22 +39,16 @@ def test_the_strongest_pair_is_chosen_and_explained(monkeypatch, work):
     assert "- Exact copies" in words(app)
 
 
-def test_another_pair_comes_by_its_address_and_nobody_needs_to_propose_it(monkeypatch, work):
-    pair = Pair.of("alpha/list_files", "beta/add_numbers")
-    app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
-    assert shown_pair(app) == "list\\_files and add\\_numbers"
-    assert "Judge: different jobs" in words(app)
-    assert "To replace a call to alpha/list\\_files by a call to beta/add\\_numbers:" in words(app)
-    assert any(frame.value.get("note") is not None for frame in app.dataframe)
-
-
-def test_the_address_that_check_writes_opens_its_pair(monkeypatch, work):
+def test_another_pair_comes_by_the_address_that_check_writes(monkeypatch, work):
     pair = Pair.of("alpha/list_files", "beta/add_numbers")
     address = urlsplit(AppPlace("http://localhost:8501", "Desk").address(pair))
     assert address.path == "/overlap"
     app = open_page(monkeypatch, work, "overlap", **dict(parse_qsl(address.query)))
-    assert shown_pair(app) == "list\\_files and add\\_numbers"
     assert "was not found" not in words(app)
+    assert shown_pair(app) == "list\\_files and add\\_numbers"
+    assert "Judge: different jobs" in words(app)
+    assert "To replace a call to alpha/list\\_files by a call to beta/add\\_numbers:" in words(app)
+    assert any(frame.value.get("note") is not None for frame in app.dataframe)
 
 
 def test_an_address_of_no_pair_says_so_and_shows_the_strongest(monkeypatch, work):
@@ -107,8 +101,6 @@ def test_filters_come_from_the_address_and_narrow_the_pairs(monkeypatch, work):
     assert all((table(app)["left_server"] == "gamma") | (table(app)["right_server"] == "gamma"))
     assert "matching pairs of" in words(app)
 
-
-def test_a_search_narrows_the_pairs_to_those_with_every_word(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", pair_find="MAIL gamma")
     assert set(table(app)["left"]) == {"send_mail"} and len(table(app)) == 1
     app.text_input(key="pair_find").set_value("weather account's").run()
@@ -130,8 +122,7 @@ def test_a_large_curve_is_counted_while_the_page_stays(monkeypatch, work):
     monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
     app = open_page(monkeypatch, work, "overlap", view="Threshold")
     assert "Counting all pairs" in words(app)
-    catalog_id = work.catalogs.newest()[0].id
-    work.analyses.wait(work.service(Curves).job(catalog_id).id)
+    work.analyses.wait(work.service(Curves).job(1).id)
     app.run()
     assert len(app.get("plotly_chart")) == 1
 
@@ -141,7 +132,7 @@ def test_a_counting_that_failed_is_told_and_can_be_tried_again(monkeypatch, work
     with monkeypatch.context() as patch:
         patch.setattr(work.service(Curves), "run", _fail)
         with pytest.raises(JobError):
-            work.analyses.wait(work.service(Curves).start(work.catalogs.newest()[0].id))
+            work.analyses.wait(work.service(Curves).start(1))
     app = open_page(monkeypatch, work, "overlap", view="Threshold")
     assert "no room" in words(app)
     assert "Counting all pairs" not in words(app)
@@ -162,31 +153,17 @@ def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):
     assert (metrics(app)["Clusters"], metrics(app)["Tools left"]) == ("3", "4")
     assert "Clusters compared with the plan" not in words(app)
     assert len(app.get("plotly_chart")) == 1
-    work.review.decide(
-        work.catalogs.newest()[0].id,
-        "reject",
-        small_workspace.by_name(work, work.catalogs.newest()[0].id, "get_weather"),
-        "ann",
-    )
+    work.review.decide(1, "reject", small_workspace.by_name(work, 1, "get_weather"), "ann")
     app.slider(key="theta").set_value(0.9).run()
     assert (metrics(app)["Clusters"], metrics(app)["Tools left"]) == ("2", "5")
-    (line,) = [
-        s
-        for s in json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["shapes"]
-        if s["type"] == "line"
-    ]
+    shapes = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["shapes"]
+    (line,) = [one for one in shapes if one["type"] == "line"]
     assert line["x0"] == 0.9, "the curve marks the threshold of the slider"
 
 
 def test_what_appears_is_named(monkeypatch, work):
-    near = [
-        small_workspace.tool(
-            "a", "find_user", "Find a user by name in the list.", who=small_workspace.TEXT
-        ),
-        small_workspace.tool(
-            "a", "find_users", "Find a user by name in the list.", who=small_workspace.TEXT
-        ),
-    ]
+    text, who = "Find a user by name in the list.", small_workspace.TEXT
+    near = [small_workspace.tool("a", name, text, who=who) for name in ("find_user", "find_users")]
     record = work.catalogs.add("Near", small_workspace.catalog(*near, small_workspace.SUM))
     analysis = work.analyses.run(record.id)
     scores = replace(analysis.scores, probability=np.full(len(analysis.scores), 0.65))
@@ -222,12 +199,11 @@ def test_a_table_is_made_and_sent_once_it_is_opened(monkeypatch, work, view):
 
 
 def test_accepted_document_variants_have_a_curve_and_a_map_of_their_own(monkeypatch, work):
-    i = work.catalogs.newest()[0].id
     app = open_page(monkeypatch, work, "overlap", view="Threshold")
     assert "More" not in [box.label for box in app.expander], "without variants there is no more"
     row = b'{"tool": "alpha/send_mail", "expanded": "Post a letter.", "questions": []}'
-    work.service(Variants).add(i, row, "v.jsonl")
-    small_workspace.accept_variants(work.service(Variants), i)
+    work.service(Variants).add(1, row, "v.jsonl")
+    small_workspace.accept_variants(work.service(Variants), 1)
     app.session_state["threshold_more"] = True
     app.run()
     columns = set().union(*(frame.value.columns for frame in app.dataframe))

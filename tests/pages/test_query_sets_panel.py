@@ -38,9 +38,8 @@ def test_a_set_is_previewed_added_and_deleted(page):
     assert "Not in this catalog, so never found: gone/\\<b\\>tool" in page.text
     assert page.work.service(LoadedQueries).sets(page.catalog_id) == ()
     page.press("add_queries_")
-    assert [view.name for view in page.work.service(LoadedQueries).sets(page.catalog_id)] == [
-        "q.jsonl"
-    ]
+    (view,) = page.work.service(LoadedQueries).sets(page.catalog_id)
+    assert view.name == "q.jsonl"
     assert r"**q\.jsonl**: 2 queries" in page.text
     page.press("delete_queries_")
     assert page.work.service(LoadedQueries).sets(page.catalog_id) == ()

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import planning, served
+from tests.ui.services import test_learned_searches
 from tests.ui.services.small_workspace import add_queries
 from toolscope_core.embedding import encoders
 from toolscope_core.model.configuration import Endpoint
@@ -117,10 +118,9 @@ def plan(page, **choices):
     """The plan of a request of two jobs."""
     page.open("retrieval", q="mail and weather")
     page.at.segmented_control(key="find").set_value("plan").run()
-    for kind, value in choices.items():
-        page.widget("segmented_control" if kind == "worker" else "toggle", kind).set_value(
-            value
-        ).run()
+    for key, value in choices.items():
+        kind = "segmented_control" if key == "worker" else "toggle"
+        page.widget(kind, key).set_value(value).run()
 
 
 def asked(page):
@@ -148,13 +148,9 @@ def test_a_model_plans_when_it_is_asked_and_not_before(page, planner):
     assert "Why: not asked" in page.text and not planner.received
     assert asked(page).state == "done"
     assert "was not asked about" not in page.text and "Why: chosen by m at" in page.text
-    assert any(
-        row == "to: request" for table in page.tables("called") for row in table["arguments"]
-    )
-    assert (
-        "plans of requests"
-        in page.open("history", history_part="Model runs").at.dataframe[0].value.to_string()
-    )
+    assert any("to: request" in [*table["arguments"]] for table in page.tables("called"))
+    runs = page.open("history", history_part="Model runs").at.dataframe[0].value
+    assert "plans of requests" in runs.to_string()
 
 
 def test_a_model_that_refuses_is_said_and_what_was_found_stays(page, planner):
@@ -165,15 +161,7 @@ def test_a_model_that_refuses_is_said_and_what_was_found_stays(page, planner):
 
 
 def test_a_model_is_trained_used_and_removed(page):
-    rows = [
-        {"query": f"{words} {number}", "gold": [tool]}
-        for words, tool in (
-            ("post box letter", "beta/send_mail"),
-            ("umbrella or sun", "beta/get_weather"),
-        )
-        for number in "one two three four five six".split()
-    ]
-    add_queries(page.work, page.catalog_id, rows, "l.jsonl")
+    add_queries(page.work, page.catalog_id, test_learned_searches.QUERIES, "l.jsonl")
     page.open("retrieval", q="post box letter nine", ranking="Usage")
     assert "Nothing is learned yet, so tools are ranked by their text" in page.text
     page.press("train_model")

@@ -11,15 +11,16 @@ MAILS = ("alpha/send_mail", "beta/send_mail")
 
 @pytest.fixture
 def kept(work):
-    catalog_id = work.catalogs.newest()[0].id
-    return work.service(Selections).keep(catalog_id, MAILS, "the **map**")
+    return work.service(Selections).keep(1, MAILS, "the **map**")
 
 
 def sidebar(app):
     return "\n".join(element.value for element in app.sidebar.markdown)
 
 
-def test_a_link_selects_tools_and_comes_back_when_the_address_loses_it(monkeypatch, work, kept):
+def test_a_link_selects_tools_until_they_are_cleared_though_the_address_loses_it(
+    monkeypatch, work, kept
+):
     app = open_page(monkeypatch, work, sel=kept.key)
     assert "**2 tools** from the \\*\\*map\\*\\*" in sidebar(app)
     app.query_params.clear()  # as a change of the page in the menu does
@@ -27,9 +28,6 @@ def test_a_link_selects_tools_and_comes_back_when_the_address_loses_it(monkeypat
     assert "**2 tools** from" in sidebar(app)
     assert app.query_params["sel"] == kept.key
 
-
-def test_clear_forgets_the_selection_for_good(monkeypatch, work, kept):
-    app = open_page(monkeypatch, work, sel=kept.key)
     app.button(key="sel_clear").click().run()
     assert "sel" not in app.query_params
     assert "tools** from" not in sidebar(app)
@@ -39,9 +37,8 @@ def test_clear_forgets_the_selection_for_good(monkeypatch, work, kept):
 
 def test_a_link_to_what_is_not_kept_says_so_and_selects_nothing(monkeypatch, work):
     app = open_page(monkeypatch, work, sel="0123456789abcdef")
-    assert [toast.value for toast in app.toast] == [
-        "The selection in this link is no longer available."
-    ]
+    (toast,) = app.toast
+    assert toast.value == "The selection in this link is no longer available."
     assert "sel" not in app.query_params
     assert not app.run().toast
 
@@ -66,8 +63,7 @@ def rows(app, start):
 def test_what_another_view_selected_is_ticked_first_in_the_table_of_tools(monkeypatch, work, kept):
     app = open_page(monkeypatch, work, sel=kept.key, part="Tools")
     assert rows(app, "tools_")["id"].tolist()[:3] == [*MAILS, "alpha/get_weather"]
-    key = f"tools_{kept.catalog_id}"
-    assert app.session_state[key]["selection"]["rows"] == [0, 1]
+    assert app.session_state["tools_1"]["selection"]["rows"] == [0, 1]
     assert len(rows(app, "tools_")) == 8
 
 
@@ -94,13 +90,12 @@ def test_without_it_the_selected_are_marked_and_nothing_is_missing(monkeypatch, 
 
 
 def test_a_selection_without_clusters_leaves_an_empty_queue_and_says_so(monkeypatch, work):
-    alone = work.service(Selections).keep(
-        work.catalogs.newest()[0].id, ["beta/add_numbers"], "the map"
-    )
-    for page in ("review", "documents"):
-        app = open_page(monkeypatch, work, page, sel=alone.key, only="1")
-        empty = {"review": "None of 3 clusters passes the filters and holds selected tools."}
-        assert empty.get(page, "0 of 3 clusters hold selected tools.") in words(app)
+    alone = work.service(Selections).keep(1, ["beta/add_numbers"], "the map")
+    for page, said in (
+        ("review", "None of 3 clusters passes the filters and holds selected tools."),
+        ("documents", "0 of 3 clusters hold selected tools."),
+    ):
+        assert said in words(open_page(monkeypatch, work, page, sel=alone.key, only="1"))
 
 
 def test_the_drawer_shows_a_tool_and_selects_what_is_near(monkeypatch, work):

@@ -16,18 +16,14 @@ def line(original, at, outcome="ok", tool="send_mail"):
     return {"tool": tool, "original": original, "at": at, "outcome": outcome}
 
 
-LOG = "\n".join(
-    map(
-        json.dumps,
-        [
-            line(MAIL.id, "2026-01-01T00:00:00Z"),
-            line(MAIL.id, "2026-03-01T00:00:00Z", "failed"),
-            line("", "2026-03-01T00:00:00Z", tool=EVIL),
-            {"role": "user", "content": "Write to Ann"},
-            {"role": "assistant", "tool_calls": [{"function": {"name": "mcp__alpha__send_mail"}}]},
-        ],
-    )
-).encode()
+ROWS = [
+    line(MAIL.id, "2026-01-01T00:00:00Z"),
+    line(MAIL.id, "2026-03-01T00:00:00Z", "failed"),
+    line("", "2026-03-01T00:00:00Z", tool=EVIL),
+    {"role": "user", "content": "Write to Ann"},
+    {"role": "assistant", "tool_calls": [{"function": {"name": "mcp__alpha__send_mail"}}]},
+]
+LOG = "\n".join(map(json.dumps, ROWS)).encode()
 
 
 @pytest.fixture

@@ -4,19 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services import small_workspace
+from tests.ui.services.conftest import one_store, shared  # noqa: F401
 from ui.shared.cards.queue import Filters, in_order, matching
 
 
 @pytest.fixture(scope="module")
-def clusters(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path_factory.mktemp('s')}/store.db")
-        patch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("c")))
-        work, catalog_id = small_workspace.open_workspace()
-        found = work.review.queue(catalog_id)
-        tools = work.catalogs.open(catalog_id).by_id
-        work.close()
+def clusters(shared):  # noqa: F811
+    work, catalog_id = shared
+    found, tools = work.review.queue(catalog_id), work.catalogs.open(catalog_id).by_id
     by_name = {one.document.name: one for one in found}
     mail, weather, files = (by_name[n] for n in ("send_mail", "get_weather", "list_files"))
     return {

@@ -30,11 +30,8 @@ def test_merged_split_regrouped():
 
 
 def test_new_gone_reworded_unchanged():
-    assert kinds(plan("a", "b"), plan("b", "c")) == [
-        ("new", 0, 1),
-        ("gone", 1, 0),
-        ("unchanged", 1, 1),
-    ]
+    now = [("new", 0, 1), ("gone", 1, 0), ("unchanged", 1, 1)]
+    assert kinds(plan("a", "b"), plan("b", "c")) == now
     (row,) = change_rows(toolset_changes(plan("ab"), plan("ab", a="other words")))
     assert row == {"change": "reworded", "before": "a ← b", "after": "a ← b", "what": "description"}
     (row,) = change_rows(toolset_changes(plan("ab"), plan("ba")))

@@ -49,10 +49,8 @@ def test_lines_tell_what_stands_between_two_tools():
         ("a2", "b2"): "unsure (judge)",
         ("a2", "b3"): "same operation, other provider",
     }
-    looks = {
-        line["color"]["color"] + str(line["dashes"]) + str(line["width"])
-        for line in network.drawing(MIXED).lines
-    }
+    drawn = network.drawing(MIXED).lines
+    looks = {f"{one['color']['color']} {one['dashes']} {one['width']}" for one in drawn}
     assert len(looks) == len(network.LINES), "each has a look of its own"
     assert {line.name for line in network.LINES if line.dashes} == {
         "kept apart (a person)",

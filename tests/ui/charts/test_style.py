@@ -52,7 +52,5 @@ def test_servers_whose_cut_labels_are_equal_stay_two():
 
 
 def test_every_named_server_looks_different():
-    assert (
-        len({chart_style.look(place) for place in range(chart_style.MOST_SERVERS)})
-        == chart_style.MOST_SERVERS
-    )
+    looks = {chart_style.look(place) for place in range(chart_style.MOST_SERVERS)}
+    assert len(looks) == chart_style.MOST_SERVERS

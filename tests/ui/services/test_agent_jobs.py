@@ -80,9 +80,8 @@ def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(work, catalog_i
     assert kept.configuration["model"] == "m"
     assert work.service(Evaluations).is_current(catalog_id, kept)
     assert "north" not in json.dumps(kept.configuration), "nothing of the servers is kept"
-    sheet = (
-        work.service(Evaluations).spreadsheet(work.service(Experiments).get(kept.number)).decode()
-    )
+    experiment = work.service(Experiments).get(kept.number)
+    sheet = work.service(Evaluations).spreadsheet(experiment).decode()
     assert len(sheet.splitlines()) == 1 + 2 * 3 and "get, read_file" in sheet
 
 
@@ -123,16 +122,3 @@ def test_what_cannot_be_started_is_refused_before(work, catalog_id, servers, ser
     with pytest.raises(ConfigError, match=re.compile("model", re.I)):
         start(catalog_id, WANTED, servers, KEYS)
     assert not server.received and finished(work, catalog_id) == ()
-
-
-def test_a_server_that_cannot_be_started_is_an_error_of_its_calls(
-    work, catalog_id, servers, server, tmp_path
-):
-    broken = json.loads(configuration(tmp_path))
-    broken["mcpServers"]["north"]["command"] = "/no/such/command"
-    text = json.dumps(broken).encode()
-    number = work.service(AgentRuns).run(
-        catalog_id, WANTED, work.service(LiveServers).configuration("mcp.json", text), KEYS
-    )
-    before, _ = work.service(Experiments).get(number).result["sides"]
-    assert before["failed_calls"] > 0

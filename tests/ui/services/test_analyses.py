@@ -8,6 +8,7 @@ from tests.support.fakes import WordEmbedder
 from tests.ui.services.small_workspace import MAIL, SUM, catalog, on, open_workspace
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import JobError, ModelError, StoreError
+from toolscope_core.model.tool import Tool
 from ui.shared.services import analyses
 from ui.shared.services.workspace import Workspace
 
@@ -65,7 +66,8 @@ def test_a_failure_is_told_in_its_own_words(opened):
             raise ModelError("the model is gone; install it again")
 
     work = opened(Broken())
-    i = work.catalogs.add("Desk", catalog(tool_named_anew())).id
+    unseen = Tool("new", "new", f"In no cache: {uuid.uuid4()}")
+    i = work.catalogs.add("Desk", catalog(unseen)).id
     job = work.analyses.start(i)
     with pytest.raises(JobError, match="the model is gone"):
         work.analyses.wait(job)
@@ -83,17 +85,9 @@ def test_only_the_latest_analyses_stay_in_memory(opened, monkeypatch):
     assert work.analyses.get(ids[0]) is None  # no job says that it was finished
 
 
-def tool_named_anew():
-    """A tool that no cache has seen, so that the embedder is asked."""
-    from toolscope_core.model.tool import Tool
-
-    return Tool("new", "new", f"Seen never before {uuid.uuid4()}")
-
-
 def test_a_big_analysis_is_left_out_of_the_collection_of_garbage(monkeypatch):
     monkeypatch.setattr(analyses, "COLLECTED", 3)
     before = gc.get_freeze_count()
     work, i = open_workspace()
     work.analyses.run(i)
     assert gc.get_freeze_count() > before
-    work.close()

@@ -14,9 +14,7 @@ from ui.shared.cards.queue import REASON_KINDS, reason_kind
 @pytest.fixture
 def clusters(work, catalog_id):
     return [
-        replace(
-            by_name(work, catalog_id, name), weakest_edge=edge, reasons=reasons, state="proposed"
-        )
+        replace(by_name(work, catalog_id, name), weakest_edge=edge, reasons=reasons)
         for name, edge, reasons in (
             ("send_mail", 0.95, ()),
             ("get_weather", 0.95, ("the tools are on 2 servers: …",)),
@@ -72,9 +70,8 @@ def test_a_sample_is_as_large_as_its_interval_asks_for_and_never_larger_than_the
 
 
 def test_every_kind_of_reason_has_its_sentence():
-    assert (
-        reason_kind("some of these tools resemble tools outside this proposal too") in REASON_KINDS
-    )
+    outside = "some of these tools resemble tools outside this proposal too"
+    assert reason_kind(outside) in REASON_KINDS
     assert reason_kind("they differ in effect: …") == "Another effect"
     assert reason_kind("they return different things: …") == "Another result"
     assert reason_kind("only `a` says “weekly”") == "Wording or arguments"

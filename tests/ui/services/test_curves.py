@@ -9,12 +9,15 @@ from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from ui.overlap import curves
 from ui.overlap.curves import Curves
-from ui.shared.services.workspace import Workspace
 
 
 def at(view, threshold):
     row = view.thresholds.index(threshold)
     return {variant.name: int(variant.pairs[row]) for variant in view.variants}
+
+
+def reopened():
+    return small_workspace.opened(read_environment())
 
 
 def test_copies_collide_before_the_merge_and_not_after_it(opened):
@@ -40,16 +43,13 @@ def test_counts_are_made_once_and_a_damaged_file_is_made_again(opened, counts_fo
     assert work.service(Curves).curve(i).variants[0] is first.variants[0]
     files = sorted(counts_folder.iterdir())
     assert len(files) == 2
-    again = Workspace(read_environment(), WordEmbedder())
+    again = reopened()
     with monkeypatch.context() as patch:
         patch.setattr(curves, "pairs_above", None)
         assert at(again.service(Curves).curve(i), 0.5) == at(first, 0.5)
-    again.close()
     for file in files:
         file.write_bytes(file.read_bytes()[:-1] + b"\xff")
-    again = Workspace(read_environment(), WordEmbedder())
-    assert at(again.service(Curves).curve(i), 0.5) == at(first, 0.5)
-    again.close()
+    assert at(reopened().service(Curves).curve(i), 0.5) == at(first, 0.5)
     assert sorted(counts_folder.iterdir()) == files
 
 
@@ -69,9 +69,7 @@ def test_only_a_text_that_changed_is_embedded(opened):
     oracle = WordEmbedder().encode(compared_texts([item.tool for item in plan.tools]))
     known = curves.plan_vectors(analysis, plan, WordEmbedder().encode)
     assert np.allclose(known, oracle)
-    again = Workspace(read_environment(), WordEmbedder())
-    assert at(again.service(Curves).curve(i), 0.5) == at(view, 0.5)
-    again.close()
+    assert at(reopened().service(Curves).curve(i), 0.5) == at(view, 0.5)
 
 
 def test_an_unusable_folder_is_named(opened, counts_folder):

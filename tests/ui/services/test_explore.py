@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.ui.services import small_workspace
+from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, WEATHER, add_analysed, catalog
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.model.catalog import Catalog, Finding, Problem
@@ -22,7 +22,7 @@ from ui.shared.services.searches import Lookup, Searches
 from ui.shared.tools import catalog_tables
 from ui.shared.tools.catalog_tables import CatalogTables
 
-COST = {tool.id: tool_tokens(tool) for tool in small_workspace.TOOLS}
+COST = {tool.id: tool_tokens(tool) for tool in TOOLS}
 
 
 @pytest.fixture(scope="module")
@@ -64,27 +64,21 @@ def test_rows_count_declared_parameters_and_findings():
         Finding("b", "block", "hidden", "name", "m", "<U+200B>"),
         Finding("b", "warn", "orders", "description", "m"),
     )
-    catalog = Catalog(tools, findings=found)
-    first, second = catalog_tables.tool_rows(catalog, {"a": 1, "b": 2})
+    odd = Catalog(tools, findings=found)
+    first, second = catalog_tables.tool_rows(odd, {"a": 1, "b": 2})
     assert (first.parameters, first.findings) == (None, "")
     assert (second.parameters, second.findings) == (0, "1 block, 2 warn")
     assert len(second.description) == 400
-    assert [one.severity for one in catalog_tables.ranked_findings(catalog)] == [
-        "block",
-        "warn",
-        "warn",
-    ]
-    assert catalog_tables.ranked_findings(catalog)[0].excerpt == "<U+200B>"
+    ranked = catalog_tables.ranked_findings(odd)
+    assert [one.severity for one in ranked] == ["block", "warn", "warn"]
+    assert ranked[0].excerpt == "<U+200B>"
 
 
 def test_servers_come_by_size_with_their_share_of_the_tokens(work, catalog_id):
     rows = work.service(CatalogTables).servers(catalog_id)
     assert [(row.name, row.tools) for row in rows] == [("alpha", 4), ("beta", 3), ("gamma", 1)]
-    assert sum(row.tokens for row in rows) == work.service(Pricing).today(catalog_id).tokens > 0
-
-
-def test_a_catalog_without_servers_has_no_server_rows():
     assert catalog_tables.server_rows(Catalog((Tool("a", "a"),)), {"a": 1}) == ()
+    assert sum(row.tokens for row in rows) == work.service(Pricing).today(catalog_id).tokens > 0
 
 
 def test_rejects_are_csv_without_formulas():
@@ -114,9 +108,7 @@ def test_a_preview_is_read_once_and_again_for_other_bytes_or_another_format(work
 
 def test_what_needs_an_analysis_says_so(own):
     work, _ = own
-    record = work.catalogs.add(
-        "New", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
-    )
+    record = work.catalogs.add("New", catalog(MAIL, SUM))
     for ask in (
         work.service(MergeGraphs).clusters,
         work.service(PairLists).counts,
@@ -165,25 +157,19 @@ def test_the_verdict_follows_the_thresholds_of_the_judge(analysis):
     counts = pair_counts(judged)
     assert (counts.merge, counts.family, counts.unsure, counts.keep) == (1, 2, 2, 1)
     assert counts.total == pairs.total == 6
-    assert [row.family for row in pair_list(judged, PairFilter("family"), COST).rows] == [
-        0.9,
-        weights.family_at,
-    ], "by their own probability"
+    families = pair_list(judged, PairFilter("family"), COST).rows
+    assert [row.family for row in families] == [0.9, weights.family_at], "by their own probability"
 
 
 def test_a_catalog_without_overlap_tells_its_closest_pair(work):
     pair_lists = work.service(PairLists)
-    record = work.catalogs.add(
-        "Apart",
-        small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM, small_workspace.WEATHER),
-    )
-    work.analyses.run(record.id)
+    record = add_analysed(work, "Apart", MAIL, SUM, WEATHER)
     assert pair_lists.matching(record.id, PairFilter()).rows == ()
     assert work.service(MergeGraphs).clusters(record.id) == ()
     nearest = closest(work.analyses.get(record.id))
     vectors = work.analyses.get(record.id).vectors
     assert nearest.similarity == pytest.approx(np.triu(vectors @ vectors.T, 1).max(), abs=1e-5)
-    alone = small_workspace.add_analysed(work, "Alone", small_workspace.MAIL)
+    alone = add_analysed(work, "Alone", MAIL)
     assert closest(work.analyses.get(alone.id)) is None
 
 

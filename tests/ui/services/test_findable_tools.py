@@ -37,11 +37,8 @@ def test_there_is_a_row_for_each_search_with_what_it_never_finds(measured):
     assert rows["Codex"].never == {AS_THEY_ARE: 1, MERGED: 1}
     assert 0 < rows["Codex"].shares[AS_THEY_ARE] < 1
     (missed,) = findable.tools(catalog_id, "codex")
-    assert (missed.tool_id, missed.share, missed.requests) == (
-        "beta/get_weather",
-        "0 of 1",
-        "queries",
-    )
+    assert (missed.tool_id, missed.share) == ("beta/get_weather", "0 of 1")
+    assert missed.requests == "queries"
     assert missed.tool_id in {one.tool_id for one in findable.tools(catalog_id, OWN_SEARCH)}
 
 

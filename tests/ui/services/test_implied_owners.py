@@ -20,8 +20,7 @@ def shops():
         for v in VENDORS
         for tool in (small_workspace.MAIL, small_workspace.WEATHER, small_workspace.FILES)
     ]
-    work, catalog_id = small_workspace.open_workspace(*tools)
-    return work, catalog_id
+    return small_workspace.open_workspace(*tools)
 
 
 def test_a_name_without_end_is_refused(shops):

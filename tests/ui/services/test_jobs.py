@@ -67,13 +67,6 @@ def forever(progress):
         time.sleep(0.001)
 
 
-def test_work_runs_off_the_thread_of_the_caller_and_is_done(store, runner):
-    threads = []
-    job_id = runner.submit(1, "merge", lambda progress: threads.append(threading.current_thread()))
-    assert ended(store, job_id).state == "done"
-    assert threads[0] is not threading.main_thread()
-
-
 @pytest.mark.case(13)
 def test_a_refresh_in_the_middle_shows_the_true_progress(store, runner):
     gate = Gate(lambda progress: progress(Step("judge", 7, 9)))
@@ -164,20 +157,18 @@ def test_a_job_that_lost_its_lease_stops_and_stays_interrupted(store, runner, mo
     assert get_job(store, job_id).message == "asleep too long"
 
 
-def fail(error):
-    def work(progress):
-        raise error
+def test_an_error_for_the_user_is_stored_as_it_is_and_a_bug_as_an_error_id_and_logged(
+    store, runner, caplog
+):
+    def fail(error):
+        def work(progress):
+            raise error
 
-    return work
+        return ended(store, runner.submit(1, "merge", work))
 
-
-def test_an_error_for_the_user_is_stored_as_it_is(store, runner):
-    job = ended(store, runner.submit(1, "merge", fail(CatalogError("no tools; import some"))))
+    job = fail(CatalogError("no tools; import some"))
     assert (job.state, job.message) == ("failed", "no tools; import some")
-
-
-def test_a_bug_is_stored_as_an_error_id_and_logged_with_its_traceback(store, runner, caplog):
-    job = ended(store, runner.submit(1, "merge", fail(ZeroDivisionError("secret detail"))))
+    job = fail(ZeroDivisionError("secret detail"))
     assert job.state == "failed"
     assert "secret detail" not in job.message
     (record,) = [item for item in caplog.records if item.levelno == logging.ERROR]
@@ -232,9 +223,7 @@ def test_closing_interrupts_what_runs_and_what_waits_and_takes_no_more(store):
     gate.reached.wait(PATIENCE)
     gate.let.set()
     runner.close()
-    for job_id in job_ids:
-        job = get_job(store, job_id)
-        assert job.state == "interrupted"
-        assert "start it again" in job.message
+    for job in (get_job(store, job_id) for job_id in job_ids):
+        assert job.state == "interrupted" and "start it again" in job.message
     with pytest.raises(StoreError, match="program is ending"):
         runner.submit(1, "merge", forever)

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -37,11 +36,9 @@ def server():
 
 
 def opened(server, secret=""):
-    settings = read_environment()
     keys = (ApiKey(server.origin, secret),) if secret else ()
-    work = Workspace(replace(settings, keys=keys))
-    record = work.prepare()
-    return work, record.id
+    work = Workspace(replace(read_environment(), keys=keys))
+    return work, work.prepare().id
 
 
 @pytest.fixture
@@ -79,10 +76,8 @@ def judging(work):
 
 def test_a_run_that_is_done_makes_the_plan(server, work, catalog_id, judging):
     before = work.review.plan(catalog_id)
-    assert (
-        work.analyses.judge_of(catalog_id) == OFFLINE
-        and work.analyses.model_verdicts(catalog_id) is None
-    )
+    assert work.analyses.judge_of(catalog_id) == OFFLINE
+    assert work.analyses.model_verdicts(catalog_id) is None
     assert run(work, catalog_id).state == "done"
     host = server.origin.removeprefix("http://")
     assert work.analyses.judge_of(catalog_id) == f"m at {host}"
@@ -99,27 +94,28 @@ def test_a_run_that_is_done_makes_the_plan(server, work, catalog_id, judging):
     assert work.review.plan(catalog_id).clusters == after.clusters
 
 
-def test_a_run_whose_answers_cannot_be_used_fails_and_judges_nothing(
+def test_a_run_that_is_stopped_or_fails_judges_nothing_and_goes_on(
     server, work, catalog_id, judging
 ):
-    before, server.mode = work.review.plan(catalog_id), "refusal"
-    job = run(work, catalog_id)
-    assert job.state == "failed" and "answers of m at" in job.message
-    (ran,) = judging.runs(catalog_id)
-    assert ran.state == "failed" and "cannot be used" in ran.message
-    assert work.analyses.judge_of(catalog_id) == OFFLINE
-    assert work.review.plan(catalog_id) == before
+    before = work.review.plan(catalog_id)
+    for mode, state in (("refused-key", "stopped"), ("refusal", "failed")):
+        server.mode = mode
+        job = run(work, catalog_id)
+        assert job.state == "failed" and server.origin.removeprefix("http://") in job.message
+        assert judging.runs(catalog_id)[0].state == state
+        assert work.analyses.judge_of(catalog_id) == OFFLINE
+        assert work.review.plan(catalog_id) == before
+    assert "cannot be used" in judging.runs(catalog_id)[0].message
     server.mode = "ok"
     assert run(work, catalog_id).state == "done"
+    assert "done" in [one.state for one in judging.runs()]
 
 
 def test_every_view_hears_the_same_judge(server, work, catalog_id):
     run(work, catalog_id)
     model_verdicts = work.analyses.model_verdicts(catalog_id)
-    judge, rows = (
-        model_verdicts.judge,
-        work.service(PairLists).matching(catalog_id, PairFilter()).rows,
-    )
+    judge = model_verdicts.judge
+    rows = work.service(PairLists).matching(catalog_id, PairFilter()).rows
     asked = {(pair.left, pair.right) for pair in model_verdicts.verdicts}
     assert {(r.left_id, r.right_id) for r in rows if r.model} == asked
     plan = work.review.plan(catalog_id)
@@ -174,10 +170,8 @@ def test_an_answer_that_arrives_changes_no_plan_until_the_run_is_done(
     (paused,) = judging.choices(catalog_id)
     judging.use(catalog_id, paused.id)
     plan = work.review.plan(catalog_id)
-    assert any(
-        v.outcome == "unanalysed"
-        for v in work.analyses.model_verdicts(catalog_id).verdicts.values()
-    )
+    verdicts = work.analyses.model_verdicts(catalog_id).verdicts.values()
+    assert any(one.outcome == "unanalysed" for one in verdicts)
     plans, answer = [], server.answer
 
     def watched(body):
@@ -207,17 +201,6 @@ def test_the_estimate_is_what_is_then_asked(server, work, catalog_id):
         assert work.service(ModelRuns).estimate(catalog_id, kind).questions == 0
 
 
-def test_a_refused_key_stops_the_run_in_words_and_it_goes_on(server, work, catalog_id, judging):
-    server.mode = "refused-key"
-    job = run(work, catalog_id)
-    assert job.state == "failed" and server.origin in job.message and SECRET not in job.message
-    assert judging.runs()[0].state == "stopped"
-    assert work.analyses.judge_of(catalog_id) == OFFLINE
-    server.mode = "ok"
-    assert run(work, catalog_id).state == "done"
-    assert [one.state for one in judging.runs()] == ["done"]
-
-
 def test_a_run_can_be_cancelled_and_goes_on(server, work, catalog_id, judging):
     answer = server.answer
 
@@ -239,9 +222,8 @@ def test_a_run_under_an_older_prompt_is_not_mixed_in(server, work, catalog_id, m
     run(work, catalog_id)
     monkeypatch.setitem(PROMPT_VERSIONS, "judge", "next")
     other, _ = opened(server)
-    assert other.analyses.judge_of(catalog_id) == OFFLINE and not other.service(Judging).choices(
-        catalog_id
-    )
+    assert other.analyses.judge_of(catalog_id) == OFFLINE
+    assert not other.service(Judging).choices(catalog_id)
     assert run(other, catalog_id).state == "done"
     assert len(other.service(Judging).runs()) == 2
     other.close()
@@ -251,15 +233,11 @@ def test_without_an_endpoint_nothing_starts(server):
     work, catalog_id = opened(server)
     with pytest.raises(ConfigError, match="no model is chosen"):
         work.service(ModelRuns).start(catalog_id)
-    with pytest.raises(JobError, match="no verdicts"):
-        run_id = _quality_run(work, catalog_id, server)
-        work.service(Judging).use(catalog_id, run_id)
-    work.close()
-
-
-def _quality_run(work, catalog_id, server):
     work.endpoints.save(Endpoint(server.url, "m"))
-    return work.service(ModelRuns).run(catalog_id, "quality").id
+    grades = work.service(ModelRuns).run(catalog_id, "quality")
+    with pytest.raises(JobError, match="no verdicts"):
+        work.service(Judging).use(catalog_id, grades.id)
+    work.close()
 
 
 def test_the_key_is_in_no_file_log_or_bundle(server, work, catalog_id, caplog, judging):
@@ -271,13 +249,11 @@ def test_the_key_is_in_no_file_log_or_bundle(server, work, catalog_id, caplog, j
     assert SECRET in "".join(got.headers.get("authorization", "") for got in server.received)
     files = work.service(Exports).bundle(catalog_id, PlanConfig())
     assert not [name for name, content in files.items() if SECRET.encode() in content]
-    store = Path(os.environ["TOOLSCOPE_STORE_URL"].removeprefix("sqlite:///"))
-    kept = [*store.parent.glob(f"{store.name}*")]
+    folders = (Path(work.store.place).parent, work.vectors.folder)
+    kept = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     assert kept and not [path for path in kept if SECRET.encode() in path.read_bytes()]
-    representations = repr(
-        (judging.runs(), work.analyses.model_verdicts(catalog_id), work.endpoints.get())
-    )
-    assert SECRET not in representations + caplog.text
+    held = (judging.runs(), work.analyses.model_verdicts(catalog_id), work.endpoints.get())
+    assert SECRET not in repr(held) + caplog.text
 
 
 def test_calls_made_without_a_price_count_once_there_is_one(server, work, catalog_id, judging):
@@ -300,9 +276,8 @@ def test_variants_are_written_once_and_wait_for_a_person(server, work, catalog_i
     assert run(work, catalog_id, "variants").state == "done"
     views = work.service(Variants).views(catalog_id)
     assert len(views) == len(work.catalogs.open(catalog_id).tools)
-    assert {(view.state, view.source) for view in views} == {
-        ("waiting", f"m at {server.origin.removeprefix('http://')}")
-    }
+    source = f"m at {server.origin.removeprefix('http://')}"
+    assert {(view.state, view.source) for view in views} == {("waiting", source)}
     assert work.service(Variants).accepted(catalog_id) == {}
     assert judging.runs(catalog_id)[0].calls == estimate.calls
     assert work.service(ModelRuns).estimate(catalog_id, "variants").questions == 0

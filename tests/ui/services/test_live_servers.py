@@ -15,14 +15,9 @@ from ui.shared.services.versions import Versions
 
 
 @pytest.fixture(scope="module")
-def work(shared):
+def own(shared):
     """One for all tests; each adds catalogs under names of its own."""
-    return shared[0]
-
-
-@pytest.fixture(scope="module")
-def catalog_id(shared):
-    return shared[1]
+    return shared
 
 
 @pytest.fixture
@@ -45,12 +40,9 @@ def add(work, catalog_id, survey, name, kept_of=None):
 
 
 def tools_file(tmp_path, **descriptions):
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}}
     tools = [
-        {
-            "name": name,
-            "description": text,
-            "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}},
-        }
+        {"name": name, "description": text, "inputSchema": schema}
         for name, text in descriptions.items()
     ]
     (tmp_path / "tools.json").write_text(json.dumps({"tools": tools}))
@@ -58,12 +50,8 @@ def tools_file(tmp_path, **descriptions):
 
 
 def test_no_value_is_in_the_store(work, catalog_id):
-    entries = {
-        "a": entry("exits"),
-        "b": entry("secret"),
-        "c": {**entry("good"), "args": [*entry("good")["args"], "--api-key", "arg-secret-99"]},
-    }
-    config = configuration(**entries)
+    keyed = {**entry("good"), "args": [*entry("good")["args"], "--api-key", "arg-secret-99"]}
+    config = configuration(a=entry("exits"), b=entry("secret"), c=keyed)
     survey = read(work, catalog_id, config, "a", "b", "c")
     add(work, catalog_id, survey, "Dumped")
     with closing(sqlite3.connect(work.store.place)) as connection:
@@ -114,8 +102,7 @@ def test_a_server_that_changes_its_tools_suspends_what_was_decided_on_them(
     assert len(ahead.doubts) == 1
     again = add(work, record.id, survey, "Notes")
     assert again.number == 2
-    states = [cluster.state for cluster in work.review.plan(again.id).clusters]
-    assert "accepted" not in states
+    assert "accepted" not in [one.state for one in work.review.plan(again.id).clusters]
     assert len(work.service(Versions).since(again, record).doubts) == 1
 
 
@@ -135,8 +122,8 @@ def test_servers_that_fail_at_a_refresh_keep_their_tools(work, catalog_id, live)
     without = work.catalogs.preview([live.source(survey)])
     assert [tool.id for tool in without.tools] == ["a/read", "a/write"]
     live.remember("Two", survey)
-    names = [server.name for server in live.last_read("Two").servers]
-    assert names == ["a", "b"], "so that it can be tried again"
+    kept = live.last_read("Two").servers
+    assert [server.name for server in kept] == ["a", "b"], "so that it can be tried again"
 
 
 def test_what_needs_no_value_is_read_again_without_its_configuration(work, catalog_id, live):
@@ -156,8 +143,7 @@ def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id, live):
     work.catalogs.add("One", work.catalogs.open(catalog_id))
     live.remember("One", Survey(config.servers, (ServerOffer("a"),), "then"))
     work.catalogs.rename("One", "Other")
-    assert live.last_read("One") is None
-    assert live.last_read("Other") is not None
+    assert live.last_read("One") is None and live.last_read("Other") is not None
     work.catalogs.delete("Other")
     assert live.last_read("Other") is None
 

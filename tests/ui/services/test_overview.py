@@ -7,9 +7,8 @@ from ui.shared.cards.queue import progressed
 
 def test_what_people_settled_is_no_collision_any_more(work, catalog_id):
     for action, name in (("accept", "get_weather"), ("reject", "send_mail")):
-        work.review.decide(
-            catalog_id, action, small_workspace.by_name(work, catalog_id, name), "ann"
-        )
+        cluster = small_workspace.by_name(work, catalog_id, name)
+        work.review.decide(catalog_id, action, cluster, "ann")
     assert [c.tools[0].name for c in work.service(Overview).worst(catalog_id)] == ["list_files"]
 
 

@@ -25,18 +25,6 @@ def desk(own):
     return work, catalog_id, edits, saved
 
 
-def test_a_profile_is_saved_changed_and_taken_back(desk):
-    work, catalog_id, edits, saved = desk
-    first = saved(Profile("desk"), MAIL, SUM)
-    assert first.ids == {MAIL, SUM}
-    assert saved(first.profile, MAIL, is_in=False).ids == {SUM}
-    work.review.undo(catalog_id, "ann", 2)
-    back = edits.chosen(catalog_id)["desk"]
-    assert (back.ids, back.notes) == ({MAIL, SUM}, ())
-    edits.delete(catalog_id, back.profile, "ann")
-    assert not edits.chosen(catalog_id)
-
-
 def test_of_two_people_the_second_has_to_look_again(desk):
     _, _, _, saved = desk
     first = saved(Profile("desk"), MAIL)
@@ -60,17 +48,6 @@ def test_a_tool_that_rules_take_in_is_kept_out_by_hand_and_forgotten_where_none_
     assert SUM in saved(out.profile, SUM).ids
 
 
-def test_a_merge_says_what_became_of_what_was_ticked(desk):
-    work, catalog_id, edits, saved = desk
-    saved(Profile("desk"), "alpha/get_weather", "beta/get_weather")
-    cluster = next(
-        one for one in work.review.plan(catalog_id).clusters if "beta/get_weather" in one.members
-    )
-    work.review.decide(catalog_id, "accept", cluster, "ann")
-    (tool,) = edits.chosen(catalog_id)["desk"].tools
-    assert set(tool.members) == {"alpha/get_weather", "beta/get_weather"}
-
-
 def test_requests_that_a_query_set_has_count_with_its_answers(desk):
     work, catalog_id, edits, _ = desk
     rows = [{"query": "Add up 1 and 2", "gold": [SUM]}, {"query": "Fly", "gold": ["x/fly"]}]
@@ -81,8 +58,7 @@ def test_requests_that_a_query_set_has_count_with_its_answers(desk):
     cover = edits.cover(catalog_id, queries, 1, None)
     assert SUM in cover.ids and any("send_mail" in one for one in cover.ids)
     edits.save(catalog_id, with_cover(edits.plan(catalog_id), Profile("desk"), cover), "ann")
-    chosen = edits.chosen(catalog_id)["desk"]
-    report, effect = edits.report(catalog_id, chosen)
+    report, effect = edits.report(catalog_id, edits.chosen(catalog_id)["desk"])
     assert [one.text for one in report.unserved] == ["Fly"]
     assert report.unasked == ()
     assert report.tokens < report.whole == sum(edits.tokens(catalog_id).values())

@@ -2,17 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import (
-    MAIL,
-    SUM,
-    TEXT,
-    WEATHER,
-    by_name,
-    on,
-    open_workspace,
-    tool,
-)
-from toolscope_core.decisions.log import version_of
+from tests.ui.services import small_workspace
+from tests.ui.services.small_workspace import MAIL, SUM, TEXT, WEATHER, by_name, on, tool
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import Document
@@ -43,50 +34,29 @@ def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(review, cat
     assert names(review.queue(catalog_id, frozen)) == ["list_files", "send_mail"]
 
 
-# Decisions -----------------------------------------------------------------------------------
-
-
-def test_accept_safe_leaves_out_what_somebody_decided_meanwhile_and_says_so(
-    review, catalog_id, work, monkeypatch
-):
-    seen = review.plan(catalog_id)
-    review.decide(catalog_id, "reject", by_name(work, catalog_id, "list_files"), "bob")
-    monkeypatch.setattr(review, "plan", lambda catalog_id: seen)
-    made, (refused,) = review.decide_each(
-        catalog_id, "ann", [("accept", one, {}) for one in review.safe(catalog_id).clusters]
-    )
-    assert made == ()
-    assert "reject by bob" in str(refused)
-
-
 # Newcomers -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def grown():
     """Two of the mail tools were accepted; then a version with the third one came in."""
-    work, i = open_workspace(on("alpha", MAIL), on("beta", MAIL), SUM)
+    work, i = small_workspace.open_workspace(on("alpha", MAIL), on("beta", MAIL), SUM)
     work.review.decide(i, "accept", by_name(work, i, "send_mail"), "ann")
     work.close()
-    work, i = open_workspace()
+    work, i = small_workspace.open_workspace()
     return work.review, i, work
 
 
-def test_a_newcomer_waits_for_a_person(grown):
+def test_a_newcomer_waits_for_a_person_who_lets_it_in(grown):
     review, i, work = grown
     mail = by_name(work, i, "send_mail")
     assert (mail.state, mail.newcomers) == ("accepted", ("gamma/send_mail",))
     assert mail.id in [c.id for c in review.queue(i)]
     assert dict(review.safe(i).left_out)["with a newcomer to an accepted merge"] == 1
     assert [t.id for t in review.card(i, mail).newcomers] == ["gamma/send_mail"]
-
-
-@pytest.mark.parametrize(("welcome", "members"), [(True, 3), (False, 2)])
-def test_a_newcomer_is_let_in_or_kept_out(grown, welcome, members):
-    review, i, work = grown
-    review.answer_newcomers(i, by_name(work, i, "send_mail"), "ann", welcome)
+    review.answer_newcomers(i, mail, "ann", welcome=True)
     mail = by_name(work, i, "send_mail")
-    assert (len(mail.members), mail.newcomers, mail.state) == (members, (), "accepted")
+    assert (len(mail.members), mail.newcomers, mail.state) == (3, (), "accepted")
 
 
 def test_an_answer_on_a_cluster_that_changed_meanwhile_is_refused(grown):
@@ -99,12 +69,9 @@ def test_an_answer_on_a_cluster_that_changed_meanwhile_is_refused(grown):
 
 def test_a_newcomer_that_somebody_merged_with_others_meanwhile_is_not_let_in(grown):
     review, i, work = grown
-    seen = by_name(work, i, "send_mail")
-    other = replace(seen, members=("beta/add_numbers", "gamma/send_mail"), newcomers=(), version="")
-    toolset = work.catalogs.open(i).by_id
-    prints = [toolset[member].fingerprint for member in other.members]
-    other = replace(other, version=version_of(prints, review.log(i)))
-    review.decide(i, "accept", other, "bob")
+    seen, both = by_name(work, i, "send_mail"), ("beta/add_numbers", "gamma/send_mail")
+    version = work.toolsets.version(i, both)
+    review.decide(i, "accept", replace(seen, members=both, newcomers=(), version=version), "bob")
     with pytest.raises(StaleDecisionError, match="accept by bob"):
         review.answer_newcomers(i, seen, "ann", True)
 
@@ -115,7 +82,7 @@ def test_a_newcomer_that_somebody_merged_with_others_meanwhile_is_not_let_in(gro
 def test_a_card_says_where_each_argument_comes_from_and_what_it_saves():
     wide = tool("alpha", "find_mail", "Find mails.", q=TEXT, folder={"enum": ["in", "out"]})
     narrow = tool("alpha", "find_mails", "Find mails.", query=TEXT)
-    work, i = open_workspace(wide, narrow, on("beta", wide))
+    work, i = small_workspace.open_workspace(wide, narrow, on("beta", wide))
     review = work.review
     card = review.card(i, by_name(work, i, "find_mail"))
     assert card.canonical.id == card.cluster.canonical == "alpha/find_mail"
@@ -128,19 +95,13 @@ def test_a_card_says_where_each_argument_comes_from_and_what_it_saves():
 
 
 def test_each_way_of_an_argument_is_told_in_words():
-    move = ArgumentMove
-    alpha = ArgumentMap(
-        "t",
-        "m",
-        (
-            move("q", "query"),
-            move("u", "unit", "map", (("C", "celsius"), (1, "one"))),
-            move("tag", "tags", "wrap"),
-            move("n", "text", "cast"),
-        ),
-        constants={"lang": "fr"},
-        dropped={"x": "no place"},
+    moves = (
+        ArgumentMove("q", "query"),
+        ArgumentMove("u", "unit", "map", (("C", "celsius"), (1, "one"))),
+        ArgumentMove("tag", "tags", "wrap"),
+        ArgumentMove("n", "text", "cast"),
     )
+    alpha = ArgumentMap("t", "m", moves, constants={"lang": "fr"}, dropped={"x": "no place"})
     names = ("query", "unit", "tags", "text", "lang", "other")
     document = Document("m", "M.", {"type": "object", "properties": dict.fromkeys(names, TEXT)})
     rows = argument_rows(document, [alpha])
@@ -157,21 +118,16 @@ def test_each_way_of_an_argument_is_told_in_words():
 
 
 def test_a_tool_with_hidden_text_is_not_offered_as_canonical():
-    hidden = on("alpha", replace(MAIL, description="Send a mail to a person."))
-    work, i = open_workspace(hidden, on("beta", MAIL), SUM)
+    work, i = small_workspace.open_workspace(MAIL, on("beta", MAIL), SUM)
     card = work.review.card(i, by_name(work, i, "send_mail"))
     assert len(card.eligible) == 2
-    finding = replace_findings(card, "alpha/send_mail")
-    assert [t.id for t in finding.eligible] == ["beta/send_mail"]
-
-
-def replace_findings(card, tool_id):
-    bad = Finding(tool_id, "block", "hidden", "description", "hidden characters")
-    return replace(card, findings={**card.findings, tool_id: (bad,)})
+    bad = Finding(MAIL.id, "block", "hidden", "description", "hidden characters")
+    card = replace(card, findings={**card.findings, MAIL.id: (bad,)})
+    assert [t.id for t in card.eligible] == ["beta/send_mail"]
 
 
 def test_sizes_are_those_of_the_chosen_client():
-    work, i = open_workspace()
+    work, i = small_workspace.open_workspace()
     weather = by_name(work, i, "get_weather")
 
     def seen():
@@ -191,9 +147,8 @@ def test_a_router_that_gives_agents_more_to_read_is_in_no_batch(stores_apart):
     owners = [f"station-{number}-of-the-north-and-west-coast" for number in (1, 2)]
     schema = {"text": {"type": "string", "description": "What people say of it. " * 30}}
     notes = tool("", "write_note", "Write a note.", **schema)
-    work, i = open_workspace(
-        *(on(owner, one) for owner in owners for one in (WEATHER, MAIL, notes))
-    )
+    tools = (on(owner, one) for owner in owners for one in (WEATHER, MAIL, notes))
+    work, i = small_workspace.open_workspace(*tools)
     review, names = work.review, {c.id: c.document.name for c in work.review.queue(i)}
     larger = {"get_weather", "send_mail"}
     assert {names[one] for one in review.larger_routers(i)} == larger

@@ -37,7 +37,7 @@ REQUESTS = "\n".join(
 @pytest.fixture
 def flights():
     work, i = small_workspace.open_workspace(START, END, OTHER)
-    return work, i
+    return work, i, work.service(Siblings)
 
 
 def queries(card):
@@ -47,26 +47,26 @@ def queries(card):
 
 
 def test_what_leaves_otherwise_is_not_listed_and_what_people_keep_apart_is(flights):
-    work, i = flights
+    work, i, siblings = flights
     work.toolsets.leave_out(i, [START.id], "ann", "not used")
-    assert work.service(Siblings).pairs(i, 0.6) == ()
+    assert siblings.pairs(i, 0.6) == ()
     work.review.undo(i, "ann", work.review.standing(i)[0].seq)
     both = [START.id, END.id]
     work.toolsets.never_merge(i, both, work.toolsets.version(i, both), "ann")
-    assert [one.pair for one in work.service(Siblings).pairs(i, 0.6)] == [PAIR]
+    assert [one.pair for one in siblings.pairs(i, 0.6)] == [PAIR]
 
 
 def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(flights):
-    work, i = flights
+    work, i, siblings = flights
     add_queries(work, i, QUERIES)
-    (one,) = work.service(Siblings).pairs(i, 0.6)
-    card = work.service(Siblings).card(i, one)
+    (one,) = siblings.pairs(i, 0.6)
+    card = siblings.card(i, one)
     assert card.standing == {START.id: START.description, END.id: END.description}
     clause, in_front = (one.rewrite for one in card.rewrites)
     assert clause.descriptions[END.id] == f"Use for goal: {TEXT_OF_BOTH}"
     assert in_front.descriptions[END.id] == f"Goal: {TEXT_OF_BOTH}"
     assert not card.is_edited
-    similarity = work.service(Siblings).similarity
+    similarity = siblings.similarity
     assert similarity(i, card.standing) == pytest.approx(one.similarity, abs=1e-5)
     assert similarity(i, in_front.descriptions) < one.similarity
     (query,) = queries(card)
@@ -75,29 +75,29 @@ def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(fli
     row = {"tool": START.id, "expanded": "", "questions": ["where does it start"]}
     work.service(Variants).add(i, json.dumps(row).encode(), "v.jsonl")
     small_workspace.accept_variants(work.service(Variants), i)
-    asked = {query.text for query in queries(work.service(Siblings).card(i, one))}
+    asked = {query.text for query in queries(siblings.card(i, one))}
     assert asked == {"the goal of a flight", "where does it start"}
 
 
 def test_saved_descriptions_are_edits_that_leave_and_come_back(flights):
-    work, i = flights
-    (one,) = work.service(Siblings).pairs(i, 0.6)
-    card = work.service(Siblings).card(i, one)
+    work, i, siblings = flights
+    (one,) = siblings.pairs(i, 0.6)
+    card = siblings.card(i, one)
     written = {START.id: START.description, END.id: card.rewrites[1].rewrite.descriptions[END.id]}
-    (decision,) = work.service(Siblings).save(i, written, "ann")
-    assert decision.action == "edit" and work.service(Siblings).edited(i) == {END.id}
-    assert work.service(Siblings).card(i, one).is_edited
+    (decision,) = siblings.save(i, written, "ann")
+    assert decision.action == "edit" and siblings.edited(i) == {END.id}
+    assert siblings.card(i, one).is_edited
     toolset = json.loads(work.service(Exports).bundle(i, PlanConfig(), "neutral")["toolset.json"])
     by_id = {row["id"]: row["description"] for row in toolset["tools"]}
     assert by_id[END.id] == written[END.id] and by_id[START.id] == START.description
     with pytest.raises(DecisionError, match="neither description was changed"):
-        work.service(Siblings).save(i, written, "ann")
+        siblings.save(i, written, "ann")
     work.review.undo(i, "ann", work.review.standing(i)[0].seq)
-    assert work.service(Siblings).edited(i) == frozenset()
+    assert siblings.edited(i) == frozenset()
 
 
 def test_a_model_writes_descriptions_as_a_run(flights):
-    work, i = flights
+    work, i, siblings = flights
     shown = []
 
     def reply(request):
@@ -113,8 +113,8 @@ def test_a_model_writes_descriptions_as_a_run(flights):
         work.endpoints.save(Endpoint(server.url, "m"))
         assert work.service(ModelRuns).estimate(i, "siblings").questions == 1
         run = work.service(ModelRuns).run(i, "siblings")
-        (one,) = work.service(Siblings).pairs(i, 0.6)
-        card = work.service(Siblings).card(i, one)
+        (one,) = siblings.pairs(i, 0.6)
+        card = siblings.card(i, one)
         assert work.service(ModelRuns).estimate(i, "siblings").questions == 0
     assert run.state == "done" and len(shown) == 1
     clause, whole = (one.rewrite for one in card.rewrites if "model" in one.rewrite.way)
@@ -124,8 +124,7 @@ def test_a_model_writes_descriptions_as_a_run(flights):
 
 def test_what_wins_is_saved_unseen_and_nothing_else(flights):
     """A request that the other tool takes comes to its own by a clause of its word."""
-    work, i = flights
-    siblings = work.service(Siblings)
+    work, i, siblings = flights
     assert siblings.winning(i, 0.6) == {}
     work.service(LoadedQueries).add(i, REQUESTS, "q.jsonl")
     (one,) = siblings.pairs(i, 0.6)
@@ -136,7 +135,7 @@ def test_what_wins_is_saved_unseen_and_nothing_else(flights):
 
 
 def test_of_a_variant_the_clause_that_wins_is_accepted_before_its_whole_text(flights):
-    work, i = flights
+    work, i, _ = flights
     variants = work.service(Variants)
     row = {"tool": END.id, "expanded": TEXT_OF_BOTH.upper(), "questions": ["how does it end"]}
     variants.add(i, json.dumps(row).encode(), "v.jsonl")

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.fakes import WordEmbedder
 from tests.ui.services import small_workspace
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.pair import PairScores
 from ui.overlap.thresholds import Thresholds, effect
 
@@ -76,10 +76,7 @@ def test_a_higher_cut_refines_the_clusters_and_lowers_every_count(analysis, scor
 
 @pytest.mark.shared_data
 def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catalog):
-    from toolscope_core.model.environment import read_environment
-    from ui.shared.services.workspace import Workspace
-
-    work = Workspace(read_environment(), WordEmbedder())
+    work = small_workspace.opened(read_environment())
     record = work.catalogs.add("Real", benchmark_catalog("livemcpbench"))
     work.analyses.run(record.id)
     own = work.service(Thresholds).in_use(record.id)
@@ -87,7 +84,6 @@ def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catal
     assert now.groups
     clusters = work.review.plan(record.id).clusters
     assert set(now.groups) == {c.members for c in clusters if c.relation != "parametric"}
-    work.close()
 
 
 def test_a_stricter_cut_tells_what_vanishes(shared):

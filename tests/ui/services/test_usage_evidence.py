@@ -17,34 +17,22 @@ def called(original, at, outcome="ok"):
     return {"tool": "send_mail", "original": original, "at": at, "outcome": outcome}
 
 
-TRACE = json.dumps(
-    [
-        {"role": "user", "content": "Write to Ann"},
-        {"role": "assistant", "tool_calls": [{"function": {"name": "mcp__beta__send_mail"}}]},
-    ]
-).encode()
-
-
 def test_logs_are_added_once_and_forgotten():
     work, catalog = open_workspace()
+    usage, logs = work.service(UsageEvidence), work.service(UsageLogs)
     first = log(called(BETA.id, "2026-01-01T00:00:00Z"), called(BETA.id, "2026-03-01T00:00:00Z"))
-    work.service(UsageLogs).add(catalog, first, "one.jsonl")
-    work.service(UsageLogs).add(catalog, first, "one.jsonl")
-    work.service(UsageLogs).add(
-        catalog, log(called(MAIL.id, "2026-02-27T00:00:00Z", "error")), "two.jsonl"
-    )
-    figures = work.service(UsageEvidence).figures(catalog)
-    assert {one: (use.calls, use.errors) for one, use in figures.by_id.items()} == {
-        MAIL.id: (1, 1),
-        BETA.id: (2, 0),
-    }
-    unused = work.service(UsageEvidence).unused(catalog)
-    assert "gamma/send_mail" in unused
-    assert not {MAIL.id, BETA.id} & set(unused)
+    second = log(called(MAIL.id, "2026-02-27T00:00:00Z", "error"))
+    for content, name in ((first, "one.jsonl"), (first, "one.jsonl"), (second, "two.jsonl")):
+        logs.add(catalog, content, name)
+    figures = usage.figures(catalog)
+    counts = {one: (use.calls, use.errors) for one, use in figures.by_id.items()}
+    assert counts == {MAIL.id: (1, 1), BETA.id: (2, 0)}
+    unused = usage.unused(catalog)
+    assert "gamma/send_mail" in unused and not {MAIL.id, BETA.id} & set(unused)
     assert figures.of(BETA.id).days == {"2026-01-01": (1, 0), "2026-03-01": (1, 0)}
     assert figures.of(MAIL.id).days == {"2026-02-27": (1, 1)}
-    work.service(UsageEvidence).delete(catalog, work.service(UsageEvidence).logs(catalog)[0].key)
-    assert work.service(UsageEvidence).figures(catalog).calls == 1
+    usage.delete(catalog, usage.logs(catalog)[0].key)
+    assert usage.figures(catalog).calls == 1
 
 
 def test_the_queue_may_begin_with_what_is_used_most():
@@ -74,10 +62,3 @@ def test_a_merge_that_went_bad_is_known_until_it_is_taken_back():
     assert usage.after_merges(catalog)[bad.id].after == (12, 12)
     work.review.undo(catalog, "ann", decision.seq)
     assert usage.went_bad(catalog) == ()
-
-
-def test_logs_go_with_their_catalog():
-    work, catalog = open_workspace(name="One")
-    work.service(UsageLogs).add(catalog, TRACE, "trace.json")
-    work.catalogs.rename("One", "Two")
-    assert work.service(UsageEvidence).figures(catalog).calls == 1

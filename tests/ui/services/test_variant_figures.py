@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from tests.ui.services.small_workspace import accept_variants
 from toolscope_core.model.errors import JobError
 from toolscope_core.store.background import subprocess_jobs
 from ui.overlap.variant_figures import CONTROL, OWN, SIDES, WRITTEN, VariantFigures
@@ -19,13 +20,14 @@ ROWS = [
 
 @pytest.fixture
 def varied(opened):
-    """A catalog of which two of three equal tools have accepted variants."""
+    """A catalog of which two of three equal tools have accepted variants, and their figures."""
     work, i = opened
-    work.service(Variants).add(i, "\n".join(map(json.dumps, ROWS)).encode(), "v.jsonl")
-    work.service(Variants).decide(
-        i, {view.tool.id: view.offer for view in work.service(Variants).views(i)}, "ann"
-    )
-    return work, i
+    variants, figures = work.service(Variants), work.service(VariantFigures)
+    assert not figures.has_any(i)
+    variants.add(i, "\n".join(map(json.dumps, ROWS)).encode(), "v.jsonl")
+    assert not figures.has_any(i), "what is only on offer is read by nobody"
+    accept_variants(variants, i)
+    return work, i, figures
 
 
 def at(view, threshold):
@@ -33,27 +35,20 @@ def at(view, threshold):
     return {one.name: int(one.pairs[row]) for one in view.variants}
 
 
-def test_there_is_nothing_to_compare_without_accepted_variants(opened):
-    work, i = opened
-    assert not work.service(VariantFigures).has_any(i)
-    work.service(Variants).add(i, json.dumps(ROWS[0]).encode(), "v.jsonl")
-    assert not work.service(VariantFigures).has_any(i), "what is only on offer is read by nobody"
-
-
 def test_tools_that_say_different_things_no_longer_collide(varied):
-    work, i = varied
-    assert work.service(VariantFigures).has_any(i)
-    counts = at(work.service(VariantFigures).curve(i), 0.95)
+    _, i, figures = varied
+    assert figures.has_any(i)
+    counts = at(figures.curve(i), 0.95)
     assert counts[WRITTEN] < counts[OWN]
     assert list(counts) == [OWN, WRITTEN, CONTROL]
 
 
 def test_the_map_has_a_panel_for_each_and_the_tools_in_their_order(varied, monkeypatch):
-    work, i = varied
-    drawn = work.service(VariantFigures).drawn(i, "PCA", "servers")
+    work, i, figures = varied
+    drawn = figures.drawn(i, "PCA", "servers")
     names = tuple(tool.name for tool in work.analyses.get(i).catalog.tools)
     assert [(panel.title, panel.names) for panel in drawn.panels] == [(s, names) for s in SIDES]
-    assert drawn is work.service(VariantFigures).drawn(i, "PCA", "servers")
+    assert drawn is figures.drawn(i, "PCA", "servers")
     own, written, _ = (panel.points for panel in drawn.panels)
     same = [row for row, name in enumerate(names) if name != "send_mail"]
     np.testing.assert_allclose(own[same], written[same], atol=1e-6)
@@ -63,35 +58,34 @@ def test_the_map_has_a_panel_for_each_and_the_tools_in_their_order(varied, monke
         subprocess_jobs, "compute", lambda task, vectors, progress: vectors[:, :2].astype(float)
     )
     with pytest.raises(JobError, match="UMAP of the document variants is not computed"):
-        work.service(VariantFigures).drawn(i, "UMAP", "servers")
-    work.analyses.wait(work.service(VariantFigures).start(i, "UMAP"))
-    for panel in work.service(VariantFigures).drawn(i, "UMAP", "servers").panels:
+        figures.drawn(i, "UMAP", "servers")
+    work.analyses.wait(figures.start(i, "UMAP"))
+    for panel in figures.drawn(i, "UMAP", "servers").panels:
         assert np.abs(panel.points).max() == pytest.approx(1.0)
 
 
 def test_a_page_does_not_wait_for_texts(varied, monkeypatch):
-    work, i = varied
+    work, i, figures = varied
     monkeypatch.setattr(searches, "AT_ONCE", -1)
-    assert work.service(VariantFigures).curve(i) is None
-    work.analyses.wait(work.service(VariantFigures).start(i))
-    assert work.service(VariantFigures).curve(i) is not None
-    assert work.service(VariantFigures).job(i).state == "done"
+    assert figures.curve(i) is None
+    work.analyses.wait(figures.start(i))
+    assert figures.curve(i) is not None
+    assert figures.job(i).state == "done"
 
 
 def test_another_decision_makes_the_figures_again(varied):
-    work, i = varied
-    before = at(work.service(VariantFigures).curve(i), 0.95)
+    work, i, figures = varied
+    before = at(figures.curve(i), 0.95)
     rejected = work.service(Variants).views(i)[0].tool.id
     work.service(Variants).decide(i, {rejected: NONE}, "ann")
-    after = at(work.service(VariantFigures).curve(i), 0.95)
+    after = at(figures.curve(i), 0.95)
     assert after[OWN] == before[OWN]
     assert after[WRITTEN] == before[WRITTEN] + 1, "it is again a copy of the third"
 
 
 @pytest.mark.case(97)
 def test_another_projection_does_not_wait_for_one_that_never_ends(varied, endless_maps):
-    work, i = varied
-    figures = work.service(VariantFigures)
+    work, i, figures = varied
     endless, quick = figures.start(i, "UMAP"), figures.start(i, "PCA")
     work.analyses.wait(quick)
     assert (figures.job(i, "PCA").id, figures.job(i, "UMAP").id) == (quick, endless)
