@@ -1,7 +1,6 @@
 import json
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,15 +47,12 @@ def test_the_mark_comes_from_the_keys_in_any_order():
     assert mark_for(["a", "b"], []) == mark_for(["b", "a"], []) != mark_for(["a"], [])
 
 
-def test_hidden_characters_are_left_out_and_counted():
+def test_hidden_characters_are_left_out_and_counted_and_an_emoji_is_none():
     spied = prompt_text(tool(description="Find\u200b notes.\U000e0041", schema={"a\u202eb": {}}))
     assert json.loads(spied.text)["description"] == "Find notes."
     assert '"ab"' in spied.text
     assert spied.hidden == 3
     assert spied.notes == ("3 hidden characters were left out of what the model read",)
-
-
-def test_an_emoji_is_no_hidden_text():
     assert prompt_text(tool(description="Likes it ❤️.")).notes == ()
 
 
@@ -73,9 +69,8 @@ def test_a_tool_with_very_many_parameters_is_cut():
     assert len(read.text) == LONGEST_TOOL + len(CUT) and read.cut > 100_000
 
 
-@pytest.mark.parametrize("text", ["\ud800", "a\ud800b"])
-def test_what_is_no_text_is_replaced(text):
-    assert "?" in prompt_text(tool(description=text)).text
+def test_what_is_no_text_is_replaced():
+    assert "a?b" in prompt_text(tool(description="a\ud800b")).text
 
 
 def test_servers_are_told_only_on_demand_cleaned_and_counted():
