@@ -100,22 +100,13 @@ def test_a_router_keeps_its_structure_and_its_reasons(example):
     ("words", "why"),
     [
         ("Finds notes. See https://evil.example.", "it cites 'https://evil.example"),
-        ("Searches, and ranks them as lawyers do.", ""),
+        ("", "at least 1 character"),
     ],
 )
 def test_what_is_refused_is_listed_with_why_and_the_document_made_offline_stays(notes, words, why):
     after, (before,), log = worded(notes, lambda tools: {"description": words})
-    refused = after.model_verdicts.refused
-    assert bool(refused) == bool(why)
-    if why:
-        assert log == () and refused.keys() == {before.members}
-        assert why in refused[before.members][0]
-
-
-def test_an_answer_that_cannot_be_used_is_refused_with_its_reason(notes):
-    after, (before,), log = worded(notes, lambda tools: {"description": ""})
-    assert "at least 1 character" in after.model_verdicts.refused[before.members][0]
-    assert log == ()
+    assert log == () and after.model_verdicts.refused.keys() == {before.members}
+    assert why in after.model_verdicts.refused[before.members][0]
 
 
 def test_what_is_not_asked_says_why(notes):

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.mcp.gateway.stub_toolset import through, work_reply
+from tests.mcp.gateway.stub_toolset import error_text, through, work_reply
 from toolscope_core.mcp.gateway import change_streams
 from toolscope_core.mcp.gateway.own_client import own_client
 
@@ -48,24 +48,24 @@ async def until(holds):
 
 
 @pytest.mark.parametrize("act", ["change", "change in silence"])
-def test_a_tool_that_changes_is_held_whether_or_not_the_stream_breaks(
+def test_a_tool_that_changes_is_held_and_told_whether_or_not_the_stream_breaks(
     toolset, modern, monkeypatch, act
 ):
     monkeypatch.setattr(change_streams, "FIRST_WAIT", 0.01)
 
     async def use(client, gateway):
         assert await work_reply(client, "") == {"server": "north", "streams": [LISTS]}
+        assert "get" in [tool.name for tool in (await client.list_tools()).tools]
+        async with client.listen(tools_list_changed=True) as stream:
+            await work_reply(client, act)
+            with anyio.fail_after(60):
+                told = type(await anext(stream)).__name__
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        return told, names, await error_text(client.call_tool("get", {"path": "a"}))
 
-        async def is_held():
-            names = {tool.name for tool in (await client.list_tools()).tools}
-            return "get" not in names
-
-        assert not await is_held()
-        await work_reply(client, act)
-        await until(is_held)
-        return (await client.call_tool("get", {"path": "a"})).content[0].text
-
-    assert "is not what it was" in through(toolset, modern, use)
+    told, names, text = through(toolset, modern, use, callbacks={"mode": "auto"})
+    assert (told, "get" in names) == ("ToolsListChanged", False)
+    assert "is not what it was" in text
 
 
 @pytest.mark.parametrize("original", ["modern", "servers"])
@@ -101,16 +101,6 @@ def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(
     through(toolset, configuration, use, callbacks={"mode": "auto"})
     assert {getattr(event, "uri", "a list") for event in heard} == {FOLLOWED, "a list"}
     assert not {type(event).__name__ for event in heard} & {"PromptsListChanged"}
-
-
-def test_a_client_that_listens_hears_that_the_tools_changed(toolset, servers):
-    async def use(client, gateway):
-        async with client.listen(tools_list_changed=True) as stream:
-            await work_reply(client, "change")
-            with anyio.fail_after(60):
-                return type(await anext(stream)).__name__
-
-    assert through(toolset, servers, use, callbacks={"mode": "auto"}) == "ToolsListChanged"
 
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
