@@ -392,23 +392,6 @@ def obeying_words(payload):
     return lambda tools: {"name": "evil_tool", "description": words}
 
 
-def test_hidden_orders_never_reach_the_model(served, cache):
-    order = ORDERS[0]
-    hidden = "".join(chr(0xE0000 + ord(letter)) for letter in order)
-    seen = []
-
-    def reply(request):
-        seen.append(request.user)
-        return answering(lambda one, other: ("keep", 1.0))(request)
-
-    analysis = analysed(cache, tool("find_notes", LONG), tool("query_notes", LONG + hidden))
-    verdicts = verdicts_of(analysis, asking(served(reply)))
-    assert seen and all(hidden not in user and order not in user for user in seen)
-    (verdict,) = verdicts.verdicts.values()
-    assert f"query_notes: {len(order)} hidden characters" in " ".join(verdict.evidence)
-    assert analysis.catalog.blocked == {"query_notes"}
-
-
 @pytest.mark.case(28)
 def test_a_chain_whose_ends_do_not_belong_together_goes_to_review(served, cache):
     """a ~ b and b ~ c but not a ~ c: proposed at most, whatever the audit says."""

@@ -76,13 +76,7 @@ def test_a_server_that_wants_other_parameters_is_asked_again_with_them(server):
 
 
 @pytest.mark.parametrize(
-    ("mode", "final", "words"),
-    [
-        ("busy", False, "is busy (503)"),
-        ("refusal", True, "refused"),
-        ("truncated", True, "cut off"),
-        ("closed", False, "no connection"),
-    ],
+    ("mode", "final", "words"), [("busy", False, "is busy (503)"), ("truncated", True, "cut off")]
 )
 def test_what_fails_is_a_reason(server, mode, final, words):
     server.mode = mode

@@ -15,13 +15,8 @@ from tests.mcp.gateway.stub_toolset import (
     through,
     work,
 )
+from tests.mcp.servers.stub_http import reply_to
 from tests.support.loopback import LoopbackReplies, LoopbackServer
-
-HELLO = {
-    "protocolVersion": "2025-06-18",
-    "capabilities": {"tools": {}},
-    "serverInfo": {"name": "north", "version": "1"},
-}
 
 
 class Original(LoopbackReplies, BaseHTTPRequestHandler):
@@ -39,11 +34,9 @@ class Original(LoopbackReplies, BaseHTTPRequestHandler):
         if method == "initialize":
             self.server.session = f"s{number}-{id(message)}"
         elif self.headers.get("mcp-session-id") not in (None, self.server.session):
-            self.reply(404, self.server.forgotten)
-            return
+            return self.reply(404, self.server.forgotten)
         if number is None:
-            self.reply(202)
-            return
+            return self.reply(202)
         act = ((message.get("params") or {}).get("arguments") or {}).get("act")
         odd = {
             "busy": partial(self.reply, 503),
@@ -52,17 +45,10 @@ class Original(LoopbackReplies, BaseHTTPRequestHandler):
             "page": partial(self.reply, 200, b"<html>", "text/html"),
         }
         if act in odd:
-            odd[act]()
-            return
+            return odd[act]()
         text = "x" * 300_000 if act == "huge" else ""
-        result = {
-            "initialize": HELLO,
-            "tools/list": {"tools": NORTH},
-            "tools/call": {"content": [{"type": "text", "text": json.dumps(text)}]},
-        }.get(method)
-        error = {"error": {"code": -32601, "message": "no"}}
-        answer = {"jsonrpc": "2.0", "id": number, **({"result": result} if result else error)}
-        self.reply(200, answer, mcp_session_id=self.server.session)
+        answer = reply_to(message, NORTH, text)
+        return self.reply(200, answer, mcp_session_id=self.server.session)
 
 
 @pytest.fixture
