@@ -6,6 +6,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from mcp import MCPError
 
 from tests.mcp.gateway.stub_toolset import error_text, through, work_reply
 from toolscope_core.mcp.gateway import change_streams
@@ -13,6 +14,7 @@ from toolscope_core.mcp.gateway.own_client import own_client
 
 STUB = str(Path(__file__).with_name("modern_stub.py"))
 FOLLOWED = "north+file:///a.txt"
+UPDATED = ("notifications/resources/updated", FOLLOWED)
 LISTS = {"tools_list_changed": True, "resources_list_changed": True, "prompts_list_changed": True}
 
 
@@ -72,19 +74,13 @@ def test_a_tool_that_changes_is_held_and_told_whether_or_not_the_stream_breaks(
 def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(
     toolset, request, original
 ):
-    configuration = request.getfixturevalue(original)
     heard = []
 
     async def use(client, gateway):
-        async def followed():
-            at_north = await work_reply(client, "touch")
-            streams = at_north["streams"] if original == "modern" else at_north
-            return any("file:///a.txt" in str(one) for one in streams)
-
-        assert not await followed()
+        assert not await is_followed(client, original)
         wanted = {"resources_list_changed": True, "resource_subscriptions": [FOLLOWED, "none"]}
         async with client.listen(**wanted) as stream:
-            assert await followed()
+            assert await is_followed(client, original)
             await work_reply(client, "touch", "south")
             with anyio.fail_after(60):
                 async for event in stream:
@@ -93,36 +89,52 @@ def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(
                         break
 
         async def left():
-            return not await followed()
+            return not await is_followed(client, original)
 
         await until(left)
         assert gateway.content.announcements.followed("north") == ()
 
-    through(toolset, configuration, use, callbacks={"mode": "auto"})
+    through(toolset, request.getfixturevalue(original), use, callbacks={"mode": "auto"})
     assert {getattr(event, "uri", "a list") for event in heard} == {FOLLOWED, "a list"}
     assert not {type(event).__name__ for event in heard} & {"PromptsListChanged"}
 
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
-def test_a_client_of_an_earlier_version_follows_a_resource_of_a_modern_server(toolset, modern):
+@pytest.mark.parametrize("original", ["modern", "servers"])
+def test_a_client_of_an_earlier_version_hears_of_what_it_follows(toolset, request, original):
+    """Of a new process of the server too, until it follows it no more."""
     heard = []
 
     async def messages(message):
-        heard.append(str(getattr(getattr(message, "params", None), "uri", "")))
+        heard.append((getattr(message, "method", ""), str(getattr(message.params, "uri", ""))))
 
     async def use(client, gateway):
         async def hears():
             await work_reply(client, "touch")
-            return FOLLOWED in heard
+            return UPDATED in heard
 
-        await work_reply(client, "touch")
+        assert not await is_followed(client, original)
         await client.subscribe_resource(FOLLOWED)
         await until(hears)
         gateway.calls.servers.lost("north", gateway.calls.servers.open_now["north"])
         heard.clear()
         await until(hears)
+        assert await is_followed(client, original)
+        await work_reply(client, "touch", "south")
         await client.unsubscribe_resource(FOLLOWED)
-        return await work_reply(client, "")
+        assert not await is_followed(client, original)
+        with pytest.raises(MCPError, match="there is no resource"):
+            await client.subscribe_resource("file:///a.txt")
 
-    reply = {"server": "north", "streams": [LISTS]}
-    assert through(toolset, modern, use, callbacks={"message_handler": messages}) == reply
+    through(
+        toolset, request.getfixturevalue(original), use, callbacks={"message_handler": messages}
+    )
+    assert {uri for _, uri in heard} == {FOLLOWED, ""}
+    methods = {method for method, _ in heard}
+    assert methods >= {f"notifications/{one}/list_changed" for one in ("resources", "prompts")}
+
+
+async def is_followed(client, original):
+    at_north = await work_reply(client, "touch")
+    streams = at_north["streams"] if original == "modern" else at_north
+    return any("file:///a.txt" in str(one) for one in streams)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from functools import partial
 
 import mcp_types as types
 import pytest
@@ -90,34 +89,6 @@ def test_prompts_stand_under_their_servers_which_suggest_values_for_arguments(to
     assert none == [], "the south suggests nothing"
 
 
-@pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
-def test_a_client_hears_of_the_resources_it_follows_until_it_follows_them_no_more(toolset, servers):
-    heard = []
-
-    async def messages(message):
-        params = getattr(message, "params", None)
-        heard.append((getattr(message, "method", ""), str(getattr(params, "uri", ""))))
-
-    async def use(client, gateway):
-        touch = partial(work_reply, client, "touch")
-        assert await touch("north") == []
-        await client.subscribe_resource("north+file:///a.txt")
-        assert await touch("north") == ["file:///a.txt"]
-        await touch("south")
-        gateway.calls.servers.lost("north", gateway.calls.servers.open_now["north"])
-        assert await touch("north") == ["file:///a.txt"], "asked for again, of the new process"
-        await client.unsubscribe_resource("north+file:///a.txt")
-        assert await touch("north") == []
-        with pytest.raises(MCPError, match="there is no resource"):
-            await client.subscribe_resource("file:///a.txt")
-
-    through(toolset, servers, use, callbacks={"message_handler": messages})
-    updates = [uri for method, uri in heard if method == "notifications/resources/updated"]
-    assert updates == ["north+file:///a.txt"] * 2
-    changed = {method for method, _ in heard} - {"notifications/resources/updated"}
-    assert changed >= {"notifications/resources/list_changed", "notifications/prompts/list_changed"}
-
-
 NONE = {"resources": []}
 A = "file:///a"
 HAS_A = {"resources": [A]}
@@ -153,18 +124,16 @@ def test_an_address_is_read_at_the_server_that_listed_it(toolset, servers, north
 @pytest.mark.case(79)
 def test_an_address_of_two_is_nobodys_alone_and_results_name_some(toolset, servers):
     async def use(client, gateway):
-        offer = partial(work, client, "offer", "north")
-        read = [await text_at(client, "file:///a")]
-        await offer(params={"resources": ["file:///a", "file:///b"]})
-        read += [await text_at(client, one) for one in ("file:///a", "north+file:///a")]
+        read = [await text_at(client, A)]
+        await work(client, "offer", params={"resources": [A, "file:///b"]})
+        read += [await text_at(client, one) for one in (A, f"north+{A}")]
         await work(client, "link", "south", params="file:///linked")
         read.append(await text_at(client, "file:///linked"))
-        await work(client, "link", "north", params="file:///a")
-        return [*read, await text_at(client, "file:///a")]
+        await work(client, "link", params=A)
+        return [*read, await text_at(client, A)]
 
     read = through(toolset, with_offers(servers, NONE, HAS_A), use)
-    south, north = "south file:///a", "north file:///a"
-    assert read == [south, None, north, "south file:///linked", None]
+    assert read == [f"south {A}", None, f"north {A}", "south file:///linked", None]
 
 
 @pytest.mark.case(79)
