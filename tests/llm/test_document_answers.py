@@ -64,17 +64,12 @@ def test_words_become_an_edit_and_change_nothing_else(notes):
     after, (before,), log = worded(notes, lambda tools: {"description": words})
     assert after.model_verdicts.refused == {}
     (edit,) = log
-    assert (edit.action, edit.reviewer, edit.detail) == (
-        "edit",
-        "fake at 127.0.0.1:1",
-        {"description": words},
-    )
+    said = ("edit", "fake at 127.0.0.1:1", {"description": words})
+    assert (edit.action, edit.reviewer, edit.detail) == said
     (cluster,) = plan_merge(notes, log, EVERY).clusters
-    assert cluster.document == replace(before.document, description=words)
-    assert (
-        replace(cluster, document=before.document, version=before.version, grown=before.grown)
-        == before
-    )
+    document = replace(before.document, description=words)
+    changed = {"document": document, "version": cluster.version, "grown": cluster.grown}
+    assert cluster == replace(before, **changed)
 
 
 def test_a_router_keeps_its_structure_and_its_reasons(example):
