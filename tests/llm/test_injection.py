@@ -279,19 +279,17 @@ what is made of both.
 
 
 @pytest.mark.parametrize("payload", DISGUISED)
-@pytest.mark.parametrize(("ask", "obeying", "honest", "outcome"), OBEYED)
-def test_a_model_that_obeys_a_tool_does_so_in_no_other_question(
-    payload, hostile, served, ask, obeying, honest, outcome
-):
+def test_a_model_that_obeys_a_tool_does_so_in_no_other_question(hostile, served):
     """What it answers are numbers of tools that were shown, names of their parameters and short
     texts without the name of a tool: an answer with anything else is none.
     """
+    for ask, obeying, honest, outcome in OBEYED:
 
-    def fields(request):
-        return obeying if "evil_tool" in request.user else honest
+        def fields(request, obeying=obeying, honest=honest):
+            return obeying if "evil_tool" in request.user else honest
 
-    asker = asking(served(answering_each("(?:first|job|request|tools)", fields)))
-    assert ask(asker, hostile) == outcome
+        asker = asking(served(answering_each("(?:first|job|request|tools)", fields)))
+        assert ask(asker, hostile) == outcome, (ask, obeying)
 
 
 @pytest.mark.parametrize("payload", DISGUISED)
@@ -315,30 +313,25 @@ def test_descriptions_that_obey_a_tool_are_only_offered_and_pointed_out(payload,
     assert len(offered) == 6
 
 
-@pytest.mark.parametrize(
-    ("other", "p", "is_accepted"),
-    [
+def test_a_model_that_says_merge_to_everything_decides_nothing_alone(served, cache, monkeypatch):
+    """Two tools of which each says all that the other says."""
+    for other, p, is_accepted in (
         ("search_notes", EVEN + 0.1, True),
         ("search_notes", EVEN - 0.1, False),  # its word is not enough; it is safe but for that
         ("find_recipes", 0.99, False),  # another word in each
-    ],
-)
-def test_a_model_that_says_merge_to_everything_decides_nothing_alone(
-    served, cache, monkeypatch, other, p, is_accepted
-):
-    """Two tools of which each says all that the other says."""
-    judge_says(monkeypatch, {tuple(sorted(("find_notes", other))): p})
-    two = analysed(cache, NOTES, tool(other, LONG))
-    assert p > 0.9 or bars_of(two).unsure_at <= p < bars_of(two).auto_at
-    model_verdicts = verdicts_of(two, asking(served(answering(merges_all))))
-    assert bool(accepted(two, model_verdicts)) == is_accepted
-    (cluster,) = planned(two, model_verdicts, "auto", routers=True).clusters
-    (p,) = two.probabilities([Pair("find_notes", other)])
-    reason = (
-        f"{model_verdicts.judge} says the same job; the offline judge is not convinced: find_notes "
-        f"and search_notes ({p:.2f})"
-    )
-    assert (reason in cluster.reasons) == (p < EVEN)
+    ):
+        judge_says(monkeypatch, {tuple(sorted(("find_notes", other))): p})
+        two = analysed(cache, NOTES, tool(other, LONG))
+        assert p > 0.9 or bars_of(two).unsure_at <= p < bars_of(two).auto_at
+        model_verdicts = verdicts_of(two, asking(served(answering(merges_all))))
+        assert bool(accepted(two, model_verdicts)) == is_accepted
+        (cluster,) = planned(two, model_verdicts, "auto", routers=True).clusters
+        (odds,) = two.probabilities([Pair("find_notes", other)])
+        reason = (
+            f"{model_verdicts.judge} says the same job; the offline judge is not convinced: "
+            f"find_notes and search_notes ({odds:.2f})"
+        )
+        assert (reason in cluster.reasons) == (p < EVEN)
 
 
 @pytest.mark.case(41)
