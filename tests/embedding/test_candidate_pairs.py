@@ -43,7 +43,6 @@ def as_pairs(near):
     [
         ("getUserByID", "get user by id"),
         ("listUserIDs", "list user ids"),
-        ("HTMLSanitizer", "html sanitizer"),
         ("HTTPServer.open_file-v2", "http server open file v2"),
         ("__", ""),
         ("Größe2Text", "größe2 text"),

@@ -1,7 +1,7 @@
 """Embedding models: the packaged one is checked, others load from a folder, nothing is silent."""
 
-import subprocess
-import sys
+import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,16 +16,6 @@ from toolscope_core.model.errors import ModelError
 @pytest.fixture(scope="module")
 def tiny_model(tmp_path_factory):
     return save_tiny_bert(tmp_path_factory.mktemp("saved"))
-
-
-def test_importing_and_naming_load_no_torch():
-    code = (
-        "import sys; from toolscope_core.embedding.encoders import SentenceEmbedder; "
-        "e = SentenceEmbedder('all-MiniLM-L6-v2'); assert e.name == 'all-MiniLM-L6-v2'; "
-        "assert e.encode([]).shape == (0, 0); "
-        "sys.exit(any(m in sys.modules for m in ('torch', 'sentence_transformers')))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_the_packaged_model_puts_the_same_job_closer():
@@ -71,38 +61,27 @@ def test_a_missing_model_is_an_error_that_names_it(tmp_path, name):
 
 
 def test_a_damaged_model_folder_is_an_error(tiny_model, tmp_path):
-    for path in tiny_model.rglob("*"):
-        target = tmp_path / "broken" / path.relative_to(tiny_model)
-        if path.is_file():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(path.read_bytes())
-    weights = tmp_path / "broken" / "model.safetensors"
+    broken = Path(shutil.copytree(tiny_model, tmp_path / "broken"))
+    weights = broken / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:100])
     with pytest.raises(ModelError, match="broken"):
-        SentenceEmbedder(str(tmp_path / "broken")).encode(["text"])
-
-
-class _Package:
-    def __init__(self, folder):
-        self.folder = folder
-
-    def get_model_path(self):
-        return self.folder
+        SentenceEmbedder(str(broken)).encode(["text"])
 
 
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"model.safetensors": b"x", "tokenizer.json": b"y"}, "model.safetensors.*published"),
-        ({"tokenizer.json": b"y"}, "cannot be read.*reinstall"),
+        (("model.safetensors", "tokenizer.json"), "model.safetensors.*published"),
+        (("tokenizer.json",), "cannot be read.*reinstall"),
     ],
 )
 def test_packaged_files_that_are_not_the_published_ones_are_refused(
     tmp_path, monkeypatch, files, message
 ):
-    for name, content in files.items():
-        (tmp_path / name).write_bytes(content)
-    monkeypatch.setattr(packaged_model, "import_module", lambda name: _Package(tmp_path))
+    for name in files:
+        (tmp_path / name).write_bytes(b"x")
+    package = SimpleNamespace(get_model_path=lambda: tmp_path)
+    monkeypatch.setattr(packaged_model, "import_module", lambda name: package)
     with pytest.raises(ModelError, match=message):
         packaged_model.packaged_model()
 
@@ -117,25 +96,22 @@ def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
         _ = SentenceEmbedder(str(tmp_path)).name
 
 
-def test_a_gpu_is_used_where_torch_sees_one(monkeypatch):
+@pytest.mark.parametrize(("is_available", "device"), [(True, "cuda"), (False, "cpu")])
+def test_a_gpu_is_used_where_torch_sees_one(monkeypatch, is_available, device):
     torch = encoders.import_module("torch")
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert encoders._device() == "cuda"
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert encoders._device() == "cpu"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: is_available)
+    assert encoders._device() == device
 
 
 def test_on_a_gpu_batches_are_large_and_one_after_the_other(monkeypatch):
     sizes = []
 
-    class OnGpu:
-        device = SimpleNamespace(type="cuda")
+    def encode(texts, batch_size, **_):
+        sizes.append((len(texts), batch_size))
+        return np.ones((len(texts), 2), dtype=np.float32)
 
-        def encode(self, texts, batch_size, **_):
-            sizes.append((len(texts), batch_size))
-            return np.ones((len(texts), 2), dtype=np.float32)
-
-    monkeypatch.setattr(encoders, "_load", lambda _: OnGpu())
+    on_gpu = SimpleNamespace(device=SimpleNamespace(type="cuda"), encode=encode)
+    monkeypatch.setattr(encoders, "_load", lambda _: on_gpu)
     monkeypatch.setattr(encoders, "_in_parallel", None)
     assert SentenceEmbedder("x").encode([f"text {n}" for n in range(300)]).shape == (300, 2)
     assert sizes[1:] == [(256, 256), (44, 44)]

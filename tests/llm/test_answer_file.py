@@ -91,10 +91,10 @@ def test_a_changed_prompt_is_named(tmp_path, monkeypatch):
     assert "quality: a/news: not asked before" in words
 
 
-@pytest.mark.parametrize("line", ['{"task": "selection"}', "[]", "no"])
-def test_a_file_of_something_else_is_refused(tmp_path, line):
+@pytest.mark.parametrize("damage", [lambda text: '{"task": "selection"}', lambda text: "[]"])
+def test_a_file_of_something_else_is_refused(tmp_path, damage):
     path = tmp_path / "answers.jsonl"
-    path.write_text(f"{line}\n")
+    path.write_text(f"{damage(written(path, RAIN).decode())}\n")
     with pytest.raises(ConfigError, match="line 1 is"):
         AnswerFile(path)
     with pytest.raises(ConfigError, match="cannot be read"):

@@ -114,12 +114,6 @@ def test_pairs_of_tools_that_are_no_family_are_not_asked(lists):
     assert len(model_verdicts.verdicts) == 3 and not model_verdicts.audits
 
 
-def test_no_more_pairs_are_asked_about_than_are_candidates(lists):
-    few = analysis_of_near(lists, 4)
-    model_verdicts, _ = asked(few, lambda one, other: "family")
-    assert len(model_verdicts.verdicts) == 4
-
-
 def analysis_of_near(analysis, count):
     """The analysis with its first so many candidates, those that its judge calls a family first."""
     scores = analysis.scores
@@ -128,31 +122,33 @@ def analysis_of_near(analysis, count):
     return replace(analysis, scores=PairScores(*(column[sorted(order)] for column in columns)))
 
 
+def alike(folder, monkeypatch, *names):
+    """The analysis of tools that the offline judge takes for one, and of another."""
+    tools = [tool(name, f"Will {name} now.") for name in (*names, "x")]
+    pairs = combinations([one.id for one in tools[:-1]], 2)
+    judge_says(monkeypatch, dict.fromkeys(pairs, 0.9))
+    return analysed(folder, tools)
+
+
 def test_the_kept_tool_of_a_prune_is_asked_about_with_each_of_the_others(tmp_path, monkeypatch):
     """Two merges imply the third; who serves whom is not implied."""
-    names = ("find_lists", "get_lists", "show_lists")
-    tools = [tool(name, f"Will {name} now.") for name in names]
-    judge_says(monkeypatch, dict.fromkeys(combinations([one.id for one in tools], 2), 0.9))
-    analysis = analysed(tmp_path, tools)
+    analysis = alike(tmp_path, monkeypatch, "find_lists", "get_lists", "show_lists")
 
     def verdict(one, other):
-        places = [names.index(side["name"]) for side in (one, other)]
-        return "subsumes", 0.9, places.index(max(places))
+        names = [one["name"], other["name"]]
+        return "subsumes", 0.9, names.index(max(names))
 
     model_verdicts, _ = asked(analysis, verdict)
-    plan = plan_merge(with_verdicts(analysis, model_verdicts), (), PlanConfig())
-    (cluster,) = plan.clusters
+    (cluster,) = plan_merge(with_verdicts(analysis, model_verdicts), (), PlanConfig()).clusters
     kept = "hub/show_lists"
     assert (cluster.kind, cluster.canonical) == ("prune", kept)
-    others = {Pair.of(kept, one.id) for one in tools if one.id != kept}
+    others = {Pair.of(kept, one) for one in ("hub/find_lists", "hub/get_lists")}
     assert others <= set(model_verdicts.verdicts)
     assert plan_merge(analysis, (), PlanConfig()).clusters[0].canonical != kept
 
 
 def test_what_serves_nobody_is_a_router_wherever_it_is_made_anew(tmp_path, monkeypatch):
-    tools = [tool(name, f"Will {name} now.") for name in ("find_lists", "get_lists", "x")]
-    judge_says(monkeypatch, {("hub/find_lists", "hub/get_lists"): 0.9})
-    analysis = analysed(tmp_path, tools)
+    analysis = alike(tmp_path, monkeypatch, "find_lists", "get_lists")
     model_verdicts, _ = asked(analysis, lambda one, other: ("duplicate", 0.9, "none"))
     judged = with_verdicts(analysis, model_verdicts)
     (cluster,) = plan_merge(judged, (), PlanConfig()).clusters
@@ -172,11 +168,14 @@ def test_what_a_server_says_of_itself_is_shown_and_watched(tmp_path):
     assert not asked(quiet, lambda one, other: "merge")[0].wary
 
 
-def test_a_pair_beyond_the_candidates_is_one_once_the_model_judged_it(lists):
-    few = analysis_of_near(lists, 3)
+def test_no_more_pairs_are_asked_about_than_are_candidates(lists):
+    """One beyond them is a candidate once the model judged it."""
+    few = analysis_of_near(lists, 4)
+    model_verdicts, _ = asked(few, lambda one, other: "family")
+    assert len(model_verdicts.verdicts) == 4
     everything, _ = asked(lists, lambda one, other: "family")
     judged = with_verdicts(few, everything)
-    assert len(few.scores) == 3 and len(judged.scores) == 6
+    assert len(few.scores) == 4 and len(judged.scores) == 6
     codes = judged.scores.left * 10 + judged.scores.right
     assert codes.tolist() == sorted(codes.tolist())
     assert judged.without_verdicts().scores is few.scores

@@ -110,36 +110,28 @@ def test_what_is_ambiguous_or_no_json_spoils_its_own_place_only(text, value):
 
 
 @pytest.mark.parametrize(
-    ("mode", "reason", "finish"),
+    ("mode", "reason", "finish", "wait"),
     [
-        ("truncated", "cut off", "length"),
-        ("refusal", "the model refused: I cannot help", "stop"),
-        ("filtered", "filter", "content_filter"),
-        ("huge", "larger than 5 MB", ""),
-        ("too-long", "too long (400)", "too long"),
+        ("truncated", "cut off", "length", None),
+        ("refusal", "the model refused: I cannot help", "stop", None),
+        ("filtered", "filter", "content_filter", None),
+        ("huge", "larger than 5 MB", "", None),
+        ("too-long", "too long (400)", "too long", None),
+        ("html", "no chat completion (text/html): <html><body>Please", "again", 0.0),
+        ("bad-request", "does not take the request (400): that is no request", "again", None),
+        ("closed", "no connection", "again", 0.0),
+        ("cut", "no connection", "again", 0.0),
+        ("compressed", "compressed, which was not asked for", "again", None),
     ],
 )
-def test_what_the_model_did_say_is_final(server, model, mode, reason, finish):
+def test_what_the_model_did_say_is_final_and_all_else_may_be_asked_again(
+    server, model, mode, reason, finish, wait
+):
     server.mode = mode
     reply = model.ask(REQUEST)
-    assert reply.value is None and reply.final and reason in reply.reason
-    assert reply.finish == finish
-
-
-@pytest.mark.parametrize(
-    ("mode", "reason", "wait"),
-    [
-        ("html", "no chat completion (text/html): <html><body>Please", 0.0),
-        ("bad-request", "does not take the request (400): that is no request", None),
-        ("closed", "no connection", 0.0),
-        ("cut", "no connection", 0.0),
-        ("compressed", "compressed, which was not asked for", None),
-    ],
-)
-def test_what_is_not_the_models_word_may_be_asked_again(server, model, mode, reason, wait):
-    server.mode = mode
-    reply = model.ask(REQUEST)
-    assert not reply.final and reason in reply.reason and reply.wait == wait
+    assert reply.value is None and reason in reply.reason
+    assert (reply.finish if reply.final else "again") == finish
+    assert reply.final or reply.wait == wait
 
 
 def test_a_filter_may_also_refuse_the_request(server, model, answer_with):
@@ -152,6 +144,8 @@ def test_a_filter_may_also_refuse_the_request(server, model, answer_with):
 def test_json_that_is_no_completion(server, model, document, answer_with):
     answer_with(completion=document)
     assert "no chat completion (application/json)" in model.ask(REQUEST).reason
+    answer_with(completion=completion([{"type": "text", "text": "{}"}]))
+    assert model.ask(REQUEST).reason == "the reply holds no JSON object"
 
 
 @pytest.mark.parametrize(
@@ -163,34 +157,27 @@ def test_tokens_that_are_not_reported_are_estimated(server, model, usage, answer
     assert (found.tokens_in, found.tokens_out, found.counted) == (REQUEST.tokens, 4, False)
 
 
-def test_a_content_that_is_no_text_is_empty(server, model, answer_with):
-    answer_with(completion=completion([{"type": "text", "text": "{}"}]))
-    assert model.ask(REQUEST).reason == "the reply holds no JSON object"
-
-
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
         ("refused-key", ["refuses the key (401)"]),
+        ("no-key", ["TOOLSCOPE_API_ORIGIN to http://127.0.0.1:"]),
         ("forbidden", ["(403)", "'m'"]),
         ("quota", ["quota is used up (429)", "exceeded your current quota"]),
         ("no-model", ["knows no model 'm'", "(404)", "does not exist"]),
         ("redirect", ["redirects to 'http://elsewhere.test/v1/chat/completions' (307)"]),
     ],
 )
-def test_what_no_further_call_can_mend_stops(server, model, mode, words):
+def test_what_no_further_call_can_mend_stops(server, mode, words):
     server.mode, server.target = mode, "http://elsewhere.test"
+    secret = SECRET
+    if mode == "no-key":
+        server.mode, secret = "refused-key", ""
     with pytest.raises(ModelStopError) as stopped:
-        model.ask(REQUEST)
+        model_at(server, secret=secret).ask(REQUEST)
     message = str(stopped.value)
     assert message.startswith(server.origin) and all(word in message for word in words)
     assert SECRET not in message
-
-
-def test_a_missing_key_is_asked_for_by_name(server):
-    server.mode = "refused-key"
-    with pytest.raises(ModelStopError, match=f"TOOLSCOPE_API_ORIGIN to {server.origin}"):
-        model_at(server, secret="").ask(REQUEST)
 
 
 @pytest.mark.parametrize(("status", "wait"), [(429, 3.5), (503, 3.5), (500, 0.0), (529, 0.0)])

@@ -33,9 +33,7 @@ def test_no_key_and_no_usage_are_said(server):
     ("mode", "words"),
     [
         ("refused-key", "refuses the key"),
-        ("no-model", "knows no model"),
         ("closed", "no connection"),
-        ("html", "no chat completion"),
         ("refusal", "could not be used: the model refused"),
     ],
 )

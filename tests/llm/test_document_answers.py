@@ -64,17 +64,12 @@ def test_words_become_an_edit_and_change_nothing_else(notes):
     after, (before,), log = worded(notes, lambda tools: {"description": words})
     assert after.model_verdicts.refused == {}
     (edit,) = log
-    assert (edit.action, edit.reviewer, edit.detail) == (
-        "edit",
-        "fake at 127.0.0.1:1",
-        {"description": words},
-    )
+    said = ("edit", "fake at 127.0.0.1:1", {"description": words})
+    assert (edit.action, edit.reviewer, edit.detail) == said
     (cluster,) = plan_merge(notes, log, EVERY).clusters
-    assert cluster.document == replace(before.document, description=words)
-    assert (
-        replace(cluster, document=before.document, version=before.version, grown=before.grown)
-        == before
-    )
+    document = replace(before.document, description=words)
+    changed = {"document": document, "version": cluster.version, "grown": cluster.grown}
+    assert cluster == replace(before, **changed)
 
 
 def test_a_router_keeps_its_structure_and_its_reasons(example):
@@ -100,22 +95,13 @@ def test_a_router_keeps_its_structure_and_its_reasons(example):
     ("words", "why"),
     [
         ("Finds notes. See https://evil.example.", "it cites 'https://evil.example"),
-        ("Searches, and ranks them as lawyers do.", ""),
+        ("", "at least 1 character"),
     ],
 )
 def test_what_is_refused_is_listed_with_why_and_the_document_made_offline_stays(notes, words, why):
     after, (before,), log = worded(notes, lambda tools: {"description": words})
-    refused = after.model_verdicts.refused
-    assert bool(refused) == bool(why)
-    if why:
-        assert log == () and refused.keys() == {before.members}
-        assert why in refused[before.members][0]
-
-
-def test_an_answer_that_cannot_be_used_is_refused_with_its_reason(notes):
-    after, (before,), log = worded(notes, lambda tools: {"description": ""})
-    assert "at least 1 character" in after.model_verdicts.refused[before.members][0]
-    assert log == ()
+    assert log == () and after.model_verdicts.refused.keys() == {before.members}
+    assert why in after.model_verdicts.refused[before.members][0]
 
 
 def test_what_is_not_asked_says_why(notes):

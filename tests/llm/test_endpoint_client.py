@@ -1,7 +1,6 @@
 """What leaves the house and how long it may take."""
 
 import logging
-import os
 import socket
 import time
 import traceback
@@ -57,19 +56,18 @@ def test_deadlines_of_threads_do_not_mix(server):
     assert client._clock.ends == own
 
 
-def test_a_server_that_is_not_there_is_a_failure_in_words():
-    model = EndpointModel(Endpoint("http://127.0.0.1:9/v1", "m"), ApiKey("http://127.0.0.1:9", ""))
-    reply = model.ask(REQUEST)
-    assert not reply.final and "no connection" in reply.reason and "refused" in reply.reason
-
-
-def test_a_host_that_is_not_known_is_a_failure_in_words(monkeypatch):
+@pytest.mark.parametrize(
+    ("origin", "words"),
+    [("http://127.0.0.1:9", "refused"), ("http://nowhere.test", "nowhere.test is not known")],
+)
+def test_a_server_that_is_not_there_is_a_failure_in_words(monkeypatch, origin, words):
     def unknown(*_, **__):
         raise OSError("no such host")
 
-    monkeypatch.setattr("socket.getaddrinfo", unknown)
-    model = EndpointModel(Endpoint("http://nowhere.test", "m"), ApiKey("http://nowhere.test", ""))
-    assert "nowhere.test" in model.ask(REQUEST).reason
+    if "nowhere" in origin:
+        monkeypatch.setattr("socket.getaddrinfo", unknown)
+    reply = EndpointModel(Endpoint(origin, "m"), ApiKey(origin, "")).ask(REQUEST)
+    assert not reply.final and "no connection" in reply.reason and words in reply.reason
 
 
 def test_nothing_of_the_environment_goes_along(server, monkeypatch):
@@ -163,12 +161,6 @@ def test_a_key_in_what_an_endpoint_complains_of_is_cut_out(
         model.ask(REQUEST)
 
 
-def test_opening_a_client_reads_no_key_from_the_environment(server, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    client = EndpointClient(endpoint_at(server), ApiKey(server.origin, ""))
-    assert SECRET not in str(vars(client._client)) and os.environ["OPENAI_API_KEY"] == SECRET
-
-
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
@@ -176,7 +168,6 @@ def test_opening_a_client_reads_no_key_from_the_environment(server, monkeypatch)
         ({"retry-after": "7"}, 7.0),
         ({"retry-after": "-7"}, 0.0),
         ({"retry-after": "nan"}, 0.0),
-        ({"retry-after": "soon"}, 0.0),
         ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
         ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
         ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),

@@ -86,17 +86,12 @@ def widening(retriever, takes, k=1, widest=3):
 
 def test_a_worker_that_takes_nothing_sees_the_next_tools_and_none_twice(retriever, monkeypatch):
     monkeypatch.setattr("toolscope_core.rps.planner.STEP", 1)
-    best, second = (
-        one.tool.id
-        for one in plan(retriever, ToolRequest("send mail and get weather")).steps[0].candidates
-    )
+    (step,) = plan(retriever, ToolRequest("send mail and get weather")).steps
+    best, second = (one.tool.id for one in step.candidates)
     planned, shown = widening(retriever, {second})
     assert shown == [[[best]], [[second]]]
     assert planned.tool_ids == (second,) and planned.steps[0].rounds == 2
     assert [one.tool.id for one in planned.steps[0].candidates] == [best, second]
-
-
-def test_the_last_round_shows_what_is_left_of_the_widest(retriever, monkeypatch):
     monkeypatch.setattr("toolscope_core.rps.planner.STEP", 2)
     _, shown = widening(retriever, set(), k=2)
     assert [len(ids) for ((ids),) in shown] == [2, 1], "2 + 2 is more than the widest, 3"
@@ -155,14 +150,12 @@ def server(model_server):
 
 
 def test_the_command_prints_the_jobs_and_their_calls():
-    told = run("plan-request", EXAMPLE, "Translate this to French, then write a note of it").output
+    asked = ("plan-request", EXAMPLE, "Translate this to French, then write a note of it")
+    told = run(*asked).output
     assert "job 1: Translate this to French" in told and "job 2: write a note of it" in told
     assert "call wordsmith-text/translate_to_french" in told
     assert "4 rankings, 0 questions to a model in 0 calls" in told
-    once = run(
-        "plan-request", EXAMPLE, "Translate this to French, then write a note of it", "--once"
-    )
-    assert "2 rankings, 0 questions" in once.output
+    assert "2 rankings, 0 questions" in run(*asked, "--once").output
 
 
 def test_a_model_chooses_and_says_where_arguments_come_from(server):

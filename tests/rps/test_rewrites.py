@@ -60,28 +60,22 @@ def test_a_request_is_won_where_it_changes_sides():
     assert (same.won, same.lost, same.right) == (0, 0, (2, 2))
 
 
-def test_what_nothing_was_chosen_on_does_not_win():
-    one, other = PLAIN
-    rewrites = [Rewrite("w", {one.id: TEXT, other.id: f"goal {TEXT}"})]
-    answers = [(text, other.id) for text in requests(False, 2, "goal")]
-    (best,) = best_rewrites(PLAIN, rewrites, answers, of_words)
-    assert best.won == 2 and not best.wins
-
-
 @pytest.mark.parametrize(
-    ("held_out", "wins"),
+    ("chosen", "held_out", "wins"),
     [
-        (requests(False, 2, "airport goal"), True),
-        (requests(False, 2, "goal of an origin"), False),  # it loses these
-        ([], False),  # nothing measures it
+        (2, requests(False, 2, "airport goal"), True),
+        (2, requests(False, 2, "goal of an origin"), False),  # it loses these
+        (2, [], False),  # nothing measures it
+        (0, requests(False, 2, "goal"), False),  # nothing was chosen on
     ],
 )
-def test_only_what_wins_on_requests_left_out_may_be_accepted_unseen(held_out, wins):
+def test_only_what_wins_on_requests_left_out_may_be_accepted_unseen(chosen, held_out, wins):
     one, other = PLAIN
     good = Rewrite("w", {one.id: TEXT, other.id: f"goal goal {TEXT}"})
     bad = Rewrite("w", {one.id: f"goal goal {TEXT}", other.id: TEXT})
-    answers = [(text, other.id) for text in requests(True, 2, "goal")]
+    answers = [(text, other.id) for text in requests(True, chosen, "goal")]
     answers += [(text, one.id if "origin" in text else other.id) for text in held_out]
-    (best,) = best_rewrites(PLAIN, (bad, good), answers, of_words)
-    assert best.rewrite == good and best.chosen.won == 2
+    rewrites = (bad, good) if chosen else (good,)
+    (best,) = best_rewrites(PLAIN, rewrites, answers, of_words)
+    assert best.rewrite == good and best.chosen.won == chosen
     assert best.wins is wins

@@ -117,35 +117,26 @@ def test_the_control_has_as_many_words_and_says_nothing():
     assert noise_matched(CATALOG, {"a/pay": PAY}, seed=1)["a/pay"] != control
 
 
-def half_of(scores, plain, gain=DENSE_GAIN):
-    """The levels where every other document is augmented."""
-    augmented = np.arange(len(plain)) % 2 == 1
-    return levelled(scores, plain, augmented, gain), augmented
-
-
 def test_many_augmented_scores_are_brought_to_the_level_of_the_plain_ones():
-    random = np.random.default_rng(0)
-    plain = random.normal(0.2, 0.1, 4_000).astype(np.float32)
-    scores = (plain * 2 + 0.7).astype(np.float32)
-    level, augmented = half_of(scores, plain)
+    plain = np.random.default_rng(0).normal(0.2, 0.1, 4_000).astype(np.float32)
+    augmented = np.arange(4_000) % 2 == 1
+    level = levelled((plain * 2 + 0.7).astype(np.float32), plain, augmented, DENSE_GAIN)
     assert level[~augmented].tolist() == plain[~augmented].tolist()
     assert level[augmented] == pytest.approx(plain[augmented], abs=0.01)
 
 
 def test_few_are_brought_back_by_the_usual_gain_and_keep_what_they_win():
-    random = np.random.default_rng(0)
-    plain = random.normal(0.2, 0.1, 1_000).astype(np.float32)
+    plain = np.random.default_rng(0).normal(0.2, 0.1, 1_000).astype(np.float32)
     augmented = np.arange(1_000) == 7
     usual = plain.mean() + DENSE_GAIN.shift * plain.std()
-    for above in (0.0, 0.1, 0.3):
+
+    def level(above):
         scores = np.where(augmented, usual + above, plain).astype(np.float32)
-        level = (
-            levelled(scores, plain, augmented, DENSE_GAIN)[7]
-            - levelled(
-                np.where(augmented, usual, plain).astype(np.float32), plain, augmented, DENSE_GAIN
-            )[7]
-        )
-        assert level == pytest.approx(above * 10 / 11 * DENSE_GAIN.ratio * 10 / 11, abs=0.02)
+        return levelled(scores, plain, augmented, DENSE_GAIN)[7]
+
+    for above in (0.0, 0.1, 0.3):
+        kept = above * 10 / 11 * DENSE_GAIN.ratio * 10 / 11
+        assert level(above) - level(0.0) == pytest.approx(kept, abs=0.02)
 
 
 def test_a_partly_augmented_catalog_does_not_hide_the_others(tmp_path):

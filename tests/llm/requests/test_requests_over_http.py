@@ -16,11 +16,9 @@ from tests.llm.conftest import SECRET, model_at
 from tests.support import killed_run, sums
 from tests.support.logged_calls import read_calls
 from tests.support.model_server import ModelServer
-from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.requests import RunBudget, Terms, ask_all
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Endpoint, Patience, Prices
-from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.protocols import question_key
 from toolscope_core.store import engine
 from toolscope_core.store.catalog_rows import save_catalog
@@ -122,25 +120,12 @@ def test_what_stops_a_run_is_mended_and_the_run_goes_on(server, store, mode):
     ask(server, store, ITEMS[:5])
     server.mode, server.target = mode, "http://127.0.0.1:9"
     stopped = ask(server, store)
-    assert (
-        stopped.state == "stopped" and len(stopped.answers) == 5 and SECRET not in stopped.message
-    )
+    assert (stopped.state, len(stopped.answers)) == ("stopped", 5)
+    assert SECRET not in stopped.message
+    assert stopped.message in {call.error for call in read_calls(store, "run")}
     server.mode = "ok"
     done = ask(server, store)
     assert done.state == "done" and done.calls == 7 and values(done) == SUMS
-
-
-@pytest.mark.parametrize("mode", ["slow", "html", "cut"])
-def test_a_server_that_does_not_answer_pauses_the_run(server, store, mode):
-    server.mode = mode
-    answered = ask(server, store, model=model_at(server, deadline=0.05))
-    assert (
-        answered.state == "paused"
-        and "does not answer" in answered.message
-        and not answered.answers
-    )
-    server.mode = "ok"
-    assert values(ask(server, store)) == SUMS
 
 
 def cells(store):
@@ -177,10 +162,6 @@ def test_the_key_is_sent_to_its_origin_only(server, store):
     with ModelServer(sums.answer) as other:
         server.mode, server.target = "redirect", other.origin
         assert ask(server, store).state == "stopped" and not other.received
-        with pytest.raises(Exception, match="the key belongs to"):
-            foreign = EndpointModel(Endpoint(other.url, "m"), ApiKey(server.origin, SECRET))
-            ask(server, store, model=foreign)
-        assert not other.received
         assert ask(other, store, model=model_at(other, secret="")).state == "done"
         assert all("authorization" not in got.headers for got in other.received)
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.llm.tasks.strategies import keyed, reader, tool
-from toolscope_core.llm.tasks.audit import AUDIT_TASK, SYSTEM, ClusterTools, audit_groups
-from toolscope_core.llm.tasks.fence import RULES
+from toolscope_core.llm.tasks.audit import AUDIT_TASK, ClusterTools, audit_groups
 
 TOOLS = [tool(f"tool_{letter}") for letter in "abcde"]
 ITEM = ClusterTools(tuple(TOOLS))
@@ -30,10 +29,7 @@ def test_the_order_of_the_members_is_not_in_the_question():
 def test_ids_are_not_told():
     hostile = [tool(f"x{n}", id=f"ignore-all-{n}") for n in range(3)]
     request = AUDIT_TASK.request(keyed(AUDIT_TASK, ClusterTools(tuple(hostile))))
-    assert "ignore-all" not in request.user
-    assert request.schema["properties"]["answers"]["items"]["properties"]["groups"]["items"][
-        "items"
-    ]["enum"] == ["t1", "t2", "t3"]
+    assert "ignore-all" not in f"{request.user} {request.schema}"
 
 
 @given(st.permutations(TOKENS), st.lists(st.booleans(), min_size=4, max_size=4), st.randoms())
@@ -60,16 +56,11 @@ def test_what_is_no_partition_is_rejected(groups):
 @pytest.mark.parametrize(
     ("groups", "why"),
     [
-        ([["t1", "t2", "t3", "t4", "t5", "t9"]], "'t9': not asked about"),
         ([["t1", "t2", "t3", "t4"], ["t4", "t5"]], "'t4': in more than one group"),
-        ([["t1", "t2", "t3", "t4"]], "'t5': in no group"),
         ([["t1", "t2", "t3", "t4", "t5"], []], "groups.1: List should have at least 1 item"),
         ([["tool_a", "t2", "t3", "t4", "t5"]], "'tool_a': not asked about"),
         ([], "'t1', 't2', 't3', 't4', 't5': in no group"),
-        ([["T1", "t2", "t3", "t4", "t5"]], "'T1': not asked about"),
-        ("t1", "groups is 't1'"),
         (["t1", "t2"], "groups.0 is 't1'"),
-        ([[["t1"], "t2", "t3", "t4", "t5"]], "groups.0.0 is list"),
     ],
 )
 def test_the_reason_names_what_is_wrong(groups, why):
@@ -97,18 +88,3 @@ def test_copies_on_two_servers_are_one_token_with_both_owners():
         "another owner is another question"
     )
     assert len(AUDIT_TASK.subjects(item)) == 3
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "may hold only tools that all do the same job",
-        "as it is or once the arguments of all are united",
-        "The tools of a family, each with another value fixed, go into different groups",
-        "so do siblings",
-        "no argument can say",
-        '"server" is the owner of a tool',
-    ],
-)
-def test_the_prompt_asks_for_groups_of_one_job(rule):
-    assert rule in " ".join(SYSTEM.split()) and RULES in SYSTEM

@@ -1,7 +1,6 @@
 import json
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,45 +36,35 @@ def test_no_text_contains_the_mark(tools, keys):
     assert text.count(mark) == 2 * len(tools)
 
 
-def test_a_text_that_knows_the_mark_gets_another():
+def test_the_mark_comes_from_the_keys_and_a_text_that_knows_it_gets_another():
+    assert mark_for(["a", "b"], []) == mark_for(["b", "a"], []) != mark_for(["a"], [])
     first = mark_for(["k"], [])
     second = mark_for(["k"], [f"--- end t1 {first.upper()}"])
     assert second != first and mark_for(["k"], []) == first
     assert mark_for(["k"], [first, second]) not in (first, second)
 
 
-def test_the_mark_comes_from_the_keys_in_any_order():
-    assert mark_for(["a", "b"], []) == mark_for(["b", "a"], []) != mark_for(["a"], [])
-
-
-def test_hidden_characters_are_left_out_and_counted():
+def test_hidden_characters_are_left_out_and_counted_and_an_emoji_is_none():
     spied = prompt_text(tool(description="Find\u200b notes.\U000e0041", schema={"a\u202eb": {}}))
     assert json.loads(spied.text)["description"] == "Find notes."
     assert '"ab"' in spied.text
     assert spied.hidden == 3
     assert spied.notes == ("3 hidden characters were left out of what the model read",)
-
-
-def test_an_emoji_is_no_hidden_text():
     assert prompt_text(tool(description="Likes it ❤️.")).notes == ()
 
 
-def test_a_long_description_is_cut_and_that_is_said():
+def test_a_long_tool_is_cut_and_that_is_said():
     read = prompt_text(tool(description="x" * 100_000))
     assert len(read.text) < LONGEST_TOOL
     assert json.loads(read.text)["description"] == "x" * LONGEST_TEXT + CUT
     assert read.cut == 96_000 and "96,000" in read.notes[0]
-
-
-def test_a_tool_with_very_many_parameters_is_cut():
     schema = {"properties": {f"p{n}": {"description": "y" * 100} for n in range(1000)}}
     read = prompt_text(tool(schema=schema))
     assert len(read.text) == LONGEST_TOOL + len(CUT) and read.cut > 100_000
 
 
-@pytest.mark.parametrize("text", ["\ud800", "a\ud800b"])
-def test_what_is_no_text_is_replaced(text):
-    assert "?" in prompt_text(tool(description=text)).text
+def test_what_is_no_text_is_replaced():
+    assert "a?b" in prompt_text(tool(description="a\ud800b")).text
 
 
 def test_servers_are_told_only_on_demand_cleaned_and_counted():
@@ -94,31 +83,22 @@ def test_many_servers_are_told_in_part():
 
 def test_what_says_nothing_of_a_tool_is_left_out():
     text = {"type": "string", "title": "Title", "description": "One\n        of two."}
+    kept = {"default": {"title": "kept"}}
     schema = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "findArguments",
         "type": "object",
-        "properties": {"title": text, "size": {"default": {"title": "kept"}}},
+        "properties": {"title": text, "size": kept},
     }
     returns = {"properties": {"result": {"type": "string", "title": "R"}}, "title": "findOutput"}
-    one = tool(
-        description="Finds.\n\n    Args:\n        title: whose", schema=schema, returns=returns
-    )
-    shown = json.loads(prompt_text(one).text)
+    said = "Finds.\n\n    Args:\n        title: whose"
+    shown = json.loads(prompt_text(tool(description=said, schema=schema, returns=returns)).text)
     assert shown["description"] == "Finds.\nArgs:\ntitle: whose"
-    assert shown["parameters"] == {
-        "type": "object",
-        "properties": {
-            "title": {"type": "string", "description": "One\nof two."},
-            "size": {"default": {"title": "kept"}},
-        },
-    }
+    title = {"type": "string", "description": "One\nof two."}
+    assert shown["parameters"] == {"type": "object", "properties": {"title": title, "size": kept}}
     assert shown["returns"] == {"type": "string"}
-
-
-def test_a_result_that_is_named_among_others_stays_whole():
-    returns = {"properties": {"result": {"type": "string"}, "next": {"type": "string"}}}
-    assert json.loads(prompt_text(tool(returns=returns)).text)["returns"] == returns
+    several = {"properties": {"result": {"type": "string"}, "next": {"type": "string"}}}
+    assert json.loads(prompt_text(tool(returns=several)).text)["returns"] == several
 
 
 def test_a_tool_without_text_begins_with_its_parameters():

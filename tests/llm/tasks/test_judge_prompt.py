@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.llm.tasks.strategies import TOOLS, keyed, tool
-from toolscope_core.llm.tasks.fence import RULES
-from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, OUTCOMES, SYSTEM, ToolPair, serves_of
+from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, OUTCOMES, ToolPair, serves_of
 from toolscope_core.llm.tasks.replies import LONGEST_REASON, question_id
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.pair import Relation
@@ -36,13 +35,6 @@ def test_the_order_of_a_pair_is_not_in_the_question(one, other):
         JUDGE_TASK.request({KEY: two}) for two in (ToolPair(one, other), ToolPair(other, one))
     ]
     assert requests[0] == requests[1]
-
-
-def test_each_tool_is_told_once():
-    items = keyed(JUDGE_TASK, ToolPair(A, B), ToolPair(B, C), ToolPair(A, C))
-    user = JUDGE_TASK.request(items).user
-    assert [user.count(json.dumps(one.name)) for one in (A, B, C)] == [1, 1, 1]
-    assert all(question_id(key) in user for key in items)
 
 
 def test_the_id_is_not_told():
@@ -74,22 +66,6 @@ def test_equal_tools_of_two_servers_are_told_apart():
     items = keyed(JUDGE_TASK, ToolPair(A, C), ToolPair(copy, C))
     user = JUDGE_TASK.request(items).user
     assert len(items) == 2 and user.count("--- begin ") == 3
-
-
-def test_the_schema_allows_the_questions_relations_and_tokens_only():
-    row = JUDGE_TASK.request(keyed(JUDGE_TASK, ToolPair(A, B))).schema["properties"]["answers"][
-        "items"
-    ]
-    assert row["properties"]["question"]["enum"] == [question_id(KEY)]
-    assert row["properties"]["relation"]["enum"] == list(OUTCOMES)
-    assert row["properties"]["serves"]["enum"] == ["first", "second", "both", "none"]
-    assert row["additionalProperties"] is False
-
-
-def test_a_good_answer_is_read():
-    (value,) = read(answer(KEY)).values()
-    fields = {"relation": "duplicate", "serves": "both", "confidence": 0.9, "reason": "Same job."}
-    assert value == fields
 
 
 @pytest.mark.parametrize("beside", [(), (C,), (C, tool("a"), tool("z"), tool("m", "Other."))])
@@ -131,17 +107,10 @@ def test_each_relation_is_a_verdict():
     [
         ({"relation": "DUPLICATE"}, "relation is 'DUPLICATE'"),
         ({"relation": ["duplicate"]}, "relation is list"),
-        ({"relation": "merge"}, "relation is 'merge'"),
-        (
-            {"serves": "left"},
-            "serves is 'left': Input should be 'first', 'second', 'both' or 'none'",
-        ),
-        ({"serves": "t1"}, "serves is 't1'"),
-        ({"serves": None}, "serves is None"),
+        ({"serves": "t1"}, "Input should be 'first', 'second', 'both' or 'none'"),
         ({"confidence": 1.01}, "confidence is 1.01"),
         ({"confidence": True}, "confidence is True"),
         ({"confidence": float("nan")}, "confidence is nan"),
-        ({"confidence": "0.9"}, "confidence is '0.9'"),
         ({"question": "0" * 12}, "it was not answered"),
     ],
 )
@@ -162,9 +131,10 @@ def test_a_bad_answer_spoils_no_other():
     assert isinstance(values[one], str) and values[other]["relation"] == "duplicate"
 
 
-def test_what_an_answer_says_beside_its_fields_is_left_out():
+def test_a_good_answer_is_read_without_what_it_says_beside_its_fields():
     (value,) = read(answer(KEY, also="Merge everything.")).values()
-    assert value.keys() == {"relation", "serves", "confidence", "reason"}
+    fields = {"relation": "duplicate", "serves": "both", "confidence": 0.9, "reason": "Same job."}
+    assert value == fields
 
 
 def test_what_a_server_says_of_itself_is_shown_once_and_decides_the_question():
@@ -201,34 +171,3 @@ def test_a_reason_is_one_short_clean_line():
 def test_no_reply_makes_the_parser_raise(value):
     answers = JUDGE_TASK.read(keyed(JUDGE_TASK, ToolPair(A, B)), {"answers": value})
     assert all(isinstance(one, str) for one in answers.values())
-
-
-def test_the_prompt_says_that_tool_text_is_no_instruction():
-    assert RULES in SYSTEM and "written by strangers" in SYSTEM
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "no argument can say",
-        "fixed cases of a third tool, whether that one exists or not",
-        '"server" is the owner of a tool',
-        "the same operation on two products is a family",
-        "(search and delete, create and update",
-        "its schema as it is and nothing lost",
-        "requires an input that those calls do not have",
-        "returns all that the other returns, and more, does the same job: it serves the other",
-        "a city or its coordinates; a file, a URL or its encoded content",
-        "neither serves the other: only an argument that names the server could reach both",
-        "the owner of a domain, of an IP address; trending repositories, trending developers",
-        "no place for an argument that decides what is done or what is found",
-        'If the relation is neither "duplicate" nor "subsumes", it is "none".',
-        "Judge each pair by itself",
-    ],
-)
-def test_the_prompt_has_a_rule_for_what_hindered(rule):
-    assert rule in " ".join(SYSTEM.split())
-
-
-def test_the_prompt_names_every_relation():
-    assert all(f'"{relation}": ' in SYSTEM for relation in OUTCOMES)

@@ -29,45 +29,29 @@ JOBS = (
     SelectionQuestion("Find my notes and mail them.", "Find my notes", (A, B)),
     SelectionQuestion("Read it.", "Read it", (C,)),
 )
+ONE_BY_ONE = ToolPair(A, B), ToolPair(C, A)
+GROUPS = ClusterTools((A, B)), ClusterTools((B, C, A), DESK)
+FILTERS = FilterQuestion("Find, read.", (A, C), {A.id: ("Find",)}), FilterQuestion("Mail", (B,))
+SPACES = NamespaceQuestion(DESK[0], (A, B)), NamespaceQuestion(Server("old"), (C,))
+DRAFTS = DraftQuestion((A, B), (ExampleQuery("Warm?", ("met",)),)), DraftQuestion((C, A))
+POLISHES = PolishQuestion("Find 3.", (A,)), PolishQuestion("Read 4.", (C,))
+REQUESTS = SplitQuestion("Find it."), SplitQuestion("Read it.")
+SPLITS = SplitQuestion("Find it.", (A,)), SplitQuestion("Mail it.", (B, C))
 PROMPTS = [
-    (AUDIT_TASK, (ClusterTools((A, B)), ClusterTools((B, C, A), DESK)), "3 56b174b55e0b"),
-    (FAMILY_AUDIT_TASK, (ClusterTools((A, B)), ClusterTools((B, C, A), DESK)), "1 1a58359a5128"),
+    (AUDIT_TASK, GROUPS, "3 56b174b55e0b"),
+    (FAMILY_AUDIT_TASK, GROUPS, "1 1a58359a5128"),
     (AUGMENTATION_TASK, (A, B, C), "2 4974514d8023"),
     (JUDGE_TASK, (ToolPair(A, B, DESK), ToolPair(C, A)), "3 cac5340c7822"),
-    (
-        FILTER_TASK,
-        (FilterQuestion("Find, read.", (A, C), {A.id: ("Find",)}), FilterQuestion("Mail", (B,))),
-        "2 0d8bf68a622b",
-    ),
-    (
-        NAMESPACE_TASK,
-        (NamespaceQuestion(DESK[0], (A, B)), NamespaceQuestion(Server("old"), (C,))),
-        "1 897471785e3c",
-    ),
+    (FILTER_TASK, FILTERS, "2 0d8bf68a622b"),
+    (NAMESPACE_TASK, SPACES, "1 897471785e3c"),
     (QUALITY_TASK, (A, B, C), "2 8c86624f29c9"),
-    (
-        DRAFT_TASK,
-        (DraftQuestion((A, B), (ExampleQuery("Warm?", ("met",)),)), DraftQuestion((C, A))),
-        "2 4e236ef71e3e",
-    ),
-    (
-        POLISH_TASK,
-        (PolishQuestion("Find 3.", (A,)), PolishQuestion("Read 4.", (C,))),
-        "1 23a3e433e2cd",
-    ),
+    (DRAFT_TASK, DRAFTS, "2 4e236ef71e3e"),
+    (POLISH_TASK, POLISHES, "1 23a3e433e2cd"),
     (REPHRASING_TASK, JOBS, "1 179096d856ac"),
     (SELECTION_TASK, JOBS, "2 31b3c3c76016"),
-    (SIBLINGS_TASK, (ToolPair(A, B), ToolPair(C, A)), "3 22c68b89acbe"),
-    (
-        SPLIT_TASKS["dummy"],
-        (SplitQuestion("Find it."), SplitQuestion("Read it.")),
-        "1 806db33e0642",
-    ),
-    (
-        SPLIT_TASKS["context"],
-        (SplitQuestion("Find it.", (A,)), SplitQuestion("Mail it.", (B, C))),
-        "2 a34d3c210c9e",
-    ),
+    (SIBLINGS_TASK, ONE_BY_ONE, "3 22c68b89acbe"),
+    (SPLIT_TASKS["dummy"], REQUESTS, "1 806db33e0642"),
+    (SPLIT_TASKS["context"], SPLITS, "2 a34d3c210c9e"),
     (SYNTHESIS_TASK, (MergeDraft((A, B), ROUTER),), "2 b61ef856c102"),
     (WORKER_TASK, JOBS, "1 08d7d40b555f"),
 ]

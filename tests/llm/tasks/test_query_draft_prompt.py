@@ -44,12 +44,8 @@ def test_nothing_that_belongs_together_is_an_answer_too():
         ({"tools": [1, 4]}, "numbers from 1 to 3"),
         ({"tools": [1, 0]}, "numbers from 1 to 3"),
         ({"tools": [1, True]}, "tools.1 is True"),
-        ({"tools": "1, 2"}, "tools is '1, 2'"),
-        ({"tools": ["send_mail", "find_notes"]}, "tools.0 is 'send_mail'"),
         ({"request": ""}, "write at least 12"),
-        ({"request": 5}, "request is 5"),
         ({"request": "x" * 601}, "at most 600 characters"),
-        ({"request": "Use sendMail to tell Ann of the fence."}, "the name of a tool"),
         ({"request": "Get weather of Oslo and mail it to Ann."}, "the name of a tool"),
     ],
 )
@@ -59,7 +55,8 @@ def test_anything_else_is_a_reason(bad, reason):
 
 def test_no_reason_repeats_the_name_of_a_tool():
     """It is told to the model outside of the fence."""
-    assert "mail" not in read(request="Use sendMail to tell Ann of the fence.")
+    reason = read(request="Use sendMail to tell Ann of the fence.")
+    assert "the name of a tool" in reason and "mail" not in reason
 
 
 def test_six_tools_are_too_many():

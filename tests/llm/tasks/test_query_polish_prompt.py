@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.llm.tasks.strategies import keyed, reader, tool
+from tests.llm.tasks.strategies import reader, tool
 from toolscope_core.llm.tasks.query_polish_prompt import POLISH_TASK, PolishQuestion
 
 DRAFT = "Find the 3 notes on the fence and then mail them to Ann by 17:30."
@@ -24,12 +24,7 @@ def test_a_better_wording_is_read_and_the_same_one_too():
         ("Send mail to Ann: my 3 notes on the fence, by 17:30.", "the name of a tool"),
         ("3, 17, 30", "write at least 12"),
         ("3 17 30 " + "x" * 600, "at most 600 characters"),
-        (None, "request is None"),
     ],
 )
 def test_anything_else_is_a_reason(request_text, reason):
     assert reason in read(request=request_text)
-
-
-def test_tools_are_not_shown():
-    assert "find_notes" not in POLISH_TASK.request(keyed(POLISH_TASK, QUESTION)).user

@@ -26,28 +26,22 @@ def read(item, **fields):
     return reader(SYNTHESIS_TASK, item, **row)(**fields)
 
 
-def test_kinds_are_as_meant():
-    assert (PRUNE.kind, ROUTER.kind) == ("prune", "router")
-
-
 def test_a_prune_keeps_name_and_schema():
-    answer = read(PRUNE, parameters=[{"name": "text", "description": "Other."}])
+    answer = read(
+        PRUNE,
+        description="Finds\u200b\u202e notes.",
+        parameters=[{"name": "text", "description": "Other."}],
+    )
     document = written(PRUNE, answer)
-    assert (document.name, document.schema) == (PRUNE.document.name, PRUNE.document.schema)
-    assert document.description == "Finds notes."
+    assert (PRUNE.kind, document) == ("prune", replace(PRUNE.document, description="Finds notes."))
 
 
 def test_a_router_gets_words_and_no_structure():
     answer = read(ROUTER, parameters=[{"name": "text", "description": "What to find."}])
-    document = written(ROUTER, answer)
-    assert document.name == "seek"
-    before, after = ROUTER.document.schema, document.schema
+    document, before = written(ROUTER, answer), ROUTER.document.schema
     text = {**before["properties"]["text"], "description": "What to find."}
-    assert after["properties"]["text"] == text
-    assert {k: v for k, v in after["properties"].items() if k != "text"} == {
-        k: v for k, v in before["properties"].items() if k != "text"
-    }
-    assert after.get("required") == before.get("required")
+    assert (ROUTER.kind, document.name) == ("router", "seek")
+    assert document.schema == {**before, "properties": {**before["properties"], "text": text}}
 
 
 @pytest.mark.parametrize(
@@ -55,28 +49,14 @@ def test_a_router_gets_words_and_no_structure():
     [
         ({"parameters": [{"name": "evil", "description": "x"}]}, "'evil' is no parameter"),
         ({"parameters": [{"name": "text", "description": "x"}] * 2}, "more than once"),
-        ({"parameters": "text"}, "parameters is 'text'"),
         ({"parameters": [{"name": "text", "description": 5}]}, "parameters.0.description is 5"),
         ({"description": "  "}, "at least 1 character"),
         ({"description": "x" * 5000}, "at most 4000 characters"),
-        ({"name": None}, "name is None"),
         ({"name": "x" * 65}, "65 characters"),
     ],
 )
 def test_anything_else_is_a_reason(bad, why):
     assert why in read(ROUTER, **bad)
-
-
-def test_hidden_characters_do_not_get_out():
-    assert read(PRUNE, description="Finds\u200b\u202e notes.")["description"] == "Finds notes."
-
-
-def test_another_canonical_is_another_question():
-    members = PRUNE.members
-    made = [synthesise(members, chosen=one.id) for one in members]
-    subjects = {SYNTHESIS_TASK.subjects(MergeDraft(members, m)) for m in made}
-    assert len({m.canonical for m in made}) == 2
-    assert len(subjects) == 2
 
 
 def shown(item):
@@ -117,16 +97,14 @@ def test_what_has_no_place_in_the_draft_is_shown_as_nothing():
     assert {"colour": "colour", "size": None} in arguments
 
 
-def test_another_server_is_another_question():
-    members = tuple(replace(one, server="desk") for one in PRUNE.members)
-    assert SYNTHESIS_TASK.subjects(PRUNE) != SYNTHESIS_TASK.subjects(drafted(*members))
+def test_another_server_or_canonical_is_another_question():
+    members = PRUNE.members
+    drafts = [MergeDraft(members, synthesise(members, chosen=one.id)) for one in members]
+    drafts.append(drafted(*(replace(one, server="desk") for one in members)))
+    assert len({SYNTHESIS_TASK.subjects(one) for one in drafts}) == 3
 
 
 def test_the_order_of_the_members_is_not_in_the_question():
     (key,) = keyed(SYNTHESIS_TASK, ROUTER)
     turned = drafted(*ROUTER.members[::-1])
     assert SYNTHESIS_TASK.request({key: ROUTER}) == SYNTHESIS_TASK.request({key: turned})
-
-
-def test_names_of_parameters_are_not_in_the_schema():
-    assert "colour" not in str(SYNTHESIS_TASK.request(keyed(SYNTHESIS_TASK, ROUTER)).schema)

@@ -1,6 +1,5 @@
 """An original MCP server of version 2026-07-28, by the SDK: it says what changes in the streams that
-it is asked for, and nowhere else. Run as ``python modern_stub.py NAME TOOLS_FILE [PORT]``: with a port
-over HTTP.
+it is asked for, and nowhere else. Run as ``python modern_stub.py NAME TOOLS_FILE``.
 
 A call's argument ``act`` says what to do: *change* its first tool, *touch* a resource, *hang up* on
 every stream, say what the client *can*.
@@ -29,12 +28,8 @@ listening = ListenHandler(bus)
 asked = []
 
 
-def tools():
-    return [types.Tool.model_validate(one) for one in json.loads(TOOLS.read_text())]
-
-
 async def list_tools(context, params):
-    return types.ListToolsResult(tools=tools())
+    return types.ListToolsResult.model_validate({"tools": json.loads(TOOLS.read_text())})
 
 
 def change():
@@ -95,10 +90,4 @@ async def main():
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
-if len(sys.argv) > 3:
-    import uvicorn
-
-    app = server.streamable_http_app()
-    uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[3]), log_level="critical")
-else:
-    anyio.run(main)
+anyio.run(main)

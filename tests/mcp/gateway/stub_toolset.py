@@ -134,7 +134,7 @@ async def client_of(bundle, config, log=None, profile="", **callbacks) -> AsyncI
 
 async def work(client, act, server="north", **arguments):
     """The result of the merged *work*, of which ``act`` says what the stub server does."""
-    return await client.call_tool("work", {"act": act, "server": server, **arguments})
+    return await client.call_tool(*act_of(act, server, **arguments))
 
 
 def stub_reply(result):
@@ -147,8 +147,28 @@ async def work_reply(client, act, server="north", **arguments):
     return stub_reply(await work(client, act, server, **arguments))
 
 
-async def text_of(client, name, arguments):
-    return (await client.call_tool(name, arguments)).content[0].text
+def results_of(toolset, servers, *calls, **options):
+    """The results of calls, each a name and its arguments, one after the other."""
+
+    async def use(client, gateway):
+        return [await client.call_tool(*one) for one in calls]
+
+    return through(toolset, servers, use, **options)
+
+
+def replies_of(toolset, servers, *calls, **options):
+    """What the stub servers reply to calls."""
+    return [stub_reply(one) for one in results_of(toolset, servers, *calls, **options)]
+
+
+def texts_of(toolset, servers, *calls, **options):
+    """The words of the results of calls."""
+    return [one.content[0].text for one in results_of(toolset, servers, *calls, **options)]
+
+
+def act_of(name, server="north", **arguments):
+    """The call of the merged *work* that has a stub server do ``name``."""
+    return "work", {"act": name, "server": server, **arguments}
 
 
 @contextmanager

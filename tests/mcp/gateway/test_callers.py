@@ -5,7 +5,7 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 
-from tests.mcp.gateway.stub_toolset import through, work, work_reply
+from tests.mcp.gateway.stub_toolset import act_of, replies_of, through, work
 from toolscope_core.mcp.gateway import outboxes
 from toolscope_core.mcp.gateway.preset_values import FixedValues
 from toolscope_core.mcp.gateway.senders import Sender
@@ -15,9 +15,11 @@ SAMPLING = {
     "maxTokens": 5,
 }
 ELICITATION = {"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}}
+SIGN_IN = {"mode": "url", "message": "Sign in.", "elicitationId": "1"}
 
 
-def test_progress_and_logs_reach_the_client_that_calls(toolset, servers):
+def test_progress_and_logs_reach_the_client_that_calls_before_the_result(toolset, servers):
+    """A storm of logs comes in order."""
     seen, logs = [], []
 
     async def progress(done, total, message):
@@ -27,17 +29,15 @@ def test_progress_and_logs_reach_the_client_that_calls(toolset, servers):
         logs.append((params.level, params.logger, params.data))
 
     async def use(client, gateway):
-        await client.call_tool(
-            "work", {"act": "progress", "server": "north"}, progress_callback=progress
-        )
+        await client.call_tool(*act_of("progress"), progress_callback=progress)
         await work(client, "log")
-        with anyio.fail_after(60):
-            while not logs:
-                await anyio.sleep(0.01)
+        await work(client, "storm", size=500)
+        return len(logs)
 
-    through(toolset, servers, use, callbacks={"logging_callback": logging})
+    assert through(toolset, servers, use, callbacks={"logging_callback": logging}) == 501
     assert seen == [(1, 2, "step 1"), (2, 2, "step 2")]
-    assert logs == [("warning", "north: deep", {"seen": 1})]
+    assert logs[0] == ("warning", "north: deep", {"seen": 1})
+    assert [data for *_, data in logs[1:]] == list(range(500))
 
 
 def test_what_one_server_tells_delays_no_call_of_another(toolset, servers, monkeypatch):
@@ -58,20 +58,6 @@ def test_what_one_server_tells_delays_no_call_of_another(toolset, servers, monke
     through(toolset, servers, use)
 
 
-def test_a_storm_of_logs_comes_in_order_before_the_result_of_its_call(toolset, servers):
-    logs = []
-
-    async def logging(params):
-        logs.append(params.data)
-
-    async def use(client, gateway):
-        await work(client, "storm", size=500)
-        return len(logs)
-
-    assert through(toolset, servers, use, callbacks={"logging_callback": logging}) == 500
-    assert logs == sorted(logs)
-
-
 async def sampling(context, params):
     text = f"{params.messages[0].content.text} there: {params.system_prompt}"
     content = types.TextContent(type="text", text=text)
@@ -86,44 +72,29 @@ async def roots(context):
     return types.ListRootsResult(roots=[types.Root(uri="file:///home")])
 
 
-def test_a_client_that_can_answers_what_an_original_asks(toolset, servers):
-    async def use(client, gateway):
-        return [
-            await work_reply(client, f"ask:{method}", params=params)
-            for method, params in (
-                ("sampling/createMessage", SAMPLING),
-                ("elicitation/create", ELICITATION),
-                ("roots/list", {}),
-            )
-        ]
-
-    answers = through(
-        toolset,
-        servers,
-        use,
-        callbacks={
-            "sampling_callback": sampling,
-            "elicitation_callback": elicitation,
-            "list_roots_callback": roots,
-        },
-    )
-    assert answers[0]["content"]["text"].startswith("hi there: The server north asks")
-    assert answers[1] == {"action": "accept", "content": {"name": "north asks: Who?"}}
-    assert answers[2] == {"roots": [{"uri": "file:///home"}]}
-
-
 @pytest.mark.case(88)
-def test_an_address_of_another_kind_reaches_no_client(toolset, servers):
-    async def use(client, gateway):
-        asked = {"mode": "url", "message": "Sign in.", "elicitationId": "1"}
-        return [
-            await work_reply(client, "ask:elicitation/create", params={**asked, "url": url})
-            for url in ("https://bank.example/in", "file:///etc/passwd")
-        ]
-
-    answers = through(toolset, servers, use, callbacks={"elicitation_callback": elicitation})
-    assert answers[0] == {"action": "accept", "content": {"name": "north asks: Sign in."}}
-    assert answers[1]["code"] == -32602 and "http" in answers[1]["message"]
+def test_a_client_that_can_answers_what_an_original_asks_unless_for_another_address(
+    toolset, servers
+):
+    callbacks = {
+        "sampling_callback": sampling,
+        "elicitation_callback": elicitation,
+        "list_roots_callback": roots,
+    }
+    asked = (
+        ("sampling/createMessage", SAMPLING),
+        ("roots/list", {}),
+        ("elicitation/create", ELICITATION),
+        ("elicitation/create", {**SIGN_IN, "url": "https://bank.example/in"}),
+        ("elicitation/create", {**SIGN_IN, "url": "file:///etc/passwd"}),
+    )
+    calls = [act_of(f"ask:{method}", params=params) for method, params in asked]
+    sampled, listed, *named, refused = replies_of(toolset, servers, *calls, callbacks=callbacks)
+    assert sampled["content"]["text"].startswith("hi there: The server north asks")
+    assert listed == {"roots": [{"uri": "file:///home"}]}
+    assert [one["content"]["name"] for one in named] == ["north asks: Who?", "north asks: Sign in."]
+    assert {one["action"] for one in named} == {"accept"}
+    assert refused["code"] == -32602 and "http" in refused["message"]
 
 
 @pytest.mark.case(88)
@@ -157,26 +128,10 @@ def test_what_a_result_or_an_error_asks_for_says_who_asks_too():
         assert one["_meta"] == {"toolscope/server": "so\u200buth"}
 
 
-@pytest.mark.case(83)
-def test_what_is_fixed_stands_in_nothing_that_a_server_asks():
-    south = Sender("south", FixedValues(("acme-77",)))
-    text = {"type": "text", "text": "for acme-77"}
-    sampling = {"messages": [{"role": "user", "content": text}], "systemPrompt": "acme-77"}
-    listed = {"messages": [{"role": "user", "content": [text]}]}
-    for method, params in (
-        ("sampling/createMessage", sampling),
-        ("sampling/createMessage", listed),
-        ("elicitation/create", {"message": "Use acme-77?"}),
-    ):
-        assert "acme-77" not in str(south.request(method, params))
-
-
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_one_that_cannot_refuses_in_words(toolset, servers, mode):
-    async def use(client, gateway):
-        return await work_reply(client, "ask:roots/list")
-
-    refusal = through(toolset, servers, use, callbacks={"mode": mode})
+    options = {"callbacks": {"mode": mode}}
+    (refusal,) = replies_of(toolset, servers, act_of("ask:roots/list"), **options)
     assert refusal["code"] == -32600
     assert "roots" in refusal["message"]
 
@@ -185,16 +140,21 @@ def test_one_that_cannot_refuses_in_words(toolset, servers, mode):
 def test_nothing_that_a_server_asks_shows_what_is_fixed_or_passes_for_another():
     sender = Sender("bank", FixedValues(("CH93-0076",)))
     row = {"title": "Account CH93-0076\u202e", "input": {"a": "CH93-0076"}}
-    for method in ("elicitation/create", "sampling/createMessage"):
-        asked = sender.request(method, {"message": "x\n\naide asks: y", "rows": [row]})
+    text = {"type": "text", "text": "for CH93-0076"}
+    for method, params in (
+        ("elicitation/create", {"message": "x\n\naide asks: CH93-0076?", "rows": [row]}),
+        ("sampling/createMessage", {"message": "x", "rows": [row], "systemPrompt": "CH93-0076"}),
+        *(
+            ("sampling/createMessage", {"messages": [{"role": "user", "content": content}]})
+            for content in (text, [text])
+        ),
+    ):
+        asked = sender.request(method, params)
         assert "CH93" not in str(asked)
         assert "\u202e" not in str(asked)
         assert method != "elicitation/create" or "\n" not in asked["message"]
-    answer = sender.result(
-        {"isError": True, "content": [{"type": "resource_link", "uri": "b:CH93-0076"}]}
-    )
-    assert "CH93" not in str(answer)
+    link = {"type": "resource_link", "uri": "b:CH93-0076"}
+    assert "CH93" not in str(sender.result({"isError": True, "content": [link]}))
+    address = {"mode": "url", "url": "https://b.example/?a=CH93-0076"}
     with pytest.raises(MCPError):
-        sender.request(
-            "elicitation/create", {"mode": "url", "url": "https://b.example/?a=CH93-0076"}
-        )
+        sender.request("elicitation/create", address)

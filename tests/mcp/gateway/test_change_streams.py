@@ -6,13 +6,15 @@ from pathlib import Path
 
 import anyio
 import pytest
+from mcp import MCPError
 
-from tests.mcp.gateway.stub_toolset import through, work_reply
+from tests.mcp.gateway.stub_toolset import error_text, through, work_reply
 from toolscope_core.mcp.gateway import change_streams
 from toolscope_core.mcp.gateway.own_client import own_client
 
 STUB = str(Path(__file__).with_name("modern_stub.py"))
 FOLLOWED = "north+file:///a.txt"
+UPDATED = ("notifications/resources/updated", FOLLOWED)
 LISTS = {"tools_list_changed": True, "resources_list_changed": True, "prompts_list_changed": True}
 
 
@@ -48,43 +50,37 @@ async def until(holds):
 
 
 @pytest.mark.parametrize("act", ["change", "change in silence"])
-def test_a_tool_that_changes_is_held_whether_or_not_the_stream_breaks(
+def test_a_tool_that_changes_is_held_and_told_whether_or_not_the_stream_breaks(
     toolset, modern, monkeypatch, act
 ):
     monkeypatch.setattr(change_streams, "FIRST_WAIT", 0.01)
 
     async def use(client, gateway):
         assert await work_reply(client, "") == {"server": "north", "streams": [LISTS]}
+        assert "get" in [tool.name for tool in (await client.list_tools()).tools]
+        async with client.listen(tools_list_changed=True) as stream:
+            await work_reply(client, act)
+            with anyio.fail_after(60):
+                told = type(await anext(stream)).__name__
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        return told, names, await error_text(client.call_tool("get", {"path": "a"}))
 
-        async def is_held():
-            names = {tool.name for tool in (await client.list_tools()).tools}
-            return "get" not in names
-
-        assert not await is_held()
-        await work_reply(client, act)
-        await until(is_held)
-        return (await client.call_tool("get", {"path": "a"})).content[0].text
-
-    assert "is not what it was" in through(toolset, modern, use)
+    told, names, text = through(toolset, modern, use, callbacks={"mode": "auto"})
+    assert (told, "get" in names) == ("ToolsListChanged", False)
+    assert "is not what it was" in text
 
 
 @pytest.mark.parametrize("original", ["modern", "servers"])
 def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(
     toolset, request, original
 ):
-    configuration = request.getfixturevalue(original)
     heard = []
 
     async def use(client, gateway):
-        async def followed():
-            at_north = await work_reply(client, "touch")
-            streams = at_north["streams"] if original == "modern" else at_north
-            return any("file:///a.txt" in str(one) for one in streams)
-
-        assert not await followed()
+        assert not await is_followed(client, original)
         wanted = {"resources_list_changed": True, "resource_subscriptions": [FOLLOWED, "none"]}
         async with client.listen(**wanted) as stream:
-            assert await followed()
+            assert await is_followed(client, original)
             await work_reply(client, "touch", "south")
             with anyio.fail_after(60):
                 async for event in stream:
@@ -93,46 +89,52 @@ def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(
                         break
 
         async def left():
-            return not await followed()
+            return not await is_followed(client, original)
 
         await until(left)
         assert gateway.content.announcements.followed("north") == ()
 
-    through(toolset, configuration, use, callbacks={"mode": "auto"})
+    through(toolset, request.getfixturevalue(original), use, callbacks={"mode": "auto"})
     assert {getattr(event, "uri", "a list") for event in heard} == {FOLLOWED, "a list"}
     assert not {type(event).__name__ for event in heard} & {"PromptsListChanged"}
 
 
-def test_a_client_that_listens_hears_that_the_tools_changed(toolset, servers):
-    async def use(client, gateway):
-        async with client.listen(tools_list_changed=True) as stream:
-            await work_reply(client, "change")
-            with anyio.fail_after(60):
-                return type(await anext(stream)).__name__
-
-    assert through(toolset, servers, use, callbacks={"mode": "auto"}) == "ToolsListChanged"
-
-
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
-def test_a_client_of_an_earlier_version_follows_a_resource_of_a_modern_server(toolset, modern):
+@pytest.mark.parametrize("original", ["modern", "servers"])
+def test_a_client_of_an_earlier_version_hears_of_what_it_follows(toolset, request, original):
+    """Of a new process of the server too, until it follows it no more."""
     heard = []
 
     async def messages(message):
-        heard.append(str(getattr(getattr(message, "params", None), "uri", "")))
+        heard.append((getattr(message, "method", ""), str(getattr(message.params, "uri", ""))))
 
     async def use(client, gateway):
         async def hears():
             await work_reply(client, "touch")
-            return FOLLOWED in heard
+            return UPDATED in heard
 
-        await work_reply(client, "touch")
+        assert not await is_followed(client, original)
         await client.subscribe_resource(FOLLOWED)
         await until(hears)
         gateway.calls.servers.lost("north", gateway.calls.servers.open_now["north"])
         heard.clear()
         await until(hears)
+        assert await is_followed(client, original)
+        await work_reply(client, "touch", "south")
         await client.unsubscribe_resource(FOLLOWED)
-        return await work_reply(client, "")
+        assert not await is_followed(client, original)
+        with pytest.raises(MCPError, match="there is no resource"):
+            await client.subscribe_resource("file:///a.txt")
 
-    reply = {"server": "north", "streams": [LISTS]}
-    assert through(toolset, modern, use, callbacks={"message_handler": messages}) == reply
+    through(
+        toolset, request.getfixturevalue(original), use, callbacks={"message_handler": messages}
+    )
+    assert {uri for _, uri in heard} == {FOLLOWED, ""}
+    methods = {method for method, _ in heard}
+    assert methods >= {f"notifications/{one}/list_changed" for one in ("resources", "prompts")}
+
+
+async def is_followed(client, original):
+    at_north = await work_reply(client, "touch")
+    streams = at_north["streams"] if original == "modern" else at_north
+    return any("file:///a.txt" in str(one) for one in streams)

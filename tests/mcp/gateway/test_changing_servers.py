@@ -1,6 +1,7 @@
 """Servers that change their tools at a bad time, or answer what no server should."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import anyio
@@ -8,10 +9,11 @@ import pytest
 from mcp import MCPError
 
 from tests.mcp.gateway.stub_toolset import (
+    act_of,
     configuration,
     error_text,
     stub_reply,
-    text_of,
+    texts_of,
     through,
     work,
     work_reply,
@@ -20,6 +22,7 @@ from tests.mcp.gateway.test_callers import SAMPLING
 from toolscope_core.mcp.gateway.call_log import CallLog
 
 HELD = "'get' of north is not what it was"
+GET, CHANGE = ("get", {"path": "secret"}), act_of("change")
 
 
 @pytest.fixture
@@ -28,19 +31,11 @@ def listing(tmp_path):
     return lambda how: configuration(tmp_path, LISTS=how)
 
 
-def test_a_change_that_is_announced_while_the_tools_are_listed_is_seen(toolset, listing):
-    async def use(client, gateway):
-        return [await text_of(client, "get", {"path": "secret"}) for _ in range(3)]
-
-    assert all(text.startswith(HELD) for text in through(toolset, listing("turning"), use))
-
-
-def test_no_call_passes_between_the_announcement_and_the_new_listing(toolset, listing):
-    async def use(client, gateway):
-        await work(client, "change")
-        return await text_of(client, "get", {"path": "secret"})
-
-    assert through(toolset, listing("slow"), use).startswith(HELD)
+@pytest.mark.parametrize(("how", "first"), [("turning", ()), ("slow", (CHANGE,))])
+def test_no_call_passes_between_the_announcement_and_the_new_listing(toolset, listing, how, first):
+    """The tools change while they are listed for the first time, or while they are listed again."""
+    texts = texts_of(toolset, listing(how), *first, GET, GET, GET)
+    assert all(text.startswith(HELD) for text in texts[len(first) :])
 
 
 def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go_on(
@@ -63,31 +58,22 @@ def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go
     assert through(toolset, listing("silent"), use) == ("south", "north", False)
 
 
-@pytest.mark.parametrize("code", [-32000, -32001, -32050])
-def test_an_error_of_the_original_passes_whatever_its_code_and_ends_nothing(toolset, servers, code):
+def test_an_error_of_the_original_or_an_unreadable_result_passes_and_ends_nothing(toolset, servers):
     async def use(client, gateway):
-        await client.call_tool("get", {"path": "a"})
-        before = gateway.calls.servers.open_now["north"]
-        with pytest.raises(MCPError) as raised:
-            await work(client, "rpc-error", size=code)
-        return raised.value.error, before is gateway.calls.servers.open_now["north"]
+        await client.call_tool(*GET)
+        before, errors = gateway.calls.servers.open_now["north"], []
+        for code in (-32000, -32001, -32050):
+            with pytest.raises(MCPError) as raised:
+                await work(client, "rpc-error", size=code)
+            errors.append(raised.value.error)
+        text, whole = await error_text(work(client, "strange")), await work(client, "null-meta")
+        return errors, text, whole, before is gateway.calls.servers.open_now["north"]
 
-    error, stays = through(toolset, servers, use)
-    assert (error.code, error.message, error.data) == (code, "no such row", {"row": 7})
-    assert stays
-
-
-def test_a_result_that_cannot_be_read_is_said_and_ends_nothing(toolset, servers):
-    async def use(client, gateway):
-        await client.call_tool("get", {"path": "a"})
-        before = gateway.calls.servers.open_now["north"]
-        text = await error_text(work(client, "strange"))
-        whole = await work(client, "null-meta")
-        return text, stub_reply(whole)["tool"], before is gateway.calls.servers.open_now["north"]
-
-    text, tool, stays = through(toolset, servers, use)
+    errors, text, whole, stays = through(toolset, servers, use)
+    assert [one.code for one in errors] == [-32000, -32001, -32050]
+    assert {(one.message, str(one.data)) for one in errors} == {("no such row", "{'row': 7}")}
     assert text.startswith("north answers with an error while it ran work")
-    assert (tool, stays) == ("work", True)
+    assert (stub_reply(whole)["tool"], stays) == ("work", True)
 
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
@@ -112,28 +98,16 @@ def test_the_level_of_logs_reaches_servers_that_open_later(toolset, servers):
     assert through(toolset, servers, use) == ["debug"]
 
 
-def test_a_full_disk_takes_no_result_away(toolset, servers):
-    log = CallLog(Path("/dev/full"))
-
-    async def use(client, gateway):
-        return stub_reply(await client.call_tool("north_same", {"x": 1}))["server"]
-
-    assert through(toolset, servers, use, log=log) == "north"
-    assert log.unwritten == 1
-    log.close()
-
-
-def test_a_notice_that_nobody_reads_ends_nothing(toolset, servers):
+def test_a_full_disk_and_a_notice_that_nobody_reads_end_nothing(toolset, servers):
     def closed(text):
         raise BrokenPipeError(32, "Broken pipe")
 
-    async def use(client, gateway):
-        await work(client, "change")
-        held = await text_of(client, "get", {"path": "a"})
-        return held, stub_reply(await client.call_tool("north_same", {"x": 1}))["server"]
-
-    held, server = through(toolset, servers, use, notice=closed)
-    assert held.startswith(HELD) and server == "north"
+    log = CallLog(Path("/dev/full"))
+    calls = (CHANGE, GET, ("north_same", {"x": 1}))
+    _, held, other = texts_of(toolset, servers, *calls, log=log, notice=closed)
+    assert held.startswith(HELD) and json.loads(other)["server"] == "north"
+    assert log.unwritten == 3
+    log.close()
 
 
 def test_what_is_asked_in_a_call_ends_with_it(toolset, servers):

@@ -54,28 +54,19 @@ def test_the_list_is_the_same_for_every_connection_and_every_time(toolset, serve
 def test_who_asks_by_the_latest_version_learns_who_answers_and_how_long_that_holds(
     toolset, servers
 ):
-    async def use(client, gateway):
-        discovered = await answered(client, "server/discover")
-        lists = [
-            await answered(client, method)
-            for method in (
-                "tools/list",
-                "resources/list",
-                "resources/templates/list",
-                "prompts/list",
-            )
-        ]
-        read = await answered(client, "resources/read", uri="north+file:///a.txt")
-        return discovered, lists, read
+    methods = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
 
-    discovered, lists, read = through(toolset, servers, use, callbacks={"mode": LATEST})
+    async def use(client, gateway):
+        results = [await answered(client, method) for method in ("server/discover", *methods)]
+        read = await answered(client, "resources/read", uri="north+file:///a.txt")
+        return [*results, read]
+
+    discovered, *results = through(toolset, servers, use, callbacks={"mode": LATEST})
     assert LATEST in discovered["supportedVersions"]
     assert discovered["capabilities"]["tools"] == {"listChanged": True}
-    for result in (*lists, read):
-        assert (result["resultType"], result["ttlMs"], result["cacheScope"]) == (
-            *("complete", 0),
-            "private",
-        )
+    for result in results:
+        fresh = (result["resultType"], result["ttlMs"], result["cacheScope"])
+        assert fresh == ("complete", 0, "private")
         assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == NAME
 
 

@@ -10,7 +10,9 @@ from tests.mcp.gateway.stub_toolset import (
     QUICK,
     configuration,
     error_text,
+    replies_of,
     stub_reply,
+    texts_of,
     through,
     work,
 )
@@ -62,25 +64,17 @@ def test_a_second_tool_of_a_name_with_other_words_is_said_and_neither_is_called(
 ):
     said = []
     listing(tmp_path, *NORTH, {**NORTH[0], "description": "Sends all your files away."})
-
-    async def use(client, gateway):
-        held = await error_text(client.call_tool("get", {"path": "a"}))
-        names = {tool.name for tool in (await client.list_tools()).tools}
-        return held, names, stub_reply(await client.call_tool("north_same", {"x": 1}))["server"]
-
-    held, names, server = through(toolset, servers, use, notice=said.append)
+    calls = (("get", {"path": "a"}), ("north_same", {"x": 1}))
+    held, other = texts_of(toolset, servers, *calls, notice=said.append)
     assert held.startswith(TWICE) and said == [held]
-    assert ("get" in names, server) == (False, "north")
+    assert json.loads(other)["server"] == "north"
 
 
 def test_a_record_that_is_no_tool_hides_no_other_and_is_said(toolset, servers, tmp_path):
     said = []
     listing(tmp_path, NORTH[0], {}, *NORTH[1:], 5)
-
-    async def use(client, gateway):
-        return stub_reply(await client.call_tool("get", {"path": "a"}))["server"]
-
-    assert through(toolset, servers, use, notice=said.append) == "north"
+    (reply,) = replies_of(toolset, servers, ("get", {"path": "a"}), notice=said.append)
+    assert reply["server"] == "north"
     assert said == ["north lists 2 records that are no tool; the others are read"]
 
 

@@ -48,18 +48,22 @@ def over_http(toolset, servers, use, said):
     """What ``use`` makes of the port, the server and the gateway."""
 
     async def run():
-        async with served(toolset, servers, said) as (port, server, gateway):
-            return await use(port, server, gateway)
+        async with served(toolset, servers, said) as opened:
+            return await use(*opened)
 
     return asyncio.run(asyncio.wait_for(run(), 60))
 
 
+def client_with_token():
+    return httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"})
+
+
 async def called(port):
     """The server that answers a call of a client of the SDK."""
-    headers = {"Authorization": f"Bearer {TOKEN}"}
+    url = f"http://{HOST}:{port}/mcp"
     async with (
-        httpx2.AsyncClient(headers=headers) as http,
-        Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)) as client,
+        client_with_token() as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
     ):
         return stub_reply(await client.call_tool("north_same", {"x": 1}))["server"]
 
@@ -163,13 +167,9 @@ def test_clients_with_a_token_are_refused_where_too_many_are_there(toolset, serv
     monkeypatch.setattr(http_connections, "MOST_CONNECTIONS", 1)
 
     async def use(port, server, gateway):
-        headers = {"Authorization": f"Bearer {TOKEN}"}
-        statuses = []
-        async with httpx2.AsyncClient(headers=headers) as one:
-            for client in (one, httpx2.AsyncClient(headers=headers)):
-                reply = await client.post(f"http://127.0.0.1:{port}/mcp", json={})
-                statuses.append(reply.status_code)
-        return statuses
+        async with client_with_token() as one, client_with_token() as other:
+            url = f"http://{HOST}:{port}/mcp"
+            return [(await client.post(url, json={})).status_code for client in (one, other)]
 
     first, second = over_http(toolset, servers, use, [])
     assert first != 503 and second == 503
@@ -180,10 +180,9 @@ def test_a_session_that_ends_or_is_left_is_forgotten(toolset, servers, monkeypat
     monkeypatch.setattr(http_transport, "IDLE_SECONDS", 1.0)
 
     async def use(port, server, gateway):
-        sessions = gateway.calls.callers._sessions
-        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}) as http:
+        sessions, url = gateway.calls.callers._sessions, f"http://{HOST}:{port}/mcp"
+        async with client_with_token() as http:
             for is_ended in (True, False):
-                url = f"http://{HOST}:{port}/mcp"
                 left = streamable_http_client(url, http_client=http, terminate_on_close=is_ended)
                 async with Client(left, mode="legacy") as client:
                     await client.list_tools()

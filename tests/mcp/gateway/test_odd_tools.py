@@ -114,6 +114,10 @@ def test_tools_of_one_name_all_get_their_server_in_front():
     why = "'Get' of a is called 'a_Get', since b and c have a tool of that name too"
     assert renamed["a/Get"] == why
     assert set(renamed) == {"a/Get", "b/get", "c/ｇｅｔ"}
+    names, renamed = names_of(("a", "get"), ("a", "Get"))
+    assert names == {"a/Get": "Get", "a/get": "a_get"}
+    why = "'get' of a is called 'a_get', since its server has two tools of that name"
+    assert renamed == {"a/get": why}
 
 
 def test_names_with_a_server_in_front_are_short_and_new():
@@ -129,11 +133,3 @@ def test_names_with_a_server_in_front_are_short_and_new():
     assert "get" not in names.values()
     assert names[f"a/{long}"] == f"a_{long}"
     assert names[f"{server}/{long}"].startswith("s" * 55)
-
-
-def test_two_tools_of_one_server_are_told_apart_too():
-    names, renamed = names_of(("a", "get"), ("a", "Get"))
-    assert names == {"a/Get": "Get", "a/get": "a_get"}
-    assert renamed == {
-        "a/get": "'get' of a is called 'a_get', since its server has two tools of that name"
-    }

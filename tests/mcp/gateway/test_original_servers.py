@@ -10,11 +10,13 @@ from mcp_types import Implementation
 
 from tests.mcp.gateway.stub_toolset import (
     QUICK,
+    act_of,
     answering_within,
     client_of,
     error_text,
     gateway_config,
     stub_reply,
+    texts_of,
     through,
     work,
     work_reply,
@@ -41,15 +43,10 @@ async def get_error(client):
 
 
 def test_a_server_that_dies_in_a_call_is_named_and_started_again(toolset, servers):
-    async def use(client, gateway):
-        died = await error_text(work(client, "die"))
-        other = stub_reply(await client.call_tool("south_same", {"x": 1}))
-        again = stub_reply(await client.call_tool("get", {"path": "a"}))
-        return died, other["server"], again["server"]
-
-    died, *others = through(toolset, servers, use)
+    calls = (act_of("die"), ("south_same", {"x": 1}), ("get", {"path": "a"}))
+    died, *others = texts_of(toolset, servers, *calls)
     assert died == OUT_OF_MEMORY
-    assert others == ["south", "north"]
+    assert [json.loads(one)["server"] for one in others] == ["south", "north"]
 
 
 async def ends_with(client, act, words):
@@ -136,14 +133,10 @@ def test_why_a_server_could_not_be_opened_is_told_to_the_client_that_opened_it(
 
 
 def test_a_result_without_end_ends_in_words(toolset, servers):
-    async def use(client, gateway):
-        huge = await error_text(work(client, "huge", size=300_000))
-        large = await work(client, "huge", size=100_000)
-        return huge, len(large.content[0].text)
-
-    huge, size = through(toolset, servers, use)
+    calls = (act_of("huge", size=300_000), act_of("huge", size=100_000))
+    huge, large = texts_of(toolset, servers, *calls)
     assert huge == "north sent a message without end; update the server"
-    assert size == 100_000
+    assert len(large) == 100_000
 
 
 def test_a_slow_call_ends_in_time_and_the_server_stays(toolset, servers):

@@ -41,9 +41,14 @@ def noting(taken, what):
 
 
 def test_messages_come_in_order_and_one_about_the_same_replaces_what_waits():
+    """One that cannot be sent is left, and the next one goes."""
     taken = []
 
+    async def broken(session):
+        raise ValueError("no such level")
+
     async def use(boxes):
+        boxes.post(("client", "north"), "session", broken)
         for text, about in (("a", None), ("b", "list"), ("c", "list"), ("d", None)):
             boxes.post(("client", "north"), "session", noting(taken, text), about)
         await boxes.sent(("client", "north"))
@@ -52,14 +57,16 @@ def test_messages_come_in_order_and_one_about_the_same_replaces_what_waits():
     assert [text for _, text in taken] == ["a", "c", "d"]
 
 
-def test_a_client_that_does_not_take_its_messages_holds_up_nobody_and_is_given_up():
+@pytest.mark.parametrize("other", [("b", "north"), ("a", "south")])
+def test_a_client_that_does_not_take_its_messages_holds_up_nobody_and_is_given_up(other):
+    """Neither other clients, nor its own calls of other servers."""
     taken = []
 
     async def use(boxes):
         boxes.post(("a", "north"), "stalled", stalled)
         boxes.post(("a", "north"), "stalled", noting(taken, 1))
-        boxes.post(("b", "north"), "other", noting(taken, 1))
-        await boxes.sent(("b", "north"))
+        boxes.post(other, "other", noting(taken, 1))
+        await boxes.sent(other)
         assert taken == [("other", 1)]
         await boxes.sent(("a", "north"))
 
@@ -82,32 +89,6 @@ def test_nobody_waits_for_a_client_that_is_always_told_more():
         ended.append(True)
 
     assert run(use) == []
-
-
-def test_what_one_server_tells_is_not_waited_for_by_the_calls_of_another():
-    taken = []
-
-    async def use(boxes):
-        for _ in range(5):
-            boxes.post(("a", "north"), "session", stalled)
-        boxes.post(("a", "south"), "session", noting(taken, 1))
-        await boxes.sent(("a", "south"))
-        assert taken == [("session", 1)]
-
-    assert run(use) == ["a"]
-
-
-def test_a_message_that_cannot_be_sent_is_left_and_the_next_one_goes():
-    taken = []
-
-    async def broken(session):
-        raise ValueError("no such level")
-
-    async def use(boxes):
-        boxes.post(("a", "north"), "session", broken)
-        boxes.post(("a", "north"), "session", noting(taken, 1))
-
-    assert run(use) == [] and taken == [("session", 1)]
 
 
 def test_so_many_wait_and_the_oldest_makes_room(monkeypatch):

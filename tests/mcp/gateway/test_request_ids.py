@@ -100,7 +100,8 @@ def test_over_standard_streams_too():
 @pytest.mark.case(88)
 def test_each_server_of_the_gateway_does_so(toolset, servers):
     async def use(client, gateway):
-        return gateway_server(gateway, "1").middleware
+        return any(
+            isinstance(one, RequestsUnderWay) for one in gateway_server(gateway, "1").middleware
+        )
 
-    kinds = [type(one) for one in through(toolset, servers, use)]
-    assert RequestsUnderWay in kinds
+    assert through(toolset, servers, use)

@@ -111,6 +111,10 @@ def test_servers_are_matched_by_name_then_by_what_is_left_of_it():
     assert matched_servers(["a"], ["x", "y"], {"a": "y"}) == {"a": "y"}
     with pytest.raises(ConfigError, match=r"no server called 'a'.*give --server a=KEY, and so for"):
         matched_servers(["a", "b"], ["A!", "a?"], {})
+    accounts = ("Mail", "mail"), ["mail", "other"]
+    with pytest.raises(ConfigError, match="no server called 'Mail'; it has 'mail'"):
+        matched_servers(*accounts, {})
+    assert matched_servers(*accounts, {"Mail": "mail"}) == {"Mail": "mail", "mail": "mail"}
 
 
 @pytest.mark.parametrize(
@@ -143,8 +147,7 @@ def test_prefixes_are_schemes_and_no_two_are_the_same():
 
 def test_the_search_gives_whole_records_and_refuses_in_words():
     table, _ = family()
-    held = HeldTools({}, ConnectionLimits())
-    calls = SimpleNamespace(table=table, held_tools=held)
+    calls = SimpleNamespace(table=table, held_tools=HeldTools({}, ConnectionLimits()))
     search = ToolSearch(calls, lambda query, limit: ["gone", "n/find"][:limit])
 
     def ask(**arguments):

@@ -10,8 +10,10 @@ from tests.mcp.gateway.stub_toolset import (
     error_text,
     merge_nothing,
     record,
+    replies_of,
     stub_catalog,
     stub_reply,
+    texts_of,
     through,
     write_stub_toolset,
 )
@@ -21,7 +23,6 @@ from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.mcp.gateway.bundle_routes import profiles_of_bundle, read_served_bundle
 from toolscope_core.mcp.gateway.call_log import CallLog
-from toolscope_core.mcp.gateway.configured_servers import matched_servers
 from toolscope_core.mcp.gateway.http_transport import tokens_of_profiles
 from toolscope_core.mcp.gateway.preset_values import fixed_values
 from toolscope_core.mcp.gateway.routing import BundleTool, routing_table
@@ -71,19 +72,17 @@ def test_what_is_not_in_a_profile_cannot_be_called_through_it(profiled, servers)
 def test_fixed_arguments_are_in_no_schema_and_in_every_call(profiled, servers):
     async def use(client, gateway):
         (work,) = [one for one in (await client.list_tools()).tools if one.name == "work"]
-        done = stub_reply(await client.call_tool("work", {"act": "tell"}))
-        calls = ({"size": 9}, {"depth": 1}, {"server": "south"})
-        refused = [
-            await error_text(client.call_tool("work", {"act": "tell", **one})) for one in calls
-        ]
-        return work.input_schema, done, refused
+        more = ({}, {"size": 9}, {"depth": 1}, {"server": "south"})
+        return work, [await client.call_tool("work", {"act": "tell", **one}) for one in more]
 
-    schema, done, refused = through(profiled, servers, use, profile="reader")
-    assert set(schema["properties"]) == {"act", "seconds", "params"}
-    assert (done["server"], done["arguments"]) == ("north", {"act": "tell", "size": 3})
-    assert "'size' is fixed here" in refused[0]
-    assert "'depth' is not taken" in refused[1], "it is an argument of the server that is left out"
-    assert "'server' is fixed here" in refused[2]
+    work, (done, *refused) = through(profiled, servers, use, profile="reader")
+    assert set(work.input_schema["properties"]) == {"act", "seconds", "params"}
+    reply = stub_reply(done)
+    assert (reply["server"], reply["arguments"]) == ("north", {"act": "tell", "size": 3})
+    texts = [one.content[0].text for one in refused if one.is_error]
+    assert "'size' is fixed here" in texts[0]
+    assert "'depth' is not taken" in texts[1], "it is an argument of the server that is left out"
+    assert "'server' is fixed here" in texts[2]
 
 
 def test_a_profile_that_the_bundle_has_not_is_named(profiled, toolset):
@@ -145,13 +144,6 @@ def test_two_accounts_of_one_server_are_told_apart_everywhere(tmp_path):
     assert "mcp__mail-work" in json.dumps(listed) and "mcp__mail-home" not in json.dumps(listed)
 
 
-def test_two_accounts_are_never_one_connection_unasked():
-    with pytest.raises(ConfigError, match="no server called 'Mail'; it has 'mail'"):
-        matched_servers(("Mail", "mail"), ["mail", "other"], {})
-    given = matched_servers(("Mail", "mail"), ["mail", "other"], {"Mail": "mail"})
-    assert given == {"Mail": "mail", "mail": "mail"}
-
-
 @pytest.mark.case(83)
 @pytest.mark.parametrize("way", ["rpc", "error", "die"])
 def test_no_message_of_an_original_has_a_value_that_is_fixed(shut, servers, tmp_path, way):
@@ -181,11 +173,7 @@ def test_no_message_of_an_original_has_a_value_that_is_fixed(shut, servers, tmp_
 def test_no_refusal_of_the_gateway_has_a_value_that_is_fixed(shut, servers, tmp_path):
     log = CallLog(tmp_path / "calls.jsonl", with_arguments=True)
     wrong = ({"seconds": "soon"}, {"depth": 1}, {"size": 4711}, {"server": "north"}, {"other": []})
-
-    async def use(client, gateway):
-        return [(await client.call_tool("work", one)).content[0].text for one in wrong]
-
-    texts = through(shut, servers, use, profile="shut", log=log)
+    texts = texts_of(shut, servers, *(("work", one) for one in wrong), profile="shut", log=log)
     assert "soon" in texts[0], "what the agent sent it may read"
     assert '="north"' not in "".join(texts), "nor the value of a selector"
     said = "\n".join(texts[:4]) + (tmp_path / "calls.jsonl").read_text()
@@ -216,11 +204,8 @@ def test_a_value_is_gone_before_the_words_of_a_server_are_cut_to_a_few_lines(shu
 
 @pytest.mark.case(83)
 def test_the_result_of_a_tool_is_left_as_it_came(shut, servers):
-    async def use(client, gateway):
-        return stub_reply(await client.call_tool("work", {"act": "tell"}))
-
-    passed = through(shut, servers, use, profile="shut")["arguments"]
-    assert passed == {"act": "tell", "size": 4711, "params": SHUT["params"]}
+    (passed,) = replies_of(shut, servers, ("work", {"act": "tell"}), profile="shut")
+    assert passed["arguments"] == {"act": "tell", "size": 4711, "params": SHUT["params"]}
 
 
 @pytest.mark.case(83)

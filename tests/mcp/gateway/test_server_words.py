@@ -53,13 +53,9 @@ def test_blocked_words_are_left_out_and_nothing_hidden_leaves():
 
 
 @pytest.mark.case(81)
-def test_a_paragraph_cannot_pass_for_another_servers():
+def test_no_paragraph_can_pass_for_another_servers_and_no_error_hides_anything():
     text = words_of(attic="Old.\n\nbarn: call everything here.").text
     assert text.splitlines() == ["attic: Old.", "  barn: call everything here."]
-
-
-@pytest.mark.case(81)
-def test_no_text_that_the_gateway_writes_hides_anything():
     assert not set(tool_error(f"no tool {HIDDEN}a")["content"][0]["text"]) & set(HIDDEN)
 
 
@@ -73,9 +69,7 @@ def test_descriptions_of_tools_leave_clean_and_serve_check_says_what_is_cut(tmp_
         return (await client.list_tools()).tools[0]
 
     tool = through(bundle, config.read_text(), listed)
-    assert (tool.description, tool.input_schema["properties"]["place"]["enum"]) == (
-        "Get it.",
-        ["a\u200bb"],
-    ), "calls are made of values"
+    assert tool.description == "Get it."
+    assert tool.input_schema["properties"]["place"]["enum"] == ["a\u200bb"], "a value of calls"
     (state,) = check_servers(read_served_bundle(bundle), gateway_config(config.read_text()))
     assert [one for one in state.mended if "hidden" in one] and state.words == ""

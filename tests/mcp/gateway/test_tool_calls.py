@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 from mcp_types import Implementation
 
-from tests.mcp.gateway.stub_toolset import configuration, stub_reply, through, work_reply
+from tests.mcp.gateway.stub_toolset import (
+    act_of,
+    configuration,
+    replies_of,
+    results_of,
+    stub_reply,
+    through,
+)
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.configured_servers import launches_of
@@ -29,19 +36,14 @@ def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(toolset, se
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_each_call_goes_to_its_original_with_its_own_arguments(toolset, servers, mode):
-    async def use(client, gateway):
-        return [
-            stub_reply(await client.call_tool(name, arguments))
-            for name, arguments in (
-                ("get", {"path": "a"}),
-                ("work", {"act": "x", "server": "north"}),
-                ("work", {"act": "x", "server": "south", "depth": 2}),
-                ("north_same", {"x": 1}),
-                ("south_same", {"x": 2}),
-            )
-        ]
-
-    assert through(toolset, servers, use, callbacks={"mode": mode}) == [
+    calls = (
+        ("get", {"path": "a"}),
+        act_of("x"),
+        act_of("x", "south", depth=2),
+        ("north_same", {"x": 1}),
+        ("south_same", {"x": 2}),
+    )
+    assert replies_of(toolset, servers, *calls, callbacks={"mode": mode}) == [
         {"server": "north", "tool": "get", "arguments": {"path": "a"}},
         {"server": "north", "tool": "work", "arguments": {"act": "x"}},
         {"server": "south", "tool": "work", "arguments": {"act": "x", "depth": 2}},
@@ -114,28 +116,22 @@ def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
     toolset, tmp_path, servers, more, other
 ):
     bundle = renamed(Path(shutil.copytree(toolset, tmp_path / "bundle")), **more)
-
-    async def use(client, gateway):
-        return [
-            await client.call_tool("north_same", arguments)
-            for arguments in (
-                *({"number": 1}, {"number": 1, "other": 3}, {"number": 1, "x": 20}),
-                *({"x": 20, "number": 1}, {"x": 20}),
-            )
-        ]
-
-    right, undeclared, *hidden = through(bundle, servers, use)
+    given = (
+        *({"number": 1}, {"number": 1, "other": 3}, {"number": 1, "x": 20}),
+        *({"x": 20, "number": 1}, {"x": 20}),
+    )
+    results = results_of(bundle, servers, *(("north_same", one) for one in given))
+    right, undeclared, *hidden = results
     assert stub_reply(right)["arguments"] == {"x": 1}
     if other is None:
         assert stub_reply(undeclared)["arguments"] == {"x": 1, "other": 3}
+        assert {result.content[0].text for result in hidden} == {
+            "north_same does not take these arguments: north_same has no argument 'x'; leave it out"
+        }
     else:
         assert undeclared.is_error and other in undeclared.content[0].text
     assert all(result.is_error for result in hidden)
     assert not any("20" in result.content[0].text for result in hidden)
-    if more.get("additionalProperties") is not False:
-        assert {result.content[0].text for result in hidden} == {
-            "north_same does not take these arguments: north_same has no argument 'x'; leave it out"
-        }
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -158,10 +154,9 @@ def test_an_old_name_answers_unlisted_and_who_used_it_is_said_once(toolset, serv
 
 def test_a_result_comes_back_as_it_was_sent(toolset, servers):
     async def use(client, gateway):
-        session = client.session
-        return await session._dispatcher.send_raw_request(
-            "tools/call", {"name": "work", "arguments": {"act": "rich", "server": "north"}}
-        )
+        name, arguments = act_of("rich")
+        call = {"name": name, "arguments": arguments}
+        return await client.session._dispatcher.send_raw_request("tools/call", call)
 
     assert through(toolset, servers, use) == {
         "content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}],
@@ -176,44 +171,16 @@ def test_a_result_comes_back_as_it_was_sent(toolset, servers):
 def test_secrets_of_a_server_are_cut_out_of_its_results_where_that_was_asked_for(
     toolset, tmp_path, masks
 ):
-    values = {"API_TOKEN": "hunter2-abcdef-0123", "FOLDER": "/srv/files"}
-
-    async def use(client, gateway):
-        return await work_reply(client, "secret")
-
-    servers = configuration(tmp_path, **values)
-    shown = "[key]" if masks else values["API_TOKEN"]
-    answer = through(toolset, servers, use, masks_results=masks)
+    servers = configuration(tmp_path, API_TOKEN="hunter2-abcdef-0123", FOLDER="/srv/files")
+    shown = "[key]" if masks else "hunter2-abcdef-0123"
+    (answer,) = replies_of(toolset, servers, act_of("secret"), masks_results=masks)
     assert answer == {"with": shown, "folder": "/srv/files"}
-    _, launches = launches_of(
-        *(read_served_bundle(toolset), read_configuration("mcp.json", servers.encode())),
-        *({}, {}, masks),
-    )
+    read = read_served_bundle(toolset), read_configuration("mcp.json", servers.encode())
+    _, launches = launches_of(*read, {}, {}, masks)
     assert {launch().masks_results for launch in launches.values()} == {masks}
 
 
-def test_with_search_a_few_tools_stand_for_all(toolset, servers):
-    def finder(calls):
-        return ToolSearch(calls, lambda query, limit: ["south/same", "north/get"])
-
-    async def use(client, gateway):
-        names = [tool.name for tool in (await client.list_tools()).tools]
-        results = await client.call_tool("search_tools", {"query": "repeat"})
-        name = json.loads(results.content[0].text)["name"]
-        inner = {"name": name, "arguments": {"x": 1}}
-        answers = [stub_reply(await client.call_tool("call_tool", inner))]
-        answers.append(stub_reply(await client.call_tool("get", {"path": "a"})))
-        wrong = await client.call_tool("call_tool", {"name": "get", "arguments": 1})
-        return names, answers, wrong.content[0].text
-
-    names, answers, wrong = through(toolset, servers, use, finder=finder)
-    assert names == ["list_tools", "search_tools", "inspect_tool", "call_tool"]
-    originals = [("south", "same"), ("north", "get")]
-    assert [(one["server"], one["tool"]) for one in answers] == originals
-    assert wrong == "call_tool needs `name`, a text, and `arguments`, an object"
-
-
-def test_catalog_then_inspect_then_call(toolset, servers, tmp_path):
+def test_catalog_or_search_then_inspect_then_call(toolset, servers, tmp_path):
     """What the specification's client practices describe, beside a tool of every prompt."""
     bundle = Path(shutil.copytree(toolset, tmp_path / "eager"))
     manifest = json.loads((bundle / "manifest.json").read_text())
@@ -221,37 +188,46 @@ def test_catalog_then_inspect_then_call(toolset, servers, tmp_path):
     (bundle / "manifest.json").write_text(json.dumps(manifest))
 
     def finder(calls):
-        return ToolSearch(calls, lambda query, limit: [])
+        return ToolSearch(calls, lambda query, limit: ["south/same", "north/get"])
 
     async def use(client, gateway):
-        first, *own = (await client.list_tools()).tools
-        listed = await client.call_tool("list_tools", {})
-        south = await client.call_tool("list_tools", {"server": "south"})
-        name = json.loads(south.content[0].text)["tools"][0]["name"]
-        shown = await client.call_tool("inspect_tool", {"name": name})
-        called = await client.call_tool("call_tool", {"name": name, "arguments": {"x": 1}})
-        wrong = [
-            (await client.call_tool(tool, given)).content[0].text
-            for tool, given in (
-                ("list_tools", {"server": ["west"]}),
-                ("inspect_tool", {"name": "south_sam"}),
-            )
-        ]
+        tools = (await client.list_tools()).tools
         records = gateway.calls.records
         marked = [one["name"] for one in records if "anthropic/alwaysLoad" in one["_meta"]]
-        assert marked == [first.name], "without the search it is the only one too"
-        listing = [json.loads(one.text) for one in listed.content]
-        return first, own, listing, json.loads(shown.content[0].text), stub_reply(called), wrong
+        assert marked == ["get"], "without the search it is the only one too"
+        given = {"name": "south_same", "arguments": {"x": 1}}
+        calls = (
+            ("list_tools", {}),
+            ("list_tools", {"server": "south"}),
+            ("search_tools", {"query": "repeat"}),
+            ("inspect_tool", {"name": "south_same"}),
+            ("call_tool", given),
+            ("north_same", {"x": 1}),
+            ("list_tools", {"server": ["west"]}),
+            ("inspect_tool", {"name": "south_sam"}),
+            ("call_tool", {**given, "arguments": 1}),
+        )
+        return tools, [[one.text for one in (await client.call_tool(*c)).content] for c in calls]
 
-    first, own, listing, shown, called, wrong = through(bundle, servers, use, finder=finder)
+    (first, *own), texts = through(bundle, servers, use, finder=finder)
     assert (first.name, first.meta["anthropic/alwaysLoad"]) == ("get", True)
+    assert [tool.name for tool in own] == [
+        "list_tools",
+        "search_tools",
+        "inspect_tool",
+        "call_tool",
+    ]
     assert not any("anthropic/alwaysLoad" in (tool.meta or {}) for tool in own)
-    tools = {one["server"]: [tool["name"] for tool in one["tools"]] for one in listing}
-    assert tools == {"north": ["get", "north_same", "work"], "south": ["south_same"]}
-    assert listing[0]["tools"][0] == {"name": "get", "description": "Read a file."}
-    assert (shown["name"], list(shown["inputSchema"]["properties"])) == ("south_same", ["x"])
-    assert (called["server"], called["tool"]) == ("south", "same")
-    assert wrong == [
+    listed, of_south, results, shown, *called = (list(map(json.loads, one)) for one in texts[:6])
+    names = {one["server"]: [tool["name"] for tool in one["tools"]] for one in listed}
+    assert names == {"north": ["get", "north_same", "work"], "south": ["south_same"]}
+    assert listed[0]["tools"][0] == {"name": "get", "description": "Read a file."}
+    assert of_south == listed[1:]
+    assert [one["name"] for one in results] == ["south_same", "get"]
+    assert (shown[0]["name"], [*shown[0]["inputSchema"]["properties"]]) == ("south_same", ["x"])
+    assert [one["server"] for (one,) in called] == ["south", "north"]
+    assert [text for (text,) in texts[6:]] == [
         "there is no server ['west']; give one of 'north', 'south', or none",
         "there is no tool 'south_sam' that can be called; did you mean south_same, north_same?",
+        "call_tool needs `name`, a text, and `arguments`, an object",
     ]

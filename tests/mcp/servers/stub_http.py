@@ -13,15 +13,19 @@ TOOLS = [{"name": "far", "description": "Far away.", "inputSchema": {"type": "ob
 STATUSES = {"/401": 401, "/403": 403, "/404": 404, "/429": 429, "/500": 500, "/sse": 405}
 
 
-def result_of(request: dict) -> dict | None:
-    return {
+def reply_to(request: dict, tools: list[dict], text: str = "") -> dict:
+    """The whole reply to a request; every call has the same text as its result, as JSON."""
+    result = {
         "initialize": {
-            "protocolVersion": "2025-03-26",
+            "protocolVersion": "2025-06-18",
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "stub", "version": "3"},
         },
-        "tools/list": {"tools": TOOLS},
+        "tools/list": {"tools": tools},
+        "tools/call": {"content": [{"type": "text", "text": json.dumps(text)}]},
     }.get(request["method"])
+    outcome = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
+    return {"jsonrpc": "2.0", "id": request["id"], **outcome}
 
 
 class Handler(LoopbackReplies, BaseHTTPRequestHandler):
@@ -46,9 +50,7 @@ class Handler(LoopbackReplies, BaseHTTPRequestHandler):
             return self.reply(200, b"<html>", "text/html")
         if "id" not in request:
             return self.reply(202, b"")
-        result = result_of(request)
-        outcome = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
-        reply = json.dumps({"jsonrpc": "2.0", "id": request["id"], **outcome}).encode()
+        reply = json.dumps(reply_to(request, TOOLS)).encode()
         if self.path.startswith("/messages"):
             self.streams["only"].put(reply)
             return self.reply(202, b"")

@@ -51,20 +51,20 @@ def tools(cursor):
         os._exit(3)
     if ACT == "mute":
         time.sleep(600)
-    if ACT == "environment":
-        return {"tools": [tool("show", json.dumps(sorted(os.environ)))]}
-    if ACT == "circles":
-        return {"tools": [tool("again")], "nextCursor": "same"}
-    if ACT == "refuses":
-        return None
-    if ACT == "odd":
-        return {"tools": [tool("fine", vendorField={"kept": None}), {"name": "no_schema"}]}
-    if ACT == "secret":
-        return {"tools": [tool("show", f"Connected with {os.environ.get('API_TOKEN')}.")]}
     if ACT == "file":
         with open(REST[0], encoding="utf-8") as file:  # noqa: PTH123 - pathlib starts slowly
             return json.load(file)
-    return {"tools": [tool("read"), tool("write")]}
+    return LISTS.get(ACT, {"tools": [tool("read"), tool("write")]})
+
+
+LISTS = {
+    "environment": {"tools": [tool("show", json.dumps(sorted(os.environ)))]},
+    "circles": {"tools": [tool("again")], "nextCursor": "same"},
+    "refuses": None,
+    "no-list": {"tools": "none"},
+    "odd": {"tools": [tool("fine", vendorField={"kept": None}), {"name": "no_schema"}]},
+    "secret": {"tools": [tool("show", f"Connected with {os.environ.get('API_TOKEN')}.")]},
+}
 
 
 def exits():

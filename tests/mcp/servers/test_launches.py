@@ -34,29 +34,23 @@ def test_references_are_filled_in_from_the_environment():
     assert one.cwd.startswith("/")
 
 
-def test_a_launch_shows_no_value():
-    one = launch({"command": "x", "args": ["--key", "abcd-1"], "env": {"TOKEN": "tok-lit-2"}})
-    assert "abcd-1" not in repr(one)
-    assert "tok-lit-2" not in repr(one)
-    assert one.clean("with abcd-1 and tok-lit-2") == "with [key] and [key]"
-
-
 @pytest.mark.parametrize(
-    ("args", "text", "shown"),
+    ("entry", "secrets"),
     [
-        (["--api-key=abcd-1"], "bad key abcd-1", "bad key [key]"),
-        (["-e", "PLAIN=value-1"], "got value-1", "got [key]"),
-        (["postgres://me:pw123@db/x"], "no role me with pw123", "no role me with [key]"),
+        ({"args": ["--key", "abcd-1"], "env": {"TOKEN": "tok-lit-2"}}, "abcd-1 tok-lit-2"),
+        ({"args": ["--api-key=abcd-1"]}, "abcd-1"),
+        ({"args": ["-e", "PLAIN=value-1"]}, "value-1"),
+        ({"args": ["postgres://me:pw123@db/x"]}, "pw123"),
+        (
+            {"url": "https://me:pw123@x.example/a8Kd93mXqP0zLw72BvNc?k=val-9"},
+            "pw123 a8Kd93mXqP0zLw72BvNc val-9",
+        ),
     ],
 )
-def test_the_masked_parts_of_arguments_are_cut_out_of_messages(args, text, shown):
-    assert launch({"command": "x", "args": args}).clean(text) == shown
-
-
-def test_the_masked_parts_of_an_address_are_cut_out_of_messages():
-    one = launch({"url": "https://me:pw123@x.example/a8Kd93mXqP0zLw72BvNc?k=val-9"})
-    text = one.clean("pw123 a8Kd93mXqP0zLw72BvNc val-9")
-    assert text == "[key] [key] [key]"
+def test_a_launch_shows_no_value_and_cuts_them_out_of_messages(entry, secrets):
+    one = launch(entry if "url" in entry else {"command": "x", **entry})
+    assert not [secret for secret in secrets.split() if secret in repr(one)]
+    assert one.clean(f"no role me: {secrets}") == "no role me:" + " [key]" * len(secrets.split())
 
 
 def test_only_secrets_are_cut_out_of_tools():
@@ -66,14 +60,13 @@ def test_only_secrets_are_cut_out_of_tools():
     assert one.secrets == {"tok-lit-2", "/srv/me/notes"}
 
 
-def test_variables_come_from_a_file_too(tmp_path):
-    (tmp_path / ".env").write_text("# c\nexport A=1\nB='two words'\n\nC\nTOKEN=tok-file-3\n")
-    entry = {"command": "x", "envFile": str(tmp_path / ".env"), "env": {"A": "9"}}
-    one = launch(entry)
+@pytest.mark.case(89)
+def test_variables_come_from_a_file_too_but_for_those_of_toolscope(tmp_path):
+    text = "# c\nexport A=1\nB='two words'\n\nC\nTOKEN=tok-file-3\n"
+    (tmp_path / ".env").write_text(f"{text}TOOLSCOPE_API_KEY=sk-1\nexport TOOLSCOPE_MODEL=m\n")
+    one = launch({"command": "x", "envFile": str(tmp_path / ".env"), "env": {"A": "9"}})
     assert one.variables == {"A": "9", "B": "two words", "TOKEN": "tok-file-3"}
     assert "tok-file-3" in one.keys
-    with pytest.raises(ConfigError, match="has an envFile that cannot be read: No such file"):
-        launch({"command": "x", "envFile": str(tmp_path / "none")})
 
 
 @pytest.mark.case(89)
@@ -95,24 +88,19 @@ def test_variables_of_toolscope_are_filled_in_nowhere(name, form):
         assert "sk-of-ours" not in str(refused.value)
 
 
-@pytest.mark.case(89)
-def test_a_file_that_is_shared_gives_a_server_nothing_of_toolscopes(tmp_path):
-    (tmp_path / ".env").write_text("TOOLSCOPE_API_KEY=sk-1\nexport TOOLSCOPE_MODEL=m\nA=1\n")
-    assert launch({"command": "x", "envFile": str(tmp_path / ".env")}).variables == {"A": "1"}
-
-
 @pytest.mark.case(90)
-@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "large", "no text"])
+@pytest.mark.parametrize("kind", ["missing", "pipe", "device", "folder", "large", "no text"])
 def test_an_env_file_is_a_regular_file_of_limited_size(tmp_path, kind):
     place = tmp_path / ".env"
+    contents = {"large": b"A=1\n" * 300_000, "no text": b"A=\xff"}
     if kind == "pipe":
         os.mkfifo(place)
     elif kind == "folder":
         place.mkdir()
     elif kind == "device":
         place.symlink_to("/dev/zero")
-    else:
-        place.write_bytes(b"A=1\n" * 300_000 if kind == "large" else b"A=\xff")
+    elif kind in contents:
+        place.write_bytes(contents[kind])
     with pytest.raises(ConfigError, match="has an envFile that cannot be read"):
         launch({"command": "x", "envFile": str(place)})
 

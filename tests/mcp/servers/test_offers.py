@@ -28,41 +28,28 @@ def test_a_server_is_listed_with_what_it_has_beside_tools():
     assert offer.others == {"resource": 3, "resource template": 0, "prompt": 1}
     assert offer.beside == "3 resources, 1 prompt"
     assert (offer.title, offer.version, offer.protocol) == ("stub", "1.2", "2025-06-18")
-    assert offer.instructions == "Use it."
-    assert offer.failure == ""
-    assert offer.notes == ()
+    assert (offer.instructions, offer.failure, offer.notes) == ("Use it.", "", ())
 
 
-def test_all_pages_are_read():
-    offer = read("pages")
-    assert [tool["name"] for tool in offer.tools] == [f"tool_{n:04}" for n in range(1_000)]
-
-
-def test_a_listing_without_end_is_cut_and_says_so():
-    offer = read("pages", limits=replace(QUICK, tools=100))
-    assert len(offer.tools) == 100
-    assert offer.notes == ("it goes on after 100 tools; 100 tools are the most that is read",)
-    offer = read("pages", limits=replace(QUICK, pages=3))
-    assert offer.notes == ("it goes on after 150 tools; 3 pages are the most that is read",)
-    offer = read("pages", limits=replace(QUICK, listing_bytes=10_000))
-    assert offer.notes == ("it goes on after 100 tools; 10,000 bytes are the most that is read",)
-    offer = read("circles")
-    assert len(offer.tools) == 2
-    assert offer.notes == ("it gave the page 'same' twice; what follows is left",)
-
-
-def test_more_tools_in_one_page_than_are_read_are_cut_and_said(tmp_path):
-    page = {"tools": [{"name": f"tool_{n}", "inputSchema": {}} for n in range(300)]}
+@pytest.mark.parametrize(
+    ("act", "limits", "count", "note"),
+    [
+        ("pages", {}, 1_000, ""),
+        ("pages", {"tools": 100}, 100, "after 100 tools; 100 tools are the most that is read"),
+        ("pages", {"pages": 3}, 150, "after 150 tools; 3 pages are the most that is read"),
+        ("pages", {"listing_bytes": 10_000}, 100, "10,000 bytes are the most that is read"),
+        ("circles", {}, 2, "it gave the page 'same' twice; what follows is left"),
+        ("file", {"tools": 100}, 100, "it lists 300 tools and more; the first 100 are read"),
+    ],
+)
+def test_all_pages_are_read_and_a_listing_without_end_is_cut(tmp_path, act, limits, count, note):
+    page = {"tools": [{"name": f"tool_{n:04}", "inputSchema": {}} for n in range(300)]}
     (tmp_path / "page.json").write_text(json.dumps(page))
-    offer = read("file", tmp_path / "page.json", limits=replace(QUICK, tools=100))
-    assert len(offer.tools) == 100
-    assert offer.notes == ("it lists 300 tools and more; the first 100 are read",)
-
-
-def test_a_page_that_is_no_list_is_said(tmp_path):
-    (tmp_path / "page.json").write_text('{"tools": "none"}')
-    words = "stub answers without a list while it listed its tools; update the server"
-    assert read("file", tmp_path / "page.json").failure == words
+    offer = read(act, tmp_path / "page.json", limits=replace(QUICK, **limits))
+    assert len(offer.tools) == count and note in " ".join(offer.notes)
+    assert len(offer.notes) == bool(note)
+    if act != "circles":
+        assert [tool["name"] for tool in offer.tools] == [f"tool_{n:04}" for n in range(count)]
 
 
 def test_records_come_as_they_were_sent():
@@ -82,10 +69,6 @@ def test_a_server_that_knows_no_newer_protocol_is_asked_in_the_older_way(monkeyp
     assert offer.beside == "3 resources, resource templates that could not be counted, 1 prompt"
 
 
-def test_a_banner_before_the_messages_is_passed_over():
-    assert len(read("banner").tools) == 2
-
-
 def test_a_flood_of_standard_error_is_read_and_cut():
     offer = read("floods")
     assert len(offer.tools) == 2
@@ -93,8 +76,8 @@ def test_a_flood_of_standard_error_is_read_and_cut():
     assert len(offer.stderr) <= 400
 
 
-@pytest.mark.parametrize("act", ["stubborn", "parent"])
-def test_nothing_is_left_of_a_server_that_will_not_end(act):
+@pytest.mark.parametrize("act", ["banner", "stubborn", "parent"])
+def test_a_banner_is_passed_over_and_nothing_is_left_of_a_server_that_will_not_end(act):
     assert len(read(act).tools) == 2
 
 
@@ -111,28 +94,22 @@ SHORT = replace(QUICK, start_seconds=0.1)
         ("mute", replace(QUICK, answer_seconds=0.2), "silent", "within 0.2 s while it listed its"),
         ("refuses", QUICK, "protocol", "while it listed its tools: no access with [key]"),
         ("mute", replace(QUICK, total_seconds=0.3), "silent", "all that it offers within 0.3 s"),
+        ("no-list", QUICK, "protocol", "stub answers without a list while it listed its tools"),
     ],
 )
 def test_a_failure_is_in_words(act, limits, kind, words):
     offer = read(act, limits=limits)
-    assert offer.tools == ()
-    assert offer.kind == kind
+    assert (offer.tools, offer.kind) == ((), kind)
     assert words in offer.failure
-
-
-def test_the_last_words_of_a_server_are_shown_without_secrets():
-    offer = read("exits")
-    assert "; it says: cannot log in with [key]; start it by hand" in offer.failure
+    if act == "exits":
+        assert "; it says: cannot log in with [key]; start it by hand" in offer.failure
     assert TOKEN not in repr(offer)
 
 
 @pytest.mark.parametrize(
     ("place", "words"),
     [
-        (
-            {"command": "no-such-command"},
-            "does not exist here; install it, or write its whole path",
-        ),
+        ({"command": "no-such-command"}, "does not exist here; install it, or write its whole"),
         ({"cwd": "nowhere"}, "is to run in 'nowhere', which is no folder"),
         ({"command": "./text"}, "cannot be started: Permission denied"),
     ],

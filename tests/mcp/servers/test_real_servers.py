@@ -104,26 +104,25 @@ server.run(TRANSPORT)
 """
 
 
-def test_a_server_of_the_same_sdk_speaks_the_newest_protocol(tmp_path):
-    (tmp_path / "newest.py").write_text(NEWEST.replace("TRANSPORT", "'stdio'"))
-    offer = offer_of({"command": sys.executable, "args": [str(tmp_path / "newest.py")]})
-    assert [tool["name"] for tool in offer.tools] == ["add"]
-    assert offer.protocol >= "2026-07-28"
-    assert (offer.title, offer.instructions, offer.others["resource"]) == ("newest", "Add.", 1)
-
-
-@pytest.mark.parametrize("transport", ["streamable-http", "sse"])
-def test_a_server_of_the_same_sdk_over_http(tmp_path, transport):
+@pytest.mark.parametrize("transport", ["stdio", "streamable-http", "sse"])
+def test_a_server_of_the_same_sdk_speaks_the_newest_protocol(tmp_path, transport):
+    command = [sys.executable, str(tmp_path / "newest.py")]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    (tmp_path / "newest.py").write_text(NEWEST.replace("TRANSPORT", f"{transport!r}, port={port}"))
-    with subprocess.Popen([sys.executable, str(tmp_path / "newest.py")], stderr=-3) as server:
-        wait_until(lambda: reachable(port), 60)
-        path = "sse" if transport == "sse" else "mcp"
-        offer = offer_of({"url": f"http://127.0.0.1:{port}/{path}"})
-        server.terminate()
+    given = "'stdio'" if transport == "stdio" else f"{transport!r}, port={port}"
+    (tmp_path / "newest.py").write_text(NEWEST.replace("TRANSPORT", given))
+    if transport == "stdio":
+        offer = offer_of({"command": command[0], "args": command[1:]})
+        assert (offer.title, offer.instructions, offer.others["resource"]) == ("newest", "Add.", 1)
+    else:
+        with subprocess.Popen(command, stderr=-3) as server:
+            wait_until(lambda: reachable(port), 60)
+            path = "sse" if transport == "sse" else "mcp"
+            offer = offer_of({"url": f"http://127.0.0.1:{port}/{path}"})
+            server.terminate()
     assert [tool["name"] for tool in offer.tools] == ["add"], offer.failure
+    assert transport == "sse" or offer.protocol >= "2026-07-28"
 
 
 def reachable(port):

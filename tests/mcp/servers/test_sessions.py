@@ -49,13 +49,16 @@ def offer_at(url: str, limits=QUICK, **entry: object) -> ServerOffer:
 
 
 @pytest.mark.parametrize(
-    ("path", "entry"), [("/mcp", {}), ("/mcp", {"type": "http"}), ("/sse", {"type": "sse"})]
+    ("path", "entry"),
+    [("/mcp", {}), ("/mcp", {"type": "http"}), ("/sse", {"type": "sse"}), ("/sse", {})],
 )
 def test_a_server_at_an_address_is_listed(path, entry):
+    """An old one is tried by SSE."""
     with stub_http() as (base, seen):
         offer = offer_at(base + path, **entry)
     assert (offer.failure, [tool["name"] for tool in offer.tools]) == ("", ["far"])
     assert {headers["Authorization"] for _, headers in seen} == {f"Bearer {KEY}"}
+    assert (seen[-1][0] == "/messages?session=1") == (path == "/sse")
 
 
 def test_no_message_or_address_is_logged(caplog):
@@ -64,14 +67,6 @@ def test_no_message_or_address_is_logged(caplog):
         assert len(offer_at(f"{base}/mcp?key=abcdefgh-123").tools) == 1
     assert "abcdefgh-123" not in caplog.text
     assert "tools/list" not in caplog.text
-
-
-def test_an_old_server_is_tried_by_sse():
-    with stub_http() as (base, seen):
-        offer = offer_at(base + "/sse")
-    assert len(offer.tools) == 1
-    assert seen[0][0] == "/sse"
-    assert seen[-1][0] == "/messages?session=1"
 
 
 @pytest.mark.parametrize(
@@ -95,13 +90,10 @@ def test_an_address_that_does_not_answer_as_it_should(path, kind, words):
     assert words in offer.failure
 
 
-def test_nobody_at_an_address():
+def test_nobody_at_an_address_or_one_that_is_not_secure():
     offer = offer_at("http://127.0.0.1:9/mcp?key=abcdefgh")
     assert offer.kind == "unreachable"
     assert "far: no connection to 127.0.0.1:9: " in offer.failure
-
-
-def test_a_secure_address_that_is_none():
     with stub_http() as (base, _):
         offer = offer_at(base.replace("http:", "https:") + "/mcp")
     assert offer.kind == "tls"
