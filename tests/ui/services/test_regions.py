@@ -8,7 +8,10 @@ from ui.overlap.regions import HIGH, WIDE, _overlap, _wide, regions
 
 
 def crowd(word, count, at, rng):
-    tools = [tool("s", f"get_{word}_{i}", f"Get the {word} of a thing.") for i in range(count)]
+    """Tools of one word, which a third of them say is slow, all at one place."""
+    ends = (" It is slow." if i % 3 == 0 else "" for i in range(count))
+    texts = [f"Get the {word} of a thing.{end}" for end in ends]
+    tools = [tool("s", f"get_{word}_{i}", text) for i, text in enumerate(texts)]
     return tools, rng.normal(at, 0.05, size=(count, 2))
 
 
