@@ -1,12 +1,8 @@
 from dataclasses import replace
-from itertools import chain, combinations
 
 import pytest
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tests.support.decisions import decision_on, logged, undo
-from tests.support.properties import examples
 from toolscope_core.decisions.actions import BY_SEARCH, IN_EVERY_PROMPT
 from toolscope_core.decisions.constraints import (
     constraints,
@@ -481,105 +477,6 @@ def test_a_line_may_name_tools_by_id_only():
 def test_a_line_that_cannot_be_read_is_refused(line, words):
     with pytest.raises(DecisionError, match=words):
         decision_of_row(CATALOG, line)
-
-
-# Properties
-
-
-@st.composite
-def proposals(draw, tools=TOOLS):
-    action = draw(st.sampled_from("accept reject recut split drop canonical edit".split()))
-    names = draw(st.permutations(sorted(tools)).map(lambda order: order[:4]))
-    names = names[: draw(st.integers(2, 4))]
-    reviewer = draw(st.sampled_from(["ann", "bo"]))
-    cut = draw(st.integers(1, len(names) - 1))
-    groups = {"groups": [names[:cut], names[cut:]]}
-    detail = {
-        "recut": groups,
-        "split": groups,
-        "drop": {"drop": names[:cut]},
-        "canonical": {"canonical": names[0]},
-        "edit": {"description": draw(st.sampled_from(["x", "y"]))},
-    }.get(action, {})
-    return decide(action, names, reviewer, tools, **detail)
-
-
-def check_constraints(catalog, asked):
-    together = list(chain.from_iterable(asked.must))
-    assert len(together) == len(set(together))
-    assert not any(
-        {pair.left, pair.right} <= group for group in asked.must for pair in asked.cannot
-    )
-    held = set(chain.from_iterable((*asked.stale, *asked.conflict)))
-    assert held | set(together) <= set(catalog.by_id)
-    assert set(chain.from_iterable(asked.conflict)).isdisjoint(together)
-
-
-class Workbench(RuleBasedStateMachine):
-    """Reviewers decide and take back while the catalog below them changes."""
-
-    def __init__(self):
-        super().__init__()
-        self.catalog = CATALOG
-        self.log = ()
-
-    def add(self, proposal):
-        seen = version_of(proposal.members, self.log)
-        try:
-            row = admit(self.log, proposal, seen if proposal.action != "undo" else None)
-        except DecisionError:
-            return
-        if row not in self.log:
-            self.log += (row,)
-
-    @rule(data=st.data())
-    def decision(self, data):
-        self.add(data.draw(proposals(self.catalog.by_id)))
-
-    @precondition(lambda self: self.log)
-    @rule(data=st.data())
-    def take_back(self, data):
-        self.add(undo(data.draw(st.integers(1, len(self.log)))))
-
-    @rule(name=st.sampled_from("abcdef"), text=st.sampled_from(["one", "two"]))
-    def reimport_with_a_change(self, name, text):
-        tool = replace(self.catalog.by_id[name], description=text)
-        self.catalog = replace_tool(self.catalog, name, tool)
-
-    @invariant()
-    def constraints_are_sound(self):
-        check_constraints(self.catalog, constraints(self.catalog, self.log))
-
-    @invariant()
-    def every_standing_word_holds_or_is_reported(self):
-        asked = constraints(self.catalog, self.log)
-        today = self.catalog.by_id
-        linking = [item for item in active(self.log) if item.action in ("accept", "reject")]
-        for item in linking:
-            alive = all(
-                today[i].fingerprint == m for m, i in zip(item.members, item.ids, strict=True)
-            )
-            later = set(chain.from_iterable(i.members for i in self.log if i.seq > item.seq))
-            if not alive:
-                open_ids = {i for i in item.ids if today[i].fingerprint not in later}
-                if item.action == "accept" and len(open_ids) > 1:
-                    assert any(open_ids <= group for group in asked.stale)
-            elif item.action == "reject":
-                assert {Pair.of(*pair) for pair in combinations(item.ids, 2)} <= asked.cannot
-            else:
-                groups = (*asked.must, *asked.conflict)
-                assert any(set(item.ids) <= group for group in groups)
-
-    @invariant()
-    def the_log_replays(self):
-        replayed = ()
-        for item in self.log:
-            replayed += (admit(replayed, replace(item, seq=0)),)
-        assert replayed == self.log
-
-
-Workbench.TestCase.settings = examples(25, stateful_step_count=15)
-TestWorkbench = Workbench.TestCase
 
 
 def test_a_suspended_decision_contradicts_nothing():

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain, combinations
 
 import pytest
 from hypothesis import given
@@ -15,11 +16,13 @@ from toolscope_core.decisions.log import active, admit, notes
 from toolscope_core.decisions.restore import restoration, with_dependents
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool, canonical_json
 
 TOOLS = tuple(Tool(f"{i}", f"tool {i}", "words") for i in range(6))
 CATALOG = Catalog(TOOLS)
-CHANGED = (replace(tool, description="new words") for tool in TOOLS[:2])
+CHANGED = tuple(replace(tool, description="new words") for tool in TOOLS[:2])
+REWORDED = Catalog((*CHANGED, *TOOLS[2:]))
 NEXT = Catalog(
     (*CHANGED, TOOLS[2], replace(TOOLS[3], id="moved"), TOOLS[4], replace(TOOLS[4], id="copy"))
 )
@@ -111,6 +114,11 @@ ROWS = st.one_of(
         WHO,
     ),
     st.builds(
+        lambda action, places: decision_on([REWORDED.tools[place] for place in places], action),
+        st.sampled_from(["accept", "reject"]),
+        SETS,
+    ),
+    st.builds(
         divided,
         st.sampled_from(["split", "recut", "drop"]),
         st.permutations(range(6)).map(lambda order: order[:4]),
@@ -155,6 +163,37 @@ def test_every_point_of_every_log_comes_back_and_so_does_the_point_before(rows, 
     assert back[: len(log)] == log, "no row is lost"
     forth = restored(back, again)
     assert on_both(forth) == on_both([one for one in back if one.seq <= again])
+
+
+def check_standing(catalog, log):
+    """What people said of tools holds, or it is told that it does not."""
+    asked, today = constraints(catalog, log), catalog.by_id
+    together = [*chain.from_iterable(asked.must)]
+    assert len(together) == len(set(together))
+    assert not any(
+        {pair.left, pair.right} <= group for group in asked.must for pair in asked.cannot
+    )
+    assert {*chain.from_iterable((*asked.stale, *asked.conflict)), *together} <= today.keys()
+    assert {*chain.from_iterable(asked.conflict)}.isdisjoint(together)
+    for item in (one for one in active(log) if one.action in ("accept", "reject")):
+        later = {*chain.from_iterable(one.members for one in log if one.seq > item.seq)}
+        ids = {one for one in item.ids if one not in asked.omitted}
+        undecided = {one for one in ids if today[one].fingerprint not in later}
+        if [today[one].fingerprint for one in item.ids] != [*item.members]:
+            if item.action == "accept" and len(undecided) > 1:
+                assert any(undecided <= group for group in asked.stale)
+        elif item.action == "reject":
+            assert {Pair.of(*pair) for pair in combinations(ids, 2)} <= asked.cannot
+        elif len(ids) > 1:
+            assert any(ids <= group for group in (*asked.must, *asked.conflict))
+
+
+@given(rows=LOGS)
+def test_what_stands_in_a_log_holds_or_is_told_and_the_log_replays(rows):
+    log = admitted(rows)
+    for catalog in (CATALOG, REWORDED):
+        check_standing(catalog, log)
+    assert logged(*(replace(one, seq=0) for one in log)) == log
 
 
 def on_both(log):
