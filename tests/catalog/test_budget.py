@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from tests.support.catalogs import accepting, read_openapi
+from tests.support.catalogs import accepting, answer, component, read_openapi
 from tests.support.catalogs import read_schemas as read
 from tests.support.properties import examples
 from toolscope_core.catalog import parts
@@ -26,15 +26,10 @@ def named(name):
 
 def openapi(operations, schemas):
     def get(row, schema):
-        answer = {"content": {"application/json": {"schema": schema}}}
-        return {"get": {"operationId": f"op{row}", "responses": {"200": answer}}}
+        return {"get": {"operationId": f"op{row}", "responses": {"200": answer(schema)}}}
 
     paths = {f"/p{row}": get(row, schema) for row, schema in enumerate(operations)}
     return read_openapi(paths, components={"schemas": schemas})
-
-
-def component(name):
-    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def size(tool):
@@ -157,9 +152,7 @@ def test_what_fits_is_carried_whole_beside_what_does_not(small_budget):
 
 def shared_parameters(operations, parameters):
     """Many paths that are one item, whose parameters all of them would carry."""
-    listed = [
-        {"name": f"q{i}", "in": "query", "schema": {"type": "string"}} for i in range(parameters)
-    ]
+    listed = [{"name": f"q{i}", "in": "query", "schema": {}} for i in range(parameters)]
     item = {"get": {"responses": {}, "description": "Reads."}, "parameters": listed}
     paths = {f"/p{i}": {"$ref": "#/components/pathItems/one"} for i in range(operations)}
     return read_openapi(paths, components={"pathItems": {"one": item}})
@@ -202,8 +195,7 @@ def read_form(form, schemas, start="S0"):
     if form == "tool":
         schema = {"type": "object", "$defs": named, "allOf": [top, top]}
         return read(schema)
-    body = {"content": {"application/json": {"schema": top}}}
-    operation = {"operationId": "a", "requestBody": body, "responses": {}}
+    operation = {"operationId": "a", "requestBody": answer(top), "responses": {}}
     return read_openapi({"/a": {"post": operation}}, components={"schemas": named})
 
 

@@ -10,7 +10,6 @@ from toolscope_core.catalog.clients.switches import client_files, switches_of
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.cluster import Cluster, Document
-from toolscope_core.model.plan import Relabel
 
 
 def cluster(members, canonical, kind="prune", description="Said."):
@@ -150,11 +149,5 @@ def test_hostile_server_names_stay_inside_their_place():
 
 def test_a_renamed_toolset_keeps_the_servers_names():
     plan = planned(cluster(MAILS, "alpha/send_mail"))
-    renamed = replace(
-        plan,
-        relabels=tuple(
-            replace(row, new_name="other") if isinstance(row, Relabel) else row
-            for row in plan.relabels
-        ),
-    )
-    assert client_files(renamed) == client_files(plan)
+    renamed = tuple(replace(row, new_name="other") for row in plan.relabels)
+    assert client_files(replace(plan, relabels=renamed)) == client_files(plan)
