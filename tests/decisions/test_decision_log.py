@@ -68,9 +68,7 @@ def sets(text):
         ([decide("split", "abcde", groups=["ab", "cd", "e"])], "ab cd", "ac ad ae bc bd be ce de"),
         ([decide("drop", "abcd", drop="cd")], "ab", "ac bc ad bd"),
         ([decide("recut", "abc", groups=["a", "b", "c"])], "", "ab ac bc"),
-        ([decide("drop", "abc", drop="bc")], "", "ab ac"),
         ([decide("accept", "ab"), decide("accept", "bc"), decide("accept", "ef")], "abc ef", ""),
-        ([decide("accept", "ab"), decide("reject", "bc")], "ab", "bc"),
         ([decide("accept", "ab"), undo(1)], "", ""),
         ([decide("canonical", "ab", canonical="b"), decide("edit", "ab", name="x")], "", ""),
     ],
@@ -162,9 +160,6 @@ def test_a_changed_member_suspends_what_joins_and_is_stale():
     log = logged(decide("accept", "abc"), decide("accept", "de"))
     asked = constraints(changed(CATALOG, "a"), log)
     assert asked == Constraints(must=sets("de"), stale=sets("abc"))
-
-
-def test_a_changed_member_keeps_the_unchanged_apart():
     asked = constraints(changed(CATALOG, "a"), logged(decide("reject", "abc")))
     assert asked == Constraints(cannot=pairs("bc"), doubtful=pairs("ab ac"))
 
@@ -201,15 +196,12 @@ def test_a_member_that_left_is_left_out():
     assert asked == Constraints(must=sets("bc"), cannot=pairs("bd cd"))
 
 
-def test_a_renamed_id_is_the_same_member():
-    today = replace_tool(CATALOG, "a", replace(TOOLS["a"], id="z"))
-    assert constraints(today, logged(decide("accept", "ab"))).must == sets("bz")
-
-
-def test_an_id_that_another_member_took_over_is_no_change():
-    without = replace_tool(replace_tool(CATALOG, "a"), "b", replace(TOOLS["b"], id="a"))
-    asked = constraints(without, logged(decide("accept", "abc")))
-    assert asked == Constraints(must=sets("ac"))
+def test_a_renamed_id_is_the_same_member_and_may_be_that_of_one_that_left():
+    log, other_id = logged(decide("accept", "abc")), replace(TOOLS["b"], id="z")
+    assert constraints(replace_tool(CATALOG, "b", other_id), log).must == sets("acz")
+    taken_over = replace_tool(CATALOG, "a")
+    taken_over = replace_tool(taken_over, "b", replace(other_id, id="a"))
+    assert constraints(taken_over, log) == Constraints(must=sets("ac"))
 
 
 def test_copies_are_told_apart_by_their_recorded_ids():
@@ -226,12 +218,8 @@ def test_copies_are_told_apart_by_their_recorded_ids():
 
 
 def test_joined_groups_that_hold_a_separated_pair_are_in_conflict_and_not_enforced():
-    log = (
-        replace(decide("accept", "ab"), seq=1),
-        replace(decide("accept", "bc"), seq=2),
-        replace(decide("reject", "ac"), seq=3),
-        replace(decide("accept", "de"), seq=4),
-    )
+    said = (("accept", "ab"), ("accept", "bc"), ("reject", "ac"), ("accept", "de"))
+    log = tuple(replace(decide(*one), seq=seq) for seq, one in enumerate(said, 1))
     asked = constraints(CATALOG, log)
     assert asked == Constraints(sets("de"), pairs("ac"), conflict=sets("abc"))
 
@@ -249,7 +237,6 @@ def as_family(decision):
         ([as_family(decide("accept", "abc"))], "abc"),
         ([as_family(decide("drop", "abcd", drop="d"))], "abc"),
         ([as_family(decide("split", "abcde", groups=["ab", "cd", "e"]))], "ab cd"),
-        ([as_family(decide("drop", "ab", drop="b"))], ""),
         ([as_family(decide("reject", "ab"))], ""),
         ([as_family(decide("accept", "ab")), undo(1)], ""),
         ([decide("accept", "ab"), decide("accept", "bc", relation="duplicate")], ""),
@@ -301,6 +288,9 @@ def test_admitted_decisions_are_numbered_and_an_undo_names_what_it_retracts():
     assert [item.seq for item in log] == [1, 2, 3]
     assert (log[1].members, log[1].ids) == (fps("ab"), ("a", "b"))
     assert active(log) == log[2:]
+    for seq, words in ((2, "itself an undo"), (1, "already taken back: decision 2")):
+        with pytest.raises(DecisionError, match=words):
+            admit(log, undo(seq))
 
 
 @pytest.mark.parametrize(
@@ -309,9 +299,9 @@ def test_admitted_decisions_are_numbered_and_an_undo_names_what_it_retracts():
         ([decide("reject", "ab", "bo")], decide("accept", "abc"), "decision 1"),
         ([decide("accept", "ab", "bo")], decide("reject", "abc"), "decision 1"),
         (
-            [decide("accept", "ab"), decide("accept", "ef"), decide("accept", "bc", "bo")],
+            [decide("accept", "ab"), decide("accept", "bc", "bo")],
             decide("reject", "ac"),
-            "decision 3",
+            "decision 2",
         ),
         (
             [decide("accept", "ab"), decide("accept", "cd"), decide("reject", "ad", "bo")],
@@ -342,17 +332,14 @@ def test_copies_kept_apart_may_not_be_joined():
     [
         (decide("accept", "a"), "at least 2"),
         (decide("edit", "", name="x"), "at least 1"),
-        (replace(decide("accept", "ab"), ids=("a", "a")), "its own tool id"),
         (replace(decide("accept", "ab"), ids=("a",)), "its own tool id"),
         (decide("accept", "ab", reviewer=" "), "no reviewer"),
-        (decide("split", "abc", groups=["ab"]), "do not divide"),
         (decide("split", "abc", groups=["ab", "bc"]), "do not divide"),
         (decide("split", "ab", groups=["ab"]), "do not divide"),
-        (decide("split", "ab", groups=["a", "b", ""]), "do not divide"),
         (replace(decide("accept", "ab"), action="split"), "list of lists"),
         (replace(decide("reject", "ab"), action="split", detail={"groups": [1]}), "list of texts"),
+        (decide("drop", "abcdef", drop="abcdef"), "not all, of a, b, c, d, e and 1 more"),
         (decide("drop", "ab", drop=""), "not all"),
-        (decide("drop", "ab", drop="ab"), "not all"),
         (decide("drop", "abc", drop="d"), "not all"),
         (replace(decide("accept", "ab"), action="drop"), "list of texts"),
         (decide("canonical", "ab", canonical="c"), "no member"),
@@ -362,20 +349,13 @@ def test_copies_kept_apart_may_not_be_joined():
         (decide("edit", "ab", name=7), "not blank"),
         (decide("edit", "ab", description=7), "is 7; give a text"),
         (decide("edit", "ab", schema=[]), r"is \[\]; give a JSON object"),
-        (decide("edit", "ab", renames=[]), "old and new"),
         (decide("edit", "ab", renames={"x": 1}), "old and new"),
         (undo(9), "no decision 9"),
-        (undo(None), "no decision None"),
     ],
 )
 def test_a_malformed_decision_is_refused(proposal, words):
     with pytest.raises(DecisionError, match=words):
         admit(logged(decide("accept", "ef")), proposal)
-
-
-def test_long_lists_of_tools_are_cut_in_messages():
-    with pytest.raises(DecisionError, match="a, b, c, d, e and 1 more"):
-        admit((), decide("drop", "abcdef", drop="abcdef"))
 
 
 def test_an_undo_is_refused_with_the_list_when_later_decisions_build_on_it():
@@ -389,14 +369,6 @@ def test_an_undo_is_refused_with_the_list_when_later_decisions_build_on_it():
         admit(log, undo(1))
     assert "decision 3" not in str(refusal.value)
     assert admit(log, undo(4)).seq == 5
-
-
-def test_an_undo_is_not_undone_and_nothing_twice():
-    log = logged(decide("accept", "ab"), undo(1))
-    with pytest.raises(DecisionError, match="itself an undo"):
-        admit(log, undo(2))
-    with pytest.raises(DecisionError, match="already taken back: decision 2"):
-        admit(log, undo(1))
 
 
 @pytest.mark.case(70)
@@ -414,10 +386,9 @@ def test_a_stale_version_is_refused_with_who_did_what():
 def test_the_versions_of_many_are_those_of_each():
     log = logged(decide("accept", "ab"), decide("accept", "cd"))
     forms = [fps("ab"), fps("cd"), fps("ef"), fps("bc")]
-    assert versions_of(forms, log) == [version_of(form, log) for form in forms]
-    assert len(set(versions_of(forms, log))) == 4
-    assert versions_of(forms, log)[2:3] == versions_of(forms[2:3], ())
-    assert versions_of(forms, log)[3] != version_of(fps("bc"), log[:1])
+    found = versions_of(forms, log)
+    assert found == [version_of(form, log) for form in forms] and len(set(found)) == 4
+    assert found[2:3] == versions_of(forms[2:3], ()) and found[3] != version_of(forms[3], log[:1])
 
 
 def test_a_version_ignores_decisions_on_other_tools_and_notices_an_undo():
@@ -430,13 +401,7 @@ def test_a_version_ignores_decisions_on_other_tools_and_notices_an_undo():
 
 
 @pytest.mark.parametrize(
-    "proposal",
-    [
-        decide("accept", "ab"),
-        decide("reject", "ab"),
-        decide("split", "abc", groups=["ab", "c"]),
-        decide("drop", "abc", drop="c"),
-    ],
+    "proposal", [decide("accept", "ab"), decide("split", "abc", groups=["ab", "c"])]
 )
 def test_a_double_click_adds_nothing(proposal):
     seen = version_of(proposal.members, ())
@@ -450,10 +415,9 @@ def test_a_double_click_adds_nothing(proposal):
 
 
 def test_a_line_may_name_tools_by_id_only():
-    line = {
-        **{"action": "split", "ids": ["a", "b", "c"], "reviewer": "ann", "at": "2026-01-02"},
-        "detail": {"groups": [["a", "c"], [TOOLS["b"].fingerprint]]},
-    }
+    said = {"reviewer": "ann", "at": "2026-01-02"}
+    groups = {"groups": [["a", "c"], [*fps("b")]]}
+    line = {"action": "split", "ids": ["a", "b", "c"], "detail": groups, **said}
     assert decision_of_row(CATALOG, line) == decide("split", "abc", groups=["ac", "b"])
     chosen = {"action": "canonical", "ids": ["a"], "detail": {"canonical": "a", "note": "a"}}
     assert decision_of_row(CATALOG, chosen).detail == {"canonical": fps("a")[0], "note": "a"}
@@ -467,10 +431,8 @@ def test_a_line_may_name_tools_by_id_only():
         ({"action": "accept", "ids": ["a", "x"]}, "tool id 'x'"),
         ({"action": "accept", "members": ["x"]}, "fingerprint 'x'"),
         ({"action": "accept", "ids": "ab"}, "ids is 'ab'"),
-        ({"action": "accept", "members": [1]}, r"members is \[1\]"),
         ({"action": "accept", "ids": ["a"], "detail": [1]}, "give an object"),
         ({"action": "undo", "seq": "1"}, "whole number"),
-        ({"action": "accept", "ids": ["a", "b"], "at": "\x00"}, "give a time such as"),
         ({"action": "accept", "ids": ["a", "b"], "at": "\ud800"}, "give a time such as"),
     ],
 )
@@ -518,13 +480,10 @@ def test_a_decision_in_parts_by_the_ids_it_had():
 
 
 def test_a_canonical_may_choose_the_kind_which_stays_until_another_is_chosen():
-    pair = ("a", "b")
-    log = (
-        replace(decide("canonical", "ab", canonical="a", kind="prune"), seq=1),
-        replace(decide("canonical", "ab", canonical="b"), seq=2),
-    )
-    assert edits(CATALOG, log)[frozenset(pair)] == Edit("b", kind="prune")
-    router = replace(decide("canonical", "ab", canonical="b", kind="router"), seq=3)
-    assert edits(CATALOG, (*log, router))[frozenset(pair)].kind == "router"
+    said = ({"canonical": "a", "kind": "prune"}, {"canonical": "b"})
+    log = logged(*(decide("canonical", "ab", **one) for one in said))
+    assert edits(CATALOG, log) == {frozenset("ab"): Edit("b", kind="prune")}
+    router = logged(decide("canonical", "ab", canonical="b", kind="router"), log=log)
+    assert edits(CATALOG, router)[frozenset("ab")].kind == "router"
     with pytest.raises(DecisionError, match="'both'; give prune or router"):
         check_form(decide("canonical", "ab", canonical="a", kind="both"))

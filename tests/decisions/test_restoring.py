@@ -58,9 +58,7 @@ def threshold(value):
 
 
 def test_what_builds_on_a_decision_goes_back_with_it_newest_first():
-    log = logged(
-        of("accept", 0, 1), of("accept", 0, 1, 2), of("accept", 1, 2, 3), of("accept", 4, 5)
-    )
+    log = logged(*(of("accept", *ids) for ids in ((0, 1), (0, 1, 2), (1, 2, 3), (4, 5))))
     assert [one.seq for one in with_dependents(log, {1})] == [3, 2, 1]
     assert [one.seq for one in with_dependents(log, {4, 2})] == [4, 3, 2]
     with pytest.raises(DecisionError, match="came later"):
@@ -94,12 +92,9 @@ def test_notes_stay_and_name_their_decision():
 
 def divided(action, order, cut, reviewer):
     """A split, recut or drop of the tools in this order, cut after so many."""
-    one, other = order[:cut], order[cut:]
     tools = [TOOLS[at].fingerprint for at in order]
-    parts = [tools[: len(one)], tools[len(one) :]]
-    if action == "drop":
-        return of("drop", *one, *other, reviewer=reviewer, drop=parts[0])
-    return of(action, *one, *other, reviewer=reviewer, groups=parts)
+    detail = {"drop": tools[:cut]} if action == "drop" else {"groups": [tools[:cut], tools[cut:]]}
+    return of(action, *order, reviewer=reviewer, **detail)
 
 
 PLACES = st.integers(0, 5)

@@ -84,13 +84,11 @@ def test_a_tool_left_out_has_no_image_and_is_in_no_merge(example):
     rest = set(merged(before, 3).members) - {gone}
     assert any(rest <= set(c.members) for c in plan.clusters), "the others stay together"
     bundle = files(example, log)
-    entries = json.loads(bundle["relabel.json"])["entries"]
-    assert {"status": "removed", "new_id": None}.items() <= next(
-        e for e in entries if e["old_id"] == gone
-    ).items()
+    entries = {e["old_id"]: e for e in json.loads(bundle["relabel.json"])["entries"]}
+    assert (entries[gone]["status"], entries[gone]["new_id"]) == ("removed", None)
     assert json.loads(bundle["manifest.json"])["counts"]["tools_removed"] == 1
     assert gone in bundle["README.md"].decode()
-    phi = {e["old_id"]: e["new_id"] for e in entries}
+    phi = {old: e["new_id"] for old, e in entries.items()}
     other = next(old for old, new in phi.items() if new == old)
     asked = {"gold": [gone, other], "calls": [{"tool": gone, "arguments": {}}]}
     query = relabel_query(asked, phi, {})
@@ -137,12 +135,7 @@ def test_a_new_name_or_parameter_needs_a_gateway_and_gets_an_argument_map(exampl
     inside = {m for c in plan_merge(example, (), ALL).clusters for m in c.members}
     tool = next(t for t in example.catalog.tools if t.id not in inside and t.parameters)
     old = tool.parameters[0].name
-    properties = {
-        ("renamed" if name == old else name): value
-        for name, value in tool.schema["properties"].items()
-    }
-    required = ["renamed" if name == old else name for name in tool.schema.get("required", [])]
-    schema = {**tool.schema, "properties": properties, "required": required}
+    schema = json.loads(json.dumps(tool.schema).replace(json.dumps(old), '"renamed"'))
     detail = {"name": "our_name", "schema": schema, "renames": {old: "renamed"}}
     log = logged(example, edit(tool.id, **detail))
     without = plan_merge(example, log, PlanConfig(accept="none"))
@@ -193,11 +186,8 @@ def test_the_document_of_an_accepted_merge_outweighs_that_of_a_member(example):
     cluster = merged(plan_merge(example, (), ALL))
     log = logged(example, edit(cluster.canonical, description="Alone."))
     assert written(plan_merge(example, log, ALL), cluster.canonical).description != "Alone."
-    apart = logged(
-        example,
-        {"action": "reject", "ids": cluster.members},
-        edit(cluster.canonical, description="Alone."),
-    )
+    reject = {"action": "reject", "ids": cluster.members}
+    apart = logged(example, reject, edit(cluster.canonical, description="Alone."))
     assert written(plan_merge(example, apart, ALL), cluster.canonical).description == "Alone."
 
 
@@ -217,10 +207,8 @@ def test_an_applied_threshold_is_the_cut_of_the_plan_until_it_is_taken_back(exam
     back = (*log, admit(log, decision_of_row(example.catalog, undo(1))))
     assert thresholds_of(example, back) == own
     assert plan_merge(example, back, PlanConfig()) == before
-    low = logged(example, threshold(0.0, 0.0))
-    assert thresholds_of(example, low) == MergeThresholds(own.similarity, 0.5), (
-        "what was not judged is not proposed"
-    )
+    low = thresholds_of(example, logged(example, threshold(0.0, 0.0)))
+    assert low == MergeThresholds(own.similarity, 0.5), "what was not judged is not proposed"
 
 
 def undo(seq):
@@ -233,16 +221,13 @@ def test_a_bundle_is_rebuilt_from_its_decisions_whatever_they_are(example, tmp_p
     pairs = [c for c in clusters if len(c.members) == 2][:3]
     free = [t.id for t in example.catalog.tools if not any(t.id in c.members for c in clusters)]
     groups = [list(big.members[:-1]), [big.members[-1]]]
+    chosen = {"canonical": pairs[1].members[1]}
     log = logged(
         example,
         {"action": "recut", "ids": big.members, "detail": {"groups": groups}},
         {"action": "accept", "ids": big.members[:-1], "detail": {"relation": "duplicate"}},
         {"action": "reject", "ids": pairs[0].members},
-        {
-            "action": "canonical",
-            "ids": pairs[1].members,
-            "detail": {"canonical": pairs[1].members[1]},
-        },
+        {"action": "canonical", "ids": pairs[1].members, "detail": chosen},
         {"action": "propose", "ids": free[:2]},
         edit(free[2], description="Ours."),
         edit(free[3], name="our_own"),
@@ -251,8 +236,7 @@ def test_a_bundle_is_rebuilt_from_its_decisions_whatever_they_are(example, tmp_p
         omit(free[5]),
         undo(10),
     )
-    actions = [one.action for one in log]
-    assert len(set(actions)) == 9
+    assert len({one.action for one in log}) == 9
     for config in (ALL, PlanConfig("auto"), PlanConfig("none", routers=True)):
         first = files(example, log, config)
         (tmp_path / "decisions.jsonl").write_bytes(first["decisions.jsonl"])
