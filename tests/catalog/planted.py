@@ -110,7 +110,14 @@ HIDDEN = {
     "annotation marks": "\ufff9\ufffb",
 }
 
-PLACES = ("description", "parameter", "enum", "title", "unknown field")
+PLACES = {
+    "description": "description",
+    "parameter": "schema/properties/note/description",
+    "enum": "schema/properties/note/enum/0",
+    "title": "annotations/title",
+    "unknown field": "raw/x-note/0",
+}
+"""Where an agent reads a text, and what findings call the place."""
 
 
 def plant(tool, text, place="description"):

@@ -113,8 +113,10 @@ def test_an_older_store_is_migrated(store, store_url, monkeypatch):
     newer = Store(store_url, backed_up=True)
     assert read_log(newer, record.id) == ()
     assert tables_of(newer)["later"] == {"x"}
+    with newer.write() as session:
+        session.connection().execute(text("ALTER TABLE job ADD COLUMN note TEXT"))
     newer.close()
-    Store(store_url).close()  # no step is applied twice
+    Store(store_url).close()  # no step is applied twice, and a column that is added does no harm
 
 
 @pytest.mark.case(2)
@@ -150,26 +152,17 @@ def test_a_store_of_an_earlier_state_is_called_so_and_left(store, store_url, sta
     with store.write() as session:
         for statement in statements:
             session.connection().execute(text(statement))
+        session.connection().execute(text("ALTER TABLE job ADD COLUMN note TEXT"))
     before = tables_of(store)
     with pytest.raises(StoreError, match=r"earlier development state.*decisions\.jsonl"):
         Store(store_url)
     assert tables_of(store) == before
 
 
-@pytest.mark.case(85)
-def test_columns_that_somebody_added_do_no_harm(store, store_url):
-    with store.write() as session:
-        session.connection().execute(text("ALTER TABLE job ADD COLUMN note TEXT"))
-    Store(store_url).close()
-
-
 def test_the_tables_of_another_program_are_refused(store, store_url):
-    for statement in (
-        "ALTER TABLE migration RENAME COLUMN name TO version",
-        "DROP TABLE migration",
-    ):
+    for change in ("ALTER TABLE migration RENAME COLUMN name TO version", "DROP TABLE migration"):
         with store.write() as session:
-            session.connection().execute(text(statement))
+            session.connection().execute(text(change))
         with pytest.raises(StoreError, match="another program; choose another one"):
             Store(store_url)
 
@@ -207,10 +200,7 @@ def test_a_url_that_names_no_database_is_refused(bad):
     "url",
     [
         "postgresql://ann:secret@host:port/name",
-        "postgresql:secret",
         "postgresql://ann:se@secret@host/name",
-        "postgresql://ann:secret@host",
-        "mysql://ann:secret@host/name",
         "postgres//ann:secret@host/name",
         "postgresql://ann:secret@127.0.0.1:1/name",
         "postgresql://ann@127.0.0.1:1/name?password=secret",

@@ -1,7 +1,6 @@
 import pytest
 
 from toolscope_core.model.errors import StoreError
-from toolscope_core.store.catalog_rows import delete_catalog
 from toolscope_core.store.experiment_rows import (
     delete_experiment,
     get_experiment,
@@ -36,7 +35,7 @@ def test_they_are_listed_for_all_versions_of_a_catalog_the_newest_first(store, s
     assert all(item.result is None for item in listed)
 
 
-def test_they_go_one_by_one_or_with_their_catalog(store, save):
+def test_they_go_one_by_one(store, save):
     one = save("one", "a")
     numbers = [open_experiment(store, one, "stress", {"n": n}).number for n in range(2)]
     delete_experiment(store, numbers[0])
@@ -46,5 +45,3 @@ def test_they_go_one_by_one_or_with_their_catalog(store, save):
         get_experiment(store, numbers[0])
     with pytest.raises(StoreError, match="has no experiment"):
         keep_result(store, numbers[0], {}, 0.0, is_done=True)
-    delete_catalog(store, "one")
-    assert list_experiments(store, save("one", "a")) == ()
