@@ -4,6 +4,7 @@ is, and several ways to write it.
 
 from dataclasses import replace
 
+from tests.support.catalogs import accepting
 from toolscope_core.model.tool import Tool
 
 WORDING = {
@@ -144,8 +145,8 @@ def of(findings, tool_id):
 
 
 def _flat(name, description, **parameters):
-    properties = {key: {"type": "string", "description": text} for key, text in parameters.items()}
-    return Tool(name, name, description, schema={"type": "object", "properties": properties})
+    parts = {key: {"type": "string", "description": text} for key, text in parameters.items()}
+    return Tool(name, name, description, schema=accepting(**parts))
 
 
 NO_SERVERS = (

@@ -32,18 +32,16 @@ for path in paths:
 print(json.dumps(seen))
 """
 
+PASSWORDS = {"$ref": "file:///etc/passwd"}
 HOSTILE = {
     "remote.json": {"name": "a", "inputSchema": {"$ref": "http://127.0.0.1:9/x", "properties": {}}},
-    "file.json": {
-        "name": "a",
-        "inputSchema": {"properties": {"x": {"$ref": "file:///etc/passwd"}}},
-    },
+    "file.json": {"name": "a", "inputSchema": {"properties": {"x": PASSWORDS}}},
     "api.json": {
         "openapi": "3.1.0",
         "servers": [{"url": "http://127.0.0.1:9"}],
         "paths": {
             "/x": {"$ref": "http://127.0.0.1:9/y"},
-            "/z": {"post": {"requestBody": {"$ref": "file:///etc/passwd"}}},
+            "/z": {"post": {"requestBody": PASSWORDS}},
         },
     },
     "client.json": {"mcpServers": {"a": {"command": "touch", "args": ["started"]}}},

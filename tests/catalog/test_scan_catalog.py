@@ -165,11 +165,6 @@ def test_a_secret_taken_behind_the_back_of_the_user_is_blocked(text, is_blocked)
     assert (("steals-secret", "block") in codes) == is_blocked
 
 
-def test_the_path_of_a_file_of_settings_is_no_secret():
-    tool = with_parameter("env_file", "Path of the .env file with the settings of the build.")
-    assert scan_catalog((tool,)) == ()
-
-
 def test_a_name_that_servers_share_does_not_cover_a_rule_for_the_other():
     stranger = Tool("far/one", "one", "search_notes is deprecated.", server="far")
     cover = Tool("far/search_notes", "search_notes", "Finds.", server="far")
@@ -177,12 +172,12 @@ def test_a_name_that_servers_share_does_not_cover_a_rule_for_the_other():
 
 
 def test_prose_and_the_own_name_are_no_citation():
-    tools = (
-        Tool("a", "search", "Search and send a list."),
-        Tool("b", "send", "Send what a search found; send_now, research."),
-        Tool("c", "get_it", "get_it returns it."),
-    )
-    assert scan_catalog(tools) == ()
+    texts = {
+        "search": "Search and send a list.",
+        "send": "Send what a search found; send_now, research.",
+        "get_it": "get_it returns it.",
+    }
+    assert scan_catalog([Tool(name, name, text) for name, text in texts.items()]) == ()
 
 
 @pytest.mark.parametrize(
@@ -219,11 +214,11 @@ def test_a_habit_of_a_server_is_told():
     assert {item.severity for item in scan_catalog(tools[:2])} == {"warn"}
 
 
-@pytest.mark.parametrize(
-    "name", ["key", "token_count", "sort_keys", "passage", "secretary", "note"]
-)
-def test_ordinary_parameters_pass(name):
-    assert scan_catalog((with_parameter(name, "Which one."),)) == ()
+def test_ordinary_parameters_pass():
+    for name in ("key", "token_count", "sort_keys", "passage", "secretary", "note"):
+        assert scan_catalog((with_parameter(name, "Which one."),)) == ()
+    settings = with_parameter("env_file", "Path of the .env file with the settings of the build.")
+    assert scan_catalog((settings,)) == ()
 
 
 LETTER = "Sends a letter to one person, with a subject and a body."

@@ -87,7 +87,10 @@ def vocabulary(tmp_path, monkeypatch):
 def tiktoken(monkeypatch):
     """What takes the place of tiktoken, and counts words."""
     module = Mock()
-    module.get_encoding().encode = lambda text, *, disallowed_special: [*disallowed_special, *text.split()]
+    module.get_encoding().encode = lambda text, *, disallowed_special: [
+        *disallowed_special,
+        *text.split(),
+    ]
     module.get_encoding.reset_mock()
     monkeypatch.setitem(sys.modules, "tiktoken", module)
     return module

@@ -66,8 +66,8 @@ def test_what_builds_on_a_decision_goes_back_with_it_newest_first():
 
 
 def test_an_edit_made_again_keeps_its_place_before_later_ones():
-    log = logged(of("edit", 0, description="one"), of("edit", 0, description="two"))
-    log = logged(undo(1, "bob"), log=log)
+    edits_made = [of("edit", 0, description=text) for text in ("one", "two")]
+    log = logged(*edits_made, undo(1, "bob"))
     way = restoration(log, 2)
     assert [one.seq for one in way.back] == [2]
     assert [one.detail["description"] for one in way.again] == ["one", "two"]
@@ -97,21 +97,21 @@ def divided(action, order, cut, reviewer):
     return of(action, *order, reviewer=reviewer, **detail)
 
 
+def worded(text):
+    return [{"expanded": text, "questions": []}]
+
+
 PLACES = st.integers(0, 5)
 WHO = st.sampled_from(["ann", "bob"])
 SETS = st.sets(PLACES, min_size=2, max_size=4).map(sorted)
 TEXTS = st.sampled_from(["a", "b", "c"])
 ROWS = st.one_of(
     st.builds(
-        lambda action, places, who: of(action, *places, reviewer=who),
+        lambda action, places, who, tools: decision_on([tools[at] for at in places], action, who),
         st.sampled_from(["accept", "reject", "propose"]),
         SETS,
         WHO,
-    ),
-    st.builds(
-        lambda action, places: decision_on([REWORDED.tools[place] for place in places], action),
-        st.sampled_from(["accept", "reject"]),
-        SETS,
+        st.sampled_from([TOOLS, TOOLS, REWORDED.tools]),
     ),
     st.builds(
         divided,
@@ -121,18 +121,11 @@ ROWS = st.one_of(
         WHO,
     ),
     st.builds(lambda places: of("canonical", *places, canonical=places[0]), SETS),
-    st.builds(
-        lambda places, text: of("edit", *sorted(places), description=text),
-        st.sets(PLACES, min_size=1, max_size=3),
-        TEXTS,
-    ),
+    st.builds(lambda places, text: of("edit", *places, description=text), SETS, TEXTS),
+    st.builds(lambda place, text: of("edit", place, description=text), PLACES, TEXTS),
     st.builds(lambda place: of("omit", place, reason="old"), PLACES),
     st.builds(lambda place, text: of("owner", place, owner=text), PLACES, TEXTS),
-    st.builds(
-        lambda place, text: of("augment", place, variants=[{"expanded": text, "questions": []}]),
-        PLACES,
-        TEXTS,
-    ),
+    st.builds(lambda place, text: of("augment", place, variants=worded(text)), PLACES, TEXTS),
     st.builds(lambda place, text: of("flag", place, note=text), PLACES, TEXTS),
     st.builds(lambda place, text: of("note", place, about="k", note=text), PLACES, TEXTS),
     st.builds(threshold, st.sampled_from([0.5, 0.8])),

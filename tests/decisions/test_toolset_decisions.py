@@ -11,7 +11,6 @@ from tests.merging.test_pipeline import analysed
 from tests.support.catalogs import example_catalog
 from tests.support.properties import examples
 from toolscope_core.decisions.decision_lines import decision_of_row
-from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.calls import relabel_query
@@ -213,33 +212,3 @@ def test_an_applied_threshold_is_the_cut_of_the_plan_until_it_is_taken_back(exam
 
 def undo(seq):
     return {"action": "undo", "reviewer": "ann", "detail": {"retracts": seq}}
-
-
-def test_a_bundle_is_rebuilt_from_its_decisions_whatever_they_are(example, tmp_path):
-    clusters = plan_merge(example, (), PlanConfig()).clusters
-    big = next(c for c in clusters if len(c.members) > 2)
-    pairs = [c for c in clusters if len(c.members) == 2][:3]
-    free = [t.id for t in example.catalog.tools if not any(t.id in c.members for c in clusters)]
-    groups = [list(big.members[:-1]), [big.members[-1]]]
-    chosen = {"canonical": pairs[1].members[1]}
-    log = logged(
-        example,
-        {"action": "recut", "ids": big.members, "detail": {"groups": groups}},
-        {"action": "accept", "ids": big.members[:-1], "detail": {"relation": "duplicate"}},
-        {"action": "reject", "ids": pairs[0].members},
-        {"action": "canonical", "ids": pairs[1].members, "detail": chosen},
-        {"action": "propose", "ids": free[:2]},
-        edit(free[2], description="Ours."),
-        edit(free[3], name="our_own"),
-        omit(free[4], pairs[2].members[0]),
-        threshold(0.7, 0.8),
-        omit(free[5]),
-        undo(10),
-    )
-    assert len({one.action for one in log}) == 9
-    for config in (ALL, PlanConfig("auto"), PlanConfig("none", routers=True)):
-        first = files(example, log, config)
-        (tmp_path / "decisions.jsonl").write_bytes(first["decisions.jsonl"])
-        again = read_decisions(example.catalog, tmp_path / "decisions.jsonl")
-        assert again == log
-        assert files(example, again, config) == first

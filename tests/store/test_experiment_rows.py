@@ -12,7 +12,8 @@ from toolscope_core.store.experiment_rows import (
 
 def test_one_that_was_broken_off_is_gone_on_with_and_a_done_one_is_not(store, save):
     one = save("one", "a")
-    first = open_experiment(store, one, "sweep", {"knob": "θ \ud800"})
+    setup = {"knob": "θ \ud800"}
+    first = open_experiment(store, one, "sweep", setup)
     assert (first.result, first.is_done, first.seconds) == ({}, False, 0.0)
     keep_result(store, first.number, {"points": [1]}, 2.5, is_done=False)
     again = open_experiment(store, one, "sweep", {"knob": "θ \ud800"})
