@@ -13,11 +13,10 @@ from toolscope_core.model.cluster import Cluster, Document
 
 
 def cluster(members, canonical, kind="prune", description="Said."):
-    members = sorted(members, key=lambda tool: tool.id)
-    kept = next(tool for tool in members if tool.id == canonical)
+    (kept,) = (tool for tool in members if tool.id == canonical)
     return Cluster(
         id=canonical,
-        members=tuple(tool.id for tool in members),
+        members=tuple(sorted(tool.id for tool in members)),
         canonical=canonical,
         kind=kind,
         state="accepted",
@@ -94,10 +93,7 @@ def test_clients_that_search_are_told_what_is_in_every_prompt():
     shown = {"list_files": {"defer_loading": False}, "send_mail": {"defer_loading": False}}
     assert (alpha["mcp_server_name"], alpha["configs"]) == ("alpha", shown)
     gone = {"post": {"enabled": False}, "send_mail": {"enabled": False}}
-    assert beta == {
-        **{"type": "mcp_toolset", "mcp_server_name": "beta", "configs": gone},
-        "default_config": {"defer_loading": True},
-    }
+    assert (beta["configs"], beta["default_config"]) == (gone, {"defer_loading": True})
     assert always_visible(files) == ["alpha_list_files", "alpha_send_mail"]
 
 

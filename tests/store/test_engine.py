@@ -3,6 +3,7 @@
 import importlib
 import multiprocessing
 import sys
+from contextlib import closing
 
 import pytest
 from sqlalchemy import inspect, text
@@ -78,21 +79,18 @@ def test_a_closed_store_opens_again_with_what_it_held(store, store_url):
     record = save_catalog(store, "n", CATALOG)
     store.close()
     assert list_catalogs(store) == (record,)
-    again = Store(store_url)
-    assert list_catalogs(again) == (record,)
-    again.close()
+    with closing(Store(store_url)) as again:
+        assert list_catalogs(again) == (record,)
 
 
 def test_a_writer_waits_for_another_and_then_says_so(store_url, monkeypatch):
     monkeypatch.setattr(engine, "BUSY_SECONDS", 0.1)
-    store, other = Store(store_url), Store(store_url)
-    with other.write():
-        with pytest.raises(StoreError, match="locked; close that program or try again"):
-            save_catalog(store, "n", CATALOG)
-        assert list_catalogs(store) == (), "nobody waits to read"
-    assert save_catalog(store, "n", CATALOG).number == 1
-    store.close()
-    other.close()
+    with closing(Store(store_url)) as store, closing(Store(store_url)) as other:
+        with other.write():
+            with pytest.raises(StoreError, match="locked; close that program or try again"):
+                save_catalog(store, "n", CATALOG)
+            assert list_catalogs(store) == (), "nobody waits to read"
+        assert save_catalog(store, "n", CATALOG).number == 1
 
 
 # Migrations
