@@ -124,7 +124,7 @@ def test_a_property_at_two_places_that_overlap_has_its_new_name_once():
     assert back.arguments == {"x": {"y": {"a b": 1}, "z": {"a b": 2}}}
 
 
-NAMES = ("a b", "c", "d/e~", "*", "-")
+NAMES = ("a b", "c", "d/e~", "*", "-", "type", "properties", "items")
 
 
 def objects(inner):
@@ -156,7 +156,9 @@ def _pair(parts):
 
 SEVERAL = {"min_size": 1, "max_size": 2}
 CALLS = st.recursive(
-    st.sampled_from([(TEXT, "t"), ({"type": "integer"}, 7), ({}, None)]),
+    st.sampled_from(
+        [(TEXT, "t"), ({"type": "integer", "default": 2}, 7), ({"description": "d"}, None)]
+    ),
     lambda inner: (
         objects(inner)
         | inner.map(lambda one: ({"type": "array", "items": one[0]}, [one[1]]))

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.catalog.test_parameter_names import CALLS
 from tests.support.catalogs import accepting
 from tests.support.properties import examples
 from toolscope_core.catalog.formats.bfcl import BFCL
@@ -141,30 +142,9 @@ def test_returns(value, schema):
     assert read_returns(value) == schema
 
 
-words = st.sampled_from(["object", "string", "integer", "number", "boolean", "array", "null"])
-leaves = st.fixed_dictionaries(
-    {}, optional={"type": words, "description": st.text(max_size=5), "default": st.integers()}
-)
-subschemas = st.recursive(
-    leaves,
-    lambda inner: (
-        st.builds(
-            lambda props, required, extra: (
-                {"type": "object", "properties": props, **extra}
-                | ({"required": sorted(set(required) & props.keys())} if required else {})
-            ),
-            st.dictionaries(st.sampled_from(["a", "b", "type", "properties", "items"]), inner),
-            st.lists(st.sampled_from(["a", "b", "type"])),
-            st.sampled_from(
-                [{}, {"additionalProperties": False}, {"$defs": {"d": {"type": "null"}}}]
-            ),
-        )
-        | inner.map(lambda item: {"type": "array", "items": item})
-    ),
-    max_leaves=6,
-)
-schemas = st.dictionaries(st.sampled_from(["a", "b", "type", "x y"]), subschemas, max_size=4).map(
-    lambda props: read_parameters({"type": "object", "properties": props})
+NAMES = st.sampled_from(["a", "b", "type", "x y"])
+schemas = st.dictionaries(NAMES, CALLS, max_size=4).map(
+    lambda parts: read_parameters(accepting(**{name: part for name, (part, _) in parts.items()}))
 )
 
 
