@@ -56,9 +56,6 @@ def test_what_is_none(record):
 
 
 def test_a_name_of_their_own_or_of_their_kind():
-    assert [built_in_name(one) for one in (ANTHROPIC[0], ANTHROPIC[2], OPENAI[2])] == [
-        "web_search",
-        "mcp_toolset_crm",
-        "mcp_crm",
-    ]
+    names = [built_in_name(one) for one in (ANTHROPIC[0], ANTHROPIC[2], OPENAI[2])]
+    assert names == ["web_search", "mcp_toolset_crm", "mcp_crm"]
     assert home_of({"googleSearch": {}}) == "gemini" and built_in_name({"codeExecution": {}})

@@ -90,9 +90,5 @@ def test_every_cell_comes_back(rows):
 
 @pytest.mark.parametrize("text", [b",,,\n,,,\n", b"\n\n", b" , \n", b'"","",""'])
 def test_a_table_without_a_cell_is_a_sentence(text):
-    try:
-        catalog = read_catalog([Source("a.csv", text)])
-    except CatalogError:
-        return
-    assert not catalog.tools
-    assert catalog.problems
+    with pytest.raises(CatalogError):
+        read_text(text, "a.csv")

@@ -11,7 +11,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
 
-WATCH = """
+WATCHED = (
+    "WATCHED = 'socket subprocess os pickle exec compile shutil marshal urllib ctypes open import'"
+)
+"""What audit events begin with."""
+WATCH = f"""
+{WATCHED}.split()
 import json, sys
 from pathlib import Path
 from toolscope_core.catalog.isolation import read_isolated
@@ -19,8 +24,7 @@ from toolscope_core.catalog.sources import Source, load_paths
 import jsonschema
 seen = []
 def watch(event, args):
-    if event.split(".")[0] in ("socket", "subprocess", "os", "pickle", "exec", "compile", "shutil",
-                               "marshal", "urllib", "ctypes") or event in ("open", "import"):
+    if event.split(".")[0] in WATCHED:
         seen.append([event, repr(args)[:200]])
 sys.addaudithook(watch)
 paths = [Path(path) for path in sys.argv[2:]]
@@ -71,7 +75,8 @@ def events_of(program, files, **env):
     return json.loads(done.stdout)
 
 
-WATCH_CHILD = """
+WATCH_CHILD = f"""
+{WATCHED}.split()
 import json, os, sys
 log = os.open(os.environ["WATCH_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 reading = False
@@ -82,10 +87,6 @@ def watch(event, args):
         os.write(log, b'["read", ""]\\n')
     elif reading and event.split(".")[0] in WATCHED:
         os.write(log, json.dumps([event, repr(args)[:200]]).encode() + b"\\n")
-WATCHED = {
-    "socket", "subprocess", "os", "pickle", "exec", "compile", "shutil", "marshal", "urllib",
-    "ctypes", "open", "import",
-}
 sys.addaudithook(watch)
 """
 

@@ -130,7 +130,6 @@ def test_text_that_is_no_toml_or_yaml_says_so():
         ("vscode_mcp.json", ["granary", "vane"]),
         ("vscode_settings.json", ["granary"]),
         ("cursor_mcp.json", ["granary", "vane"]),
-        ("windsurf_mcp_config.json", ["vane"]),
         ("gemini_settings.json", ["vane"]),
     ],
 )

@@ -195,21 +195,14 @@ def test_a_killed_server_loses_nothing_that_was_acknowledged_and_is_found_again(
 
 
 def decide_elsewhere(url, proposal, seen=None):
-    """In another process: the row, or in words why there is none."""
-    store = Store(url)
-    try:
+    """In another process."""
+    with closing(Store(url)) as store:
         return decide(store, proposal, seen)
-    except DecisionError as error:
-        return str(error)
-    finally:
-        store.close()
 
 
 def start_elsewhere(url, kind):
-    store = Store(url)
-    job = start_job(store, f"{kind} {random.random()}", 1, kind)
-    store.close()
-    return job.id
+    with closing(Store(url)) as store:
+        return start_job(store, f"{kind} {random.random()}", 1, kind).id
 
 
 @pytest.mark.case(12)
