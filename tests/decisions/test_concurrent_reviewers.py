@@ -4,10 +4,9 @@ import multiprocessing
 import random
 import signal
 import sqlite3
-import threading
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, suppress
 
 import pytest
@@ -64,18 +63,10 @@ def review(store, reviewer, seed, out):
 
 def process(url, name, start, results):
     engine.BUSY_SECONDS = 120.0  # a machine that does other work too is slow, not wrong
-    store = Store(url)
-    out = []
-    threads = [
-        threading.Thread(target=review, args=(store, f"{name}{i}", f"{name}{i}", out))
-        for i in range(REVIEWERS)
-    ]
-    start.wait()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    store.close()
+    out, names = [], [f"{name}{i}" for i in range(REVIEWERS)]
+    with closing(Store(url)) as store, ThreadPoolExecutor(REVIEWERS) as threads:
+        start.wait()
+        list(threads.map(lambda one: review(store, one, one, out), names))
     results.put(out)
 
 

@@ -166,9 +166,8 @@ def test_the_tables_of_another_program_are_refused(store, store_url):
 
 
 def open_and_save(address):
-    store = Store(address)
-    save_catalog(store, "n", CATALOG)
-    store.close()
+    with closing(Store(address)) as store:
+        save_catalog(store, "n", CATALOG)
 
 
 def test_programs_that_create_one_store_at_once_all_succeed(store_url, tmp_path):
