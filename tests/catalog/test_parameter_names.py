@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.catalogs import accepting as obj
+from tests.support.properties import examples
 from toolscope_core.catalog.formats.gemini import GEMINI as FORMAT
 from toolscope_core.catalog.formats.parameter_names import property_names, renaming
 from toolscope_core.merging.calls import map_call, unmap_call
@@ -130,7 +131,7 @@ NAMES = ("a b", "c", "d/e~", "*", "-", "type", "properties", "items")
 def objects(inner):
     """Schemas of objects, each with a value of declared and of further properties."""
     return st.builds(
-        _object, st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
+        _object, st.dictionaries(st.sampled_from(NAMES), inner, min_size=1, max_size=3),
         st.sets(st.sampled_from(NAMES)), st.none() | inner,
     )  # fmt: skip
 
@@ -169,7 +170,8 @@ CALLS = st.recursive(
 )
 
 
-@given(objects(CALLS))
+@examples(100)
+@given(objects(objects(CALLS) | CALLS))
 def test_old_calls_map_validate_and_map_back(drawn):
     schema, call = drawn
     found = renaming(schema, GEMINI)
