@@ -1,15 +1,21 @@
-"""What a document writes out where it refers to itself: linear, within one budget, and said so."""
+"""What a document writes out where it refers to itself: linear, within one budget, and said so.
+
+Work is counted in calls of what follows a reference, which no machine makes faster or slower.
+"""
+
+import json
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from tests.support.catalogs import accepting, read_openapi
+from tests.support.catalogs import accepting, answer, component, read_openapi
 from tests.support.catalogs import read_schemas as read
 from tests.support.properties import examples
 from toolscope_core.catalog import parts
-from toolscope_core.catalog.formats import flattening
+from toolscope_core.catalog.formats import flattening, operations
 from toolscope_core.catalog.limits import MAX_DEPTH
+from toolscope_core.catalog.schema import definitions, references
 from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
 from toolscope_core.model.tool import canonical_json
 
@@ -20,15 +26,10 @@ def named(name):
 
 def openapi(operations, schemas):
     def get(row, schema):
-        answer = {"content": {"application/json": {"schema": schema}}}
-        return {"get": {"operationId": f"op{row}", "responses": {"200": answer}}}
+        return {"get": {"operationId": f"op{row}", "responses": {"200": answer(schema)}}}
 
     paths = {f"/p{row}": get(row, schema) for row, schema in enumerate(operations)}
     return read_openapi(paths, components={"schemas": schemas})
-
-
-def component(name):
-    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def size(tool):
@@ -92,8 +93,9 @@ def graphs():
 @pytest.mark.case(61)
 @examples(40, suppress_health_check=list(HealthCheck))
 @given(graphs())
-def test_whatever_leads_wherever_the_result_keeps_its_limits(small_budget, drawn):
+def test_whatever_leads_wherever_work_and_result_keep_their_limits(small_budget, followed, drawn):
     defs = {}
+    followed[0] = 0
     for row, (whole, inner, plain, titled) in enumerate(drawn):
         beside = {"title": f"t{row}"} if titled else {}
         refs = [
@@ -110,6 +112,8 @@ def test_whatever_leads_wherever_the_result_keeps_its_limits(small_budget, drawn
     schema = {"type": "object", "properties": {"x": named("S0")}, "$defs": defs}
     catalog = read(schema)
     (tool,) = catalog.tools
+    named_parts = sum(len(ends) for row in drawn for ends in row[:3])
+    assert followed[0] <= 40 * (named_parts + len(drawn)) * len(drawn)
     extent = measure(tool.schema)
     assert extent.values <= measure(schema).values * 2 + 2_000
     assert extent.levels <= MAX_DEPTH + 10
@@ -148,9 +152,7 @@ def test_what_fits_is_carried_whole_beside_what_does_not(small_budget):
 
 def shared_parameters(operations, parameters):
     """Many paths that are one item, whose parameters all of them would carry."""
-    listed = [
-        {"name": f"q{i}", "in": "query", "schema": {"type": "string"}} for i in range(parameters)
-    ]
+    listed = [{"name": f"q{i}", "in": "query", "schema": {}} for i in range(parameters)]
     item = {"get": {"responses": {}, "description": "Reads."}, "parameters": listed}
     paths = {f"/p{i}": {"$ref": "#/components/pathItems/one"} for i in range(operations)}
     return read_openapi(paths, components={"pathItems": {"one": item}})
@@ -180,3 +182,86 @@ def test_alternatives_inside_alternatives_are_opened_within_a_limit():
     last = {"S14": {"type": "object", "properties": {"y": {"type": "string"}}}}
     schema = {"type": "object", "anyOf": [named("S0")], "$defs": {**schemas, **last}}
     assert flattening.plain_object(schema)["type"] == "object"
+
+
+PLACES = {"tool": "#/$defs/", "openapi": "#/components/schemas/"}
+
+
+def read_form(form, schemas, start="S0"):
+    place = PLACES[form]
+    text = json.dumps(schemas).replace("@", place)
+    named = json.loads(text)
+    top = {"$ref": f"{place}{start}"}
+    if form == "tool":
+        schema = {"type": "object", "$defs": named, "allOf": [top, top]}
+        return read(schema)
+    operation = {"operationId": "a", "requestBody": answer(top), "responses": {}}
+    return read_openapi({"/a": {"post": operation}}, components={"schemas": named})
+
+
+@pytest.fixture
+def followed(monkeypatch):
+    """How often a reference was followed."""
+    count = [0]
+    for module in (references, definitions, operations, flattening):
+        real = module.resolve
+
+        def counted(root, reference, real=real):
+            count[0] += 1
+            return real(root, reference)
+
+        monkeypatch.setattr(module, "resolve", counted)
+    return count
+
+
+def doubled(n):
+    """A chain in which each schema is twice the next: 2 ** n if every naming is followed."""
+    chain = {f"S{i}": {"allOf": [{"$ref": f"@S{i + 1}"}] * 2} for i in range(n)}
+    return {**chain, f"S{n}": {"type": "object", "properties": {"x": {"type": "string"}}}}
+
+
+def ring(n):
+    """Schemas in a circle, each a part of the one before and a property of the one after."""
+    return {
+        f"S{i}": {
+            "allOf": [{"$ref": f"@E{i}"}],
+            "properties": {
+                "next": {"allOf": [{"$ref": f"@S{(i + 1) % n}"}]},
+                "back": {"$ref": f"@S{(i - 1) % n}"},
+            },
+        }
+        for i in range(n)
+    } | {f"E{i}": {"type": "object", "properties": {f"e{i}": {}, "x": {}}} for i in range(n)}
+
+
+def sides(n):
+    """Each schema has two parts, which share the next."""
+    schemas = {"S0": {"properties": {"x": {}}}}
+    for i in range(n):
+        both_sides = {f"{side}{i}": {"allOf": [{"$ref": f"@S{i}"}], "title": side} for side in "LR"}
+        both = [{"$ref": f"@{side}{i}"} for side in "LR"]
+        schemas |= {**both_sides, f"S{i + 1}": {"allOf": both}}
+    return schemas
+
+
+@pytest.mark.parametrize("form", PLACES)
+@pytest.mark.parametrize(
+    ("shape", "sizes"), [(ring, (25, 50, 100)), (sides, (10, 20, 40)), (doubled, (10, 20, 40))]
+)
+def test_work_and_result_grow_as_the_number_of_schemas(followed, form, shape, sizes):
+    counts, extents = [], []
+    for n in sizes:
+        followed[0] = 0
+        (tool,) = read_form(form, shape(n), f"S{n}" if shape is sides else "S0").tools
+        assert '"x"' in json.dumps(tool.schema)
+        flattening.plain_object(tool.schema)
+        counts.append(followed[0] / n)
+        extents.append(measure(tool.schema).values / n)
+    assert max(counts) <= 1.5 * min(counts), counts
+    assert extents[-1] <= 1.2 * extents[0], extents
+
+
+def test_a_type_with_blanks_is_read_at_once():
+    schema = {"type": "object", "properties": {"a": {"type": "string" + " " * 200_000}}}
+    (tool,) = read(schema).tools
+    assert tool.parameters[0].type == "string"

@@ -1,16 +1,12 @@
 import pytest
 
-from tests.support.catalogs import read_json, unmerged
+from tests.support.catalogs import accepting, read_json, unmerged
 from toolscope_core.catalog.formats.built_in import built_in_name, home_of
 from toolscope_core.catalog.formats.target_rules import rule_violations, unreadable
 from toolscope_core.catalog.formats.target_table import MATRIX
 from toolscope_core.catalog.formats.writers import write_toolset
 
-OWN = {
-    "name": "book",
-    "description": "Books.",
-    "input_schema": {"type": "object", "properties": {}},
-}
+OWN = {"name": "book", "description": "Books.", "input_schema": accepting()}
 FUNCTION = {"type": "function", "name": "book", "description": "Books.", "parameters": None}
 ANTHROPIC = [
     {"type": "web_search_20250305", "name": "web_search", "max_uses": 3},
@@ -27,11 +23,15 @@ KINDS = [("anthropic", [*ANTHROPIC, OWN]), ("openai-responses", [*OPENAI, FUNCTI
 
 
 @pytest.mark.parametrize(("home", "records"), KINDS)
-def test_they_come_back_as_they_were_in_their_own_format(home, records):
+def test_they_come_back_as_they_were_in_their_own_format_and_from_a_bundle(home, records):
     catalog = read_json(records)
     assert (catalog.format, catalog.problems) == (home, ())
     written = write_toolset(unmerged(catalog.tools), (), home)
     assert sorted(map(str, written)) == sorted(map(str, records))
+    kept = read_json(write_toolset(unmerged(catalog.tools), (), "neutral"))
+    assert [tool.id for tool in kept.tools] == [tool.id for tool in catalog.tools]
+    again = write_toolset(unmerged(kept.tools), (), home)
+    assert [one for one in records[:-1] if one not in again] == []
 
 
 @pytest.mark.parametrize(("home", "records"), KINDS)
@@ -42,15 +42,6 @@ def test_no_other_target_takes_them_and_each_is_said(home, records):
         said = [v for v in rule_violations(unmerged(tools), target) if "built-in" in v.message]
         assert len(said) == len(records) - 1 and {v.fix for v in said} == {"left out"}
     assert unreadable(tools, home) == unreadable(tools, "neutral") == {}
-
-
-@pytest.mark.parametrize(("home", "records"), KINDS)
-def test_a_bundle_keeps_them(home, records):
-    catalog = read_json(records)
-    kept = read_json(write_toolset(unmerged(catalog.tools), (), "neutral"))
-    assert [tool.id for tool in kept.tools] == [tool.id for tool in catalog.tools]
-    written = write_toolset(unmerged(kept.tools), (), home)
-    assert [one for one in records[:-1] if one not in written] == []
 
 
 @pytest.mark.parametrize(
@@ -65,9 +56,6 @@ def test_what_is_none(record):
 
 
 def test_a_name_of_their_own_or_of_their_kind():
-    assert [built_in_name(one) for one in (ANTHROPIC[0], ANTHROPIC[2], OPENAI[2])] == [
-        "web_search",
-        "mcp_toolset_crm",
-        "mcp_crm",
-    ]
+    names = [built_in_name(one) for one in (ANTHROPIC[0], ANTHROPIC[2], OPENAI[2])]
+    assert names == ["web_search", "mcp_toolset_crm", "mcp_crm"]
     assert home_of({"googleSearch": {}}) == "gemini" and built_in_name({"codeExecution": {}})

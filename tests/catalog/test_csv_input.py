@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 
 import pytest
 from hypothesis import given
@@ -35,10 +34,7 @@ def test_cells_are_the_text_that_they_are():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (
-            'name,description\na,"open\nb,c\n',
-            "unexpected end of data in the row that ends in line 3",
-        ),
+        ('name,note\na,"open\nb,c\n', "unexpected end of data in the row that ends in line 3"),
         ('name,description\na,"x"y\n', "expected after"),
         ("title,text\na,b\n", "has no column for the name among 'title', 'text'"),
         ("name,note,note\na,b,c\n", "has two columns 'note'"),
@@ -67,11 +63,7 @@ def test_bad_rows_are_problems_with_their_line():
 
 
 def test_the_delimiter_and_the_kind_are_found():
-    tables = (
-        "name;description\na;b,c\n",
-        "Function\tSummary\na\tb,c\n",
-        '"name","Desc"\na,"b,c"\n',
-    )
+    tables = ("name;description\na;b,c", "Function\tSummary\na\tb,c", '"name","Desc"\na,"b,c"')
     for text in tables:
         assert looks_like_table(text)
         assert read_table(text)[0][1] == {"name": "a", "description": "b,c"}
@@ -92,17 +84,11 @@ def test_every_cell_comes_back(rows):
     csv.writer(out).writerows([("name", "description"), *rows])
     told = [row for row in rows if any(cell.strip() for cell in row)]
     records = [record for _, record in read_table(out.getvalue(), ",")]
-    expected = [
-        {k: v for k, v in zip(("name", "description"), row, strict=True) if v} for row in told
-    ]
-    assert json.dumps(records) == json.dumps(expected)
+    assert [(one.get("name", ""), one.get("description", "")) for one in records] == told
+    assert all(value for record in records for value in record.values())
 
 
 @pytest.mark.parametrize("text", [b",,,\n,,,\n", b"\n\n", b" , \n", b'"","",""'])
 def test_a_table_without_a_cell_is_a_sentence(text):
-    try:
-        catalog = read_catalog([Source("a.csv", text)])
-    except CatalogError:
-        return
-    assert not catalog.tools
-    assert catalog.problems
+    with pytest.raises(CatalogError):
+        read_text(text, "a.csv")

@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.support.catalogs import read_json, unmerged
+from tests.support.catalogs import accepting, read_json, unmerged
 from toolscope_core.catalog.formats.detection import find_unread
 from toolscope_core.catalog.formats.format_table import OFFERED
 from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.model.tool import Tool
 
 PORT = {"type": "string", "description": "Which."}
-SCHEMA = {"type": "object", "properties": {"port": PORT}, "required": ["port"]}
+SCHEMA = {**accepting(port=PORT), "required": ["port"]}
 FLAT = {"port": {"type": "str", "description": "Which.", "required": True}}
 DIALECTS = {
     "langchain": {"args_schema": SCHEMA},
@@ -51,10 +51,8 @@ def test_toolbench_calls_the_api_a_tool():
 def test_a_part_that_is_not_read_is_found_at_its_place(part):
     rows = [record(inputs=part), record(inputs=part, parameters=SCHEMA)]
     found = [find_unread(Tool("t", "t", schema=row.get("parameters"), raw=row)) for row in rows]
-    assert [(one.severity, one.code, one.field) for (one,) in found] == [
-        ("warn", "unread-part", "raw/inputs"),
-        ("info", "unread-part", "raw/inputs"),
-    ]
+    assert [one.severity for (one,) in found] == ["warn", "info"]
+    assert {(one.code, one.field) for (one,) in found} == {("unread-part", "raw/inputs")}
 
 
 @pytest.mark.parametrize("key", ["_meta", "icons", "tags", "cache_control", "examples"])

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.support.catalogs import read_openapi
+from tests.support.catalogs import answer, component, operation_tool
 from toolscope_core.catalog.schema.directions import without_marked
 
 ONLY_READ = {"type": "integer", "readOnly": True}
@@ -9,17 +9,15 @@ TEXT = {"type": "string"}
 
 
 def one(schema, place="requestBody", **more):
-    content = {"content": {"application/json": {"schema": schema}}}
-    placed = {place: content} if place == "requestBody" else {"responses": {"200": content}}
-    (tool,) = read_openapi({"/x": {"post": {"operationId": "do", **placed, **more}}}, **PARTS).tools
-    return tool
+    content = answer(schema) if place == "requestBody" else {"200": answer(schema)}
+    return operation_tool({place: content, **more}, **PARTS)
 
 
 PARTS = {"components": {"schemas": {"Id": ONLY_READ, "Row": {
     "type": "object", "required": ["id", "name"],
     "properties": {"id": {"$ref": "#/components/schemas/Id"}, "name": TEXT, "key": ONLY_WRITTEN},
 }}}}  # fmt: skip
-ROW = {"$ref": "#/components/schemas/Row"}
+ROW = component("Row")
 
 
 def test_a_request_has_no_field_that_only_answers_have():

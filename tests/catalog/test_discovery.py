@@ -1,7 +1,7 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.support.catalogs import read_json
+from tests.support.catalogs import accepting, read_json
 from toolscope_core.catalog.formats.discovery import discovered_api
 from toolscope_core.model.catalog import Server
 
@@ -12,18 +12,12 @@ QUARRY = {
     "description": "Stones.",
     "parameters": {"alt": {"type": "string", "location": "query"}},
     "auth": {"oauth2": {"scopes": {"https://q.example": {"description": "All."}}}},
-    "schemas": {
-        "Stone": {
-            "id": "Stone",
-            "type": "object",
-            "properties": {
-                "weight": {"type": "integer", "minimum": "0", "format": "int32"},
-                "parts": {"type": "array", "items": {"$ref": "Stone"}},
-                "etag": {"type": "string", "readOnly": True},
-                "id": {"type": "string", "description": "Its own."},
-            },
-        }
-    },
+    "schemas": {"Stone": {"id": "Stone", **accepting(
+        weight={"type": "integer", "minimum": "0", "format": "int32"},
+        parts={"type": "array", "items": {"$ref": "Stone"}},
+        etag={"type": "string", "readOnly": True},
+        id={"type": "string", "description": "Its own."},
+    )}},
     "resources": {
         "pits": {
             "methods": {

@@ -1,7 +1,7 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.support.catalogs import read_openapi
+from tests.support.catalogs import accepting, answer, component, operation_tool
 from toolscope_core.catalog.formats.discriminators import with_children
 from toolscope_core.catalog.schema.budget import ExpansionBudget
 
@@ -15,58 +15,45 @@ LOAD = {
 
 def child(parent, **properties):
     own = {"type": "object", "required": list(properties), "properties": properties}
-    return {"allOf": [{"$ref": f"#/components/schemas/{parent}"}, own]}
+    return {"allOf": [component(parent), own]}
 
 
 SCHEMAS = {
     "Load": LOAD,
     "Box": child("Load", wide={"type": "number"}, note={"type": "string"}),
-    "Bulk": {
-        **child("Load", kilos={"type": "number"}, note={"type": "integer"}),
-        "discriminator": "k",
-    },
+    "Bulk": child("Load", kilos={"type": "number"}, note={"type": "integer"})
+    | {"discriminator": "k"},
     "Sand": child("Bulk", grain={"type": "string"}),
 }
 
 
 def schema_of(body, schemas=None):
-    content = {"application/json": {"schema": body}}
-    paths = {"/x": {"post": {"operationId": "do", "requestBody": {"content": content}}}}
-    (tool,) = read_openapi(paths, components={"schemas": schemas or SCHEMAS}).tools
-    return tool.schema
+    components = {"schemas": schemas or SCHEMAS}
+    return operation_tool({"requestBody": answer(body)}, components=components).schema
 
 
 def test_the_fields_of_children_are_arguments_and_none_is_required():
-    schema = schema_of({"$ref": "#/components/schemas/Load"})
+    schema = schema_of(component("Load"))
     assert set(schema["properties"]) == {"kind", "wide", "note", "kilos", "grain"}
     assert schema["properties"]["note"] == {"anyOf": [{"type": "string"}, {"type": "integer"}]}
 
 
 def test_a_child_has_its_own_fields_only():
-    assert set(schema_of({"$ref": "#/components/schemas/Box"})["properties"]) == {
-        "kind",
-        "wide",
-        "note",
-    }
-    sand = schema_of({"$ref": "#/components/schemas/Sand"})
-    assert set(sand["properties"]) == {"kind", "kilos", "note", "grain"}
+    for name, own in (("Box", {"wide"}), ("Sand", {"kilos", "grain"})):
+        assert schema_of(component(name))["properties"].keys() == {"kind", "note", *own}
 
 
 def test_a_parent_deeper_inside_shows_them_too():
-    body = {
-        "properties": {"loads": {"type": "array", "items": {"$ref": "#/components/schemas/Load"}}}
-    }
-    schema = schema_of(body)
+    schema = schema_of(accepting(loads={"type": "array", "items": component("Load")}))
     assert {"wide", "grain"} <= set(schema["$defs"]["Load"]["properties"])
     assert Draft202012Validator(schema).is_valid({"loads": [{"kind": "Box", "wide": 2}]})
     assert not Draft202012Validator(schema).is_valid({"loads": [{"kind": "Box", "wide": "2"}]})
 
 
 def test_a_parent_that_lists_its_children_makes_no_circle():
-    named = [{"$ref": f"#/components/schemas/{name}"} for name in ("Box", "Bulk")]
+    named = [component(name) for name in ("Box", "Bulk")]
     schema = schema_of(
-        {"properties": {"load": {"$ref": "#/components/schemas/Load"}}},
-        {**SCHEMAS, "Load": {**LOAD, "oneOf": named}},
+        {"properties": {"load": component("Load")}}, {**SCHEMAS, "Load": {**LOAD, "oneOf": named}}
     )
     valid = Draft202012Validator(schema)
     assert valid.is_valid({"load": {"kind": "a", "wide": 1, "note": "x"}})
@@ -75,7 +62,7 @@ def test_a_parent_that_lists_its_children_makes_no_circle():
 
 @pytest.mark.parametrize(
     "schemas",
-    [5, {"A": 5}, {"A": {"discriminator": {}, "allOf": [{"$ref": "#/components/schemas/A"}]}},
+    [5, {"A": 5}, {"A": {"discriminator": {}, "allOf": [component("A")]}},
      {"A": child("B") | {"discriminator": "k"}, "B": child("A") | {"discriminator": "k"}}],
 )  # fmt: skip
 def test_odd_families_end(schemas):
@@ -88,8 +75,5 @@ def test_what_is_added_is_taken_from_the_budget():
     widened = with_children(document, ExpansionBudget(left=1))
     added = widened["components"]["schemas"]["Load"]["properties"].keys() - {"kind"}
     assert len(added) == 1
-
-
-def test_a_document_without_parents_stays_as_it_is():
-    document = {"components": {"schemas": {"A": {"type": "object"}}}}
-    assert with_children(document, ExpansionBudget()) is document
+    plain = {"components": {"schemas": {"A": {"type": "object"}}}}
+    assert with_children(plain, ExpansionBudget()) is plain

@@ -11,7 +11,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
 
-WATCH = """
+WATCHED = (
+    "WATCHED = 'socket subprocess os pickle exec compile shutil marshal urllib ctypes open import'"
+)
+"""What audit events begin with."""
+WATCH = f"""
+{WATCHED}.split()
 import json, sys
 from pathlib import Path
 from toolscope_core.catalog.isolation import read_isolated
@@ -19,8 +24,7 @@ from toolscope_core.catalog.sources import Source, load_paths
 import jsonschema
 seen = []
 def watch(event, args):
-    if event.split(".")[0] in ("socket", "subprocess", "os", "pickle", "exec", "compile", "shutil",
-                               "marshal", "urllib", "ctypes") or event in ("open", "import"):
+    if event.split(".")[0] in WATCHED:
         seen.append([event, repr(args)[:200]])
 sys.addaudithook(watch)
 paths = [Path(path) for path in sys.argv[2:]]
@@ -32,18 +36,16 @@ for path in paths:
 print(json.dumps(seen))
 """
 
+PASSWORDS = {"$ref": "file:///etc/passwd"}
 HOSTILE = {
     "remote.json": {"name": "a", "inputSchema": {"$ref": "http://127.0.0.1:9/x", "properties": {}}},
-    "file.json": {
-        "name": "a",
-        "inputSchema": {"properties": {"x": {"$ref": "file:///etc/passwd"}}},
-    },
+    "file.json": {"name": "a", "inputSchema": {"properties": {"x": PASSWORDS}}},
     "api.json": {
         "openapi": "3.1.0",
         "servers": [{"url": "http://127.0.0.1:9"}],
         "paths": {
             "/x": {"$ref": "http://127.0.0.1:9/y"},
-            "/z": {"post": {"requestBody": {"$ref": "file:///etc/passwd"}}},
+            "/z": {"post": {"requestBody": PASSWORDS}},
         },
     },
     "client.json": {"mcpServers": {"a": {"command": "touch", "args": ["started"]}}},
@@ -73,7 +75,8 @@ def events_of(program, files, **env):
     return json.loads(done.stdout)
 
 
-WATCH_CHILD = """
+WATCH_CHILD = f"""
+{WATCHED}.split()
 import json, os, sys
 log = os.open(os.environ["WATCH_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 reading = False
@@ -84,10 +87,6 @@ def watch(event, args):
         os.write(log, b'["read", ""]\\n')
     elif reading and event.split(".")[0] in WATCHED:
         os.write(log, json.dumps([event, repr(args)[:200]]).encode() + b"\\n")
-WATCHED = {
-    "socket", "subprocess", "os", "pickle", "exec", "compile", "shutil", "marshal", "urllib",
-    "ctypes", "open", "import",
-}
 sys.addaudithook(watch)
 """
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, SchemaError
 from jsonschema_specifications import REGISTRY
 
+from tests.support.catalogs import accepting
 from tests.support.properties import examples
 from toolscope_core.catalog.schema.declarations import RecordError, read_parameters, read_returns
 from toolscope_core.catalog.schema.keywords import INVALID, find_invalid, split_invalid
@@ -26,14 +27,14 @@ KEYWORDS = sorted(
         for keyword in REGISTRY.contents(urljoin(DRAFT, part["$ref"]))["properties"]
     }
 )
+TEXT, TEXT_OR_NULL = {"type": "string"}, {"type": ["string", "null"]}
 STRICTER = {"$vocabulary", "$recursiveRef", "$recursiveAnchor", "$dynamicRef", "$dynamicAnchor"}
 
 
 def accepts(schema):
+    checker = Draft202012Validator.FORMAT_CHECKER
     try:
-        Draft202012Validator.check_schema(
-            schema, format_checker=Draft202012Validator.FORMAT_CHECKER
-        )
+        Draft202012Validator.check_schema(schema, format_checker=checker)
     except SchemaError:
         return False
     return True
@@ -91,9 +92,7 @@ def test_every_schema_that_is_read_is_valid(keywords):
 
 
 def test_what_is_invalid_is_kept_aside_and_told():
-    schema = read_parameters(
-        {"properties": {"a": {"type": "str", "minLength": "many", "pattern": "("}}}
-    )
+    schema = read_parameters(accepting(a={"type": "str", "minLength": "many", "pattern": "("}))
     invalid = {"type": "string", INVALID: {"minLength": "many", "pattern": "("}}
     assert schema["properties"]["a"] == invalid
     tool = Tool("t", "t", schema=schema, returns={"anyOf": [{INVALID: {"title": 1}}]})
@@ -109,13 +108,9 @@ def test_what_is_invalid_is_kept_aside_and_told():
 @pytest.mark.parametrize(
     ("said", "read"),
     [
-        ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
-        (
-            {"type": "string", "nullable": True, "enum": ["a"]},
-            {"type": ["string", "null"], "enum": ["a", None]},
-        ),
-        ({"type": ["string", "null"], "nullable": True}, {"type": ["string", "null"]}),
-        ({"type": "string", "nullable": False}, {"type": "string", "nullable": False}),
+        ({"nullable": True, **TEXT, "enum": ["a"]}, {**TEXT_OR_NULL, "enum": ["a", None]}),
+        ({**TEXT_OR_NULL, "nullable": True}, TEXT_OR_NULL),
+        ({**TEXT, "nullable": False}, {**TEXT, "nullable": False}),
         ({"minimum": 1, "exclusiveMinimum": True}, {"exclusiveMinimum": 1}),
         ({"minimum": 1, "exclusiveMinimum": False}, {"minimum": 1}),
         ({"maximum": 1, "exclusiveMaximum": True}, {"exclusiveMaximum": 1}),
@@ -131,5 +126,5 @@ def test_older_drafts_openapi_and_gemini(said, read):
 
 
 def test_a_pattern_that_a_later_python_may_read_otherwise_is_no_error():
-    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "[[a]"}}}
+    schema = accepting(a={"type": "string", "pattern": "[[a]"})
     assert read_parameters(schema) == schema

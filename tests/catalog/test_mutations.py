@@ -7,7 +7,6 @@ import copy
 import json
 import random
 import re
-import time
 
 import pytest
 
@@ -20,7 +19,6 @@ from toolscope_core.catalog.values import Placed, read_values
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import canonical_json
 
-SECONDS = 60
 GOLD = re.compile("alignment", re.IGNORECASE)  # argument maps, not a catalog
 SEEDS = sorted(
     (path.name, path.read_bytes())
@@ -106,7 +104,6 @@ def test_mutated_files_are_read_or_refused_and_every_record_is_accounted_for(cou
         else:
             data = mutated(data, rng)
         source = Source(label, data, rng.choice((None, None, None, None, None, *INPUTS)))
-        started = time.process_time()
         try:
             catalog = read_catalog([source])
         except CatalogError as error:
@@ -115,7 +112,6 @@ def test_mutated_files_are_read_or_refused_and_every_record_is_accounted_for(cou
             continue
         except Exception as error:
             raise AssertionError((label, source.format, source.data)) from error
-        assert time.process_time() - started < SECONDS, (label, source.data)
         (part,) = read_contents([source], None, lambda label: None)
         assert len(catalog.tools) + len(catalog.problems) == len(part.items)
         for tool in catalog.tools:

@@ -5,14 +5,21 @@ from dataclasses import replace
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.support.catalogs import read_data, read_json, read_text
+from tests.support.catalogs import (
+    accepting,
+    answer,
+    component,
+    operation_tool,
+    read_data,
+    read_json,
+)
 from tests.support.catalogs import read_openapi as read
 from toolscope_core.catalog import referenced_files
 from toolscope_core.catalog.formats.openapi import find_inferred
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.source_words import OPENAPI_META
-from toolscope_core.catalog.sources import Source, load_paths
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool
@@ -22,8 +29,8 @@ def operation(**more):
     return {"/x": {"post": {"operationId": "do", **more}}}
 
 
-def arguments(**more):
-    return read(operation(**more)).tools[0].schema
+def arguments(components=None, **more):
+    return operation_tool(more, components=components or {}).schema
 
 
 def test_a_yaml_document_becomes_mcp_tools():
@@ -34,15 +41,15 @@ def test_a_yaml_document_becomes_mcp_tools():
     names = "read_sack read_sack_2 Throw_a_sack_away PUT_sackssack GET_sacks".split()
     assert tools.keys() == {*names}
     assert tools["GET_sacks"].description == "Executes GET /sacks"
-    assert tools["GET_sacks"].schema == {"type": "object", "properties": {}}
+    assert tools["GET_sacks"].schema == accepting()
     read_sack = tools["read_sack_2"]
     assert set(read_sack.schema["properties"]) == {"sack__path", "sack__query", "limit"}
     assert read_sack.schema["required"] == ["sack__path"]
     assert read_sack.raw["_meta"][OPENAPI_META]["arguments"]["sack__query"] == ["query", "sack"]
     assert read_sack.returns["properties"]["inside"]["items"] == {"$ref": "#/$defs/Sack"}
     assert read_sack.annotations == {"readOnlyHint": True}
-    gone = tools["Throw_a_sack_away"]
-    assert gone.annotations == {"readOnlyHint": False, "destructiveHint": True}
+    hints = {"readOnlyHint": False, "destructiveHint": True}
+    assert tools["Throw_a_sack_away"].annotations == hints
     put = tools["PUT_sackssack"].schema
     assert put["required"] == ["kilos", "note", "sack"]
     assert put["properties"]["tare"] == {"type": "number", "exclusiveMinimum": 0}
@@ -77,9 +84,6 @@ def test_openapi_3_0_words():
         (operation(parameters=[{"name": "a__query", "in": "header"}, {"name": "a", "in": "query"}],
                    requestBody={"content": {"application/json": {"schema": {"properties": {
                        "a": {}, "a__query": {}}}}}}), "has two arguments 'a__query'; rename one"),
-        (operation(parameters=[{"name": "a", "in": "query"}, {"name": "a", "in": "header"},
-                               {"name": "a__query", "in": "query"}]),
-         "has two arguments 'a__query'"),
     ],
 )  # fmt: skip
 def test_an_operation_that_cannot_be_read_is_a_problem(paths, reason):
@@ -92,37 +96,31 @@ def test_an_operation_that_cannot_be_read_is_a_problem(paths, reason):
 
 
 def test_bodies_and_parameters():
-    assert arguments(requestBody={"content": {}}) == {"type": "object", "properties": {}}
+    assert arguments(requestBody={"content": {}}) == accepting()
     form = {"content": {"text/plain": {"schema": {"type": "string"}}}, "required": True}
     assert arguments(requestBody=form)["required"] == ["body"]
     closed = {"allOf": [{"properties": {"a": {}}}, {"additionalProperties": False}]}
-    body = {"content": {"application/json": {"schema": closed}}}
-    assert set(arguments(requestBody=body)["properties"]) == {"body"}
-    by_content = {"name": "a", "in": "query", "description": "Told.",
-                  "content": {"application/json": {"schema": {"type": "array"}}}}  # fmt: skip
+    assert set(arguments(requestBody=answer(closed))["properties"]) == {"body"}
     listed = {"type": "array", "description": "Told."}
+    by_content = {"name": "a", "in": "query", **answer({"type": "array"}), "description": "Told."}
     assert arguments(parameters=[by_content])["properties"]["a"] == listed
     odd = {"name": "a", "in": "query", "schema": 5}
     assert arguments(parameters=[odd])["properties"] == {"a": {}}
 
 
 def test_equal_names_in_different_places_of_the_document_stay_apart():
-    schema = {"properties": {"x": {"$ref": "#/components/schemas/A"}}}
     parts = {"schemas": {"A": {"type": "string"}}, "headers": {"A": {"type": "integer"}}}
-    body = {"content": {"application/json": {"schema": schema}}}
+    body = answer({"properties": {"x": component("A")}})
     listed = [{"name": "y", "in": "query", "schema": {"$ref": "#/components/headers/A"}}]
-    paths = operation(requestBody=body, parameters=listed)
-    schema = read(paths, components=parts).tools[0].schema
+    schema = arguments(requestBody=body, parameters=listed, components=parts)
     assert {sub["type"] for sub in schema["$defs"].values()} == {"string", "integer"}
 
 
 def test_what_is_no_openapi_3():
     with pytest.raises(CatalogError, match=r"1\.2"):
-        read_text('{"swagger": "1.2", "paths": {}}')
+        read_json({"swagger": "1.2", "paths": {}})
     with pytest.raises(CatalogError, match="is no OpenAPI document"):
-        read_catalog([Source("a.json", b'{"name": "a"}')], "openapi")
-    with pytest.raises(CatalogError, match="has the key 'get' twice"):
-        read_text('{"openapi": "3.0.0", "paths": {"/a": {"get": {}, "get": {}}}}')
+        read_json({"name": "a"}, forced="openapi")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +133,7 @@ def test_what_is_no_openapi_3():
     ],
 )
 def test_what_an_operation_says_and_its_tool_does_not_is_told(more, code):
-    (tool,) = read(operation(**more)).tools
+    tool = operation_tool(more)
     assert [item.code for item in find_inferred(tool)] == ([code] if code else [])
     assert "Authorization" not in tool.schema["properties"]
 
@@ -145,15 +143,14 @@ def test_what_an_operation_says_and_its_tool_does_not_is_told(more, code):
     [
         {"type": "string", "nullable": True},
         {"nullable": True, "enum": ["a"]},
-        {"nullable": True, "$ref": "#/components/schemas/T"},
-        {"nullable": True, "allOf": [{"$ref": "#/components/schemas/T"}]},
+        {"nullable": True, **component("T")},
+        {"nullable": True, "allOf": [component("T")]},
         {"nullable": True, "oneOf": [{"type": "string"}]},
     ],
 )
 def test_what_is_nullable_takes_null_in_the_record_itself(schema):
-    body = {"content": {"application/json": {"schema": {"properties": {"a": schema}}}}}
     parts = {"schemas": {"T": {"type": "string", "maxLength": 1}}}
-    (tool,) = read(operation(requestBody=body), components=parts).tools
+    tool = operation_tool({"requestBody": answer(accepting(a=schema))}, components=parts)
     for written in (tool.schema, tool.raw["inputSchema"]):
         assert Draft202012Validator(written).is_valid({"a": None})
         assert Draft202012Validator(written).is_valid({"a": "a"})
@@ -197,6 +194,11 @@ boat: {type: object, properties: {name: {$ref: name.yml}}}
 }
 
 
+def described(paths, **more):
+    """The text of a document with these paths."""
+    return json.dumps({"openapi": "3.0.0", "info": {"title": "S"}, "paths": paths, **more})
+
+
 def written(folder, files):
     for name, text in files.items():
         path = folder / name
@@ -234,9 +236,8 @@ boat: {type: object, properties: {name: {$ref: name.yml}}}
 @pytest.mark.parametrize(
     "written_as",
     [
-        "parts/a.yml # comment", "parts/a.yml\t# comment", "'parts/a.yml' # comment", ">-\n        parts/a.yml",
-        "|- # comment\n        parts/a.yml", "\n        parts/a.yml", "!!str parts/a.yml", "&a parts/a.yml",
-        "&a !!str 'parts/a.yml'", "parts/a.yml#/x # comment",
+        "parts/a.yml\t# comment", "'parts/a.yml' # comment", ">-\n        parts/a.yml", "\n        parts/a.yml",
+        "|- # comment\n        parts/a.yml", "&a !!str 'parts/a.yml'", "parts/a.yml#/x # comment",
     ],
 )  # fmt: skip
 def test_a_reference_is_found_however_yaml_writes_it(tmp_path, written_as):
@@ -249,11 +250,8 @@ def test_a_reference_is_found_however_yaml_writes_it(tmp_path, written_as):
 @pytest.mark.parametrize("own", ["api.yaml", "./api.yaml", "parts/../api.yaml"])
 def test_a_file_that_names_itself_is_read(tmp_path, own):
     number = {"name": "n", "in": "query", "schema": {"$ref": f"{own}#/components/schemas/N"}}
-    api = {
-        "paths": {"/a": {"get": {"operationId": "a", "parameters": [number]}}},
-        "components": {"schemas": {"N": {"type": "integer", "maximum": 7}}},
-    }
-    text = json.dumps({"openapi": "3.0.0", "info": {"title": "S"}, **api})
+    paths = {"/a": {"get": {"operationId": "a", "parameters": [number]}}}
+    text = described(paths, components={"schemas": {"N": {"type": "integer", "maximum": 7}}})
     (tool,) = read_files([written(tmp_path, {"api.yaml": text}) / "api.yaml"]).tools
     assert [*tool.schema["$defs"].values()] == [{"type": "integer", "maximum": 7}]
 
@@ -267,13 +265,13 @@ GONE = {"$ref": "gone.yml"}
     "operation",
     [
         GONE,
-        {"operationId": "do", "parameters": GONE},
-        {"operationId": "do", "parameters": [GONE]},
-        {"operationId": "do", "requestBody": GONE},
-        {"operationId": "do", "requestBody": {"content": GONE}},
-        {"operationId": "do", "requestBody": {"content": {"application/json": GONE}}},
-        {"operationId": "do", "requestBody": {"content": {"application/json": {"schema": GONE}}}},
-        {"operationId": "do", "responses": {"200": GONE}},
+        {"parameters": GONE},
+        {"parameters": [GONE]},
+        {"requestBody": GONE},
+        {"requestBody": {"content": GONE}},
+        {"requestBody": {"content": {"application/json": GONE}}},
+        {"requestBody": answer(GONE)},
+        {"responses": {"200": GONE}},
     ],
 )
 def test_no_part_that_is_not_there_makes_an_empty_tool(version, operation):
@@ -301,12 +299,10 @@ def test_no_reference_leads_out_of_the_folder_and_each_is_a_problem(
 ):
     monkeypatch.setattr(referenced_files, "MAX_BYTES", 30_000)
     secret = "operationId: secret\nsummary: secret\n"
-    written(tmp_path, {"secret.yml": secret, "api/secret.txt": secret})
-    folder = tmp_path / "api"
-    reference = reference.replace("{outside}", str(tmp_path))
-    api = {"paths": {"/a": {"get": {"$ref": reference}}, "/b": {"get": {"operationId": "ok"}}}}
+    folder = written(tmp_path, {"secret.yml": secret, "api/secret.txt": secret}) / "api"
+    led = {"$ref": reference.replace("{outside}", str(tmp_path))}
     written(folder, {
-        "api.yaml": json.dumps({"openapi": "3.0.0", "info": {"title": "S"}, **api}),
+        "api.yaml": described({"/a": {"get": led}, "/b": {"get": {"operationId": "ok"}}}),
         "parts/ok.yml": "operationId: fine", "parts/broken.yml": "a: [", "parts/text.yml": "secret",
         "parts/deep.json": "[" * 20_000, "parts/large.yml": secret + "#" * 30_000,
         "parts/circle.yml": "{$ref: circle.yml}",

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.catalogs import accepting as obj
+from tests.support.properties import examples
 from toolscope_core.catalog.formats.gemini import GEMINI as FORMAT
 from toolscope_core.catalog.formats.parameter_names import property_names, renaming
 from toolscope_core.merging.calls import map_call, unmap_call
@@ -124,70 +125,59 @@ def test_a_property_at_two_places_that_overlap_has_its_new_name_once():
     assert back.arguments == {"x": {"y": {"a b": 1}, "z": {"a b": 2}}}
 
 
-NAMES = ("a b", "c", "d/e~", "*", "-")
-LEAVES = st.sampled_from([TEXT, {"type": "integer"}, {"type": "boolean"}, {}])
+NAMES = ("a b", "c", "d/e~", "*", "-", "type", "properties", "items")
 
 
 def objects(inner):
+    """Schemas of objects, each with a value of declared and of further properties."""
     return st.builds(
-        lambda properties, required, more: {
-            "type": "object",
-            "properties": properties,
-            "required": sorted(set(required) & properties.keys()),
-            "additionalProperties": more,
-        },
-        st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
-        st.lists(st.sampled_from(NAMES)),
-        st.just(False) | inner,
-    )
+        _object, st.dictionaries(st.sampled_from(NAMES), inner, min_size=1, max_size=3),
+        st.sets(st.sampled_from(NAMES)), st.none() | inner,
+    )  # fmt: skip
 
 
-SCHEMAS = st.recursive(
-    LEAVES,
+def _object(parts, given_names, more):
+    schema = {
+        **obj(**{name: part for name, (part, _) in parts.items()}),
+        "required": sorted(given_names & parts.keys()),
+        "additionalProperties": more[0] if more else False,
+    }
+    value = {name: value for name, (_, value) in parts.items() if name in given_names}
+    return schema, {**({"further": more[1]} if more else {}), **value}
+
+
+def _one_of(parts):
+    return {"anyOf": [schema for schema, _ in parts]}, parts[-1][1]
+
+
+def _pair(parts):
+    schemas, values = zip(*parts, strict=True)
+    return {"type": "array", "prefixItems": [*schemas]}, [*values]
+
+
+SEVERAL = {"min_size": 1, "max_size": 2}
+CALLS = st.recursive(
+    st.sampled_from(
+        [(TEXT, "t"), ({"type": "integer", "default": 2}, 7), ({"description": "d"}, None)]
+    ),
     lambda inner: (
         objects(inner)
-        | inner.map(lambda item: {"type": "array", "items": item})
-        | st.lists(inner, min_size=1, max_size=2).map(lambda parts: {"anyOf": parts})
-        | st.lists(inner, min_size=1, max_size=2).map(
-            lambda parts: {"type": "array", "prefixItems": parts}
-        )
+        | inner.map(lambda one: ({"type": "array", "items": one[0]}, [one[1]]))
+        | st.lists(inner, **SEVERAL).map(_one_of)
+        | st.lists(inner, **SEVERAL).map(_pair)
     ),
     max_leaves=8,
 )
 
 
-def values(schema):
-    """Values of a schema of ``SCHEMAS``, of declared and of further properties."""
-    if "anyOf" in schema:
-        return st.one_of([values(part) for part in schema["anyOf"]])
-    if "prefixItems" in schema:
-        return st.tuples(*(values(part) for part in schema["prefixItems"])).map(list)
-    if schema.get("type") == "array":
-        return st.lists(values(schema["items"]), max_size=2)
-    if schema.get("type") != "object":
-        simple = {"string": st.just("t"), "integer": st.just(7), "boolean": st.just(True)}
-        return simple.get(schema.get("type"), st.none())
-    declared = schema["properties"]
-    further = schema["additionalProperties"]
-    return st.builds(
-        lambda told, more: {**more, **told},
-        st.fixed_dictionaries(
-            {name: values(declared[name]) for name in schema["required"]},
-            optional={n: values(sub) for n, sub in declared.items() if n not in schema["required"]},
-        ),
-        st.dictionaries(st.just("further"), values(further), max_size=1)
-        if further
-        else st.just({}),
-    )
-
-
-@given(objects(SCHEMAS), st.data())
-def test_old_calls_map_validate_and_map_back(schema, data):
+@examples(100)
+@given(objects(objects(CALLS) | CALLS))
+def test_old_calls_map_validate_and_map_back(drawn):
+    schema, call = drawn
     found = renaming(schema, GEMINI)
     assert not found.obstacle
     new_schema = found.schema
     assert all(re.fullmatch(GEMINI, name) for name in property_names(new_schema))
-    call = data.draw(values(schema))
     jsonschema.Draft202012Validator(schema).validate(call)
     identity = ArgumentMap("t", "t", tuple(ArgumentMove(n, n) for n in schema["properties"]))
     alpha = composed(identity, NewNames(found.top, found.nested))

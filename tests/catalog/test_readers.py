@@ -1,19 +1,23 @@
 import json
-from collections import Counter
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.catalogs import DATA, accepting, json_source, read_data, read_text
+from tests.support.catalogs import (
+    DATA,
+    accepting,
+    example_catalog,
+    json_source,
+    read_data,
+    read_text,
+)
 from tests.support.catalogs import read_json as read
 from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import Source, load_paths
+from toolscope_core.catalog.sources import Source
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "catalog.json"
 
 
 def one(record, **options):
@@ -27,32 +31,27 @@ def reasons(catalog):
 @pytest.mark.parametrize(
     ("file", "format", "ids"),
     [
-        ("mcp_list.json", "mcp", ["gate_state", "open_gate"]),
-        (
-            "mcp_servers.json",
-            "mcp",
-            ["barn/pick", "orchard/pick", "orchard/rest", "orchard/wait", "pond/pick"],
-        ),
-        ("bfcl.jsonl", "bfcl", ["row_0", "row_1"]),
-        ("seal_tools.jsonl", "seal-tools", ["countBees", "listHives"]),
-        ("ultratool.jsonl", "ultratool", ["barn_paint", "barn_sweep"]),
-        ("openai_chat.json", "openai-chat", ["ring_bell", "stop_bell"]),
-        ("openai_responses.json", "openai-responses", ["ring_bell"]),
-        ("anthropic.json", "anthropic", ["ring_bell"]),
-        ("neutral.json", "neutral", ["bell"]),
-        ("generic.json", "generic", ["7", "mow", "sow"]),
-        ("mcp_2026_pages.json", "mcp", ["mix_dough", "oven_heat", "oven_state"]),
-        ("mcp_2025.json", "mcp", ["count_doves", "feed_doves"]),
-        ("generic.jsonl", "generic", ["bottle_juice", "press_apples", "wash_press"]),
-        ("livemcpbench.json", "mcp", ["kiln/fire", "wheel/spin", "wheel/stop"]),
-        ("gemini.json", "gemini", ["bake", "knead", "taste"]),
-        ("openai_namespaces.json", "openai-responses", ["bells/ring", "bells/stop", "count_bells"]),
-        ("langchain.json", "openai-chat", ["feed_goat", "milk_goat"]),
+        ("mcp_list.json", "mcp", "gate_state open_gate"),
+        ("mcp_servers.json", "mcp", "barn/pick orchard/pick orchard/rest orchard/wait pond/pick"),
+        ("bfcl.jsonl", "bfcl", "row_0 row_1"),
+        ("seal_tools.jsonl", "seal-tools", "countBees listHives"),
+        ("ultratool.jsonl", "ultratool", "barn_paint barn_sweep"),
+        ("openai_chat.json", "openai-chat", "ring_bell stop_bell"),
+        ("openai_responses.json", "openai-responses", "ring_bell"),
+        ("anthropic.json", "anthropic", "ring_bell"),
+        ("neutral.json", "neutral", "bell"),
+        ("generic.json", "generic", "7 mow sow"),
+        ("mcp_2026_pages.json", "mcp", "mix_dough oven_heat oven_state"),
+        ("generic.jsonl", "generic", "bottle_juice press_apples wash_press"),
+        ("livemcpbench.json", "mcp", "kiln/fire wheel/spin wheel/stop"),
+        ("gemini.json", "gemini", "bake knead taste"),
+        ("openai_namespaces.json", "openai-responses", "bells/ring bells/stop count_bells"),
+        ("langchain.json", "openai-chat", "feed_goat milk_goat"),
     ],
 )
 def test_each_shape_is_detected_and_read(file, format, ids):
     catalog = read_data(file)
-    assert (catalog.format, [tool.id for tool in catalog.tools]) == (format, ids)
+    assert (catalog.format, [tool.id for tool in catalog.tools]) == (format, ids.split())
     assert catalog.problems == ()
 
 
@@ -65,16 +64,12 @@ def test_mcp_parts():
 
     farm = read_data("mcp_servers.json")
     assert farm.servers == (Server("barn"), Server("orchard", "Trees."), Server("pond"))
-    assert farm.by_id["orchard/pick"].schema == {
-        **accepting(
-            tree={"type": "string", "description": "Which tree."},
-            kinds={"type": "array", "items": {"type": "string"}, "description": "Kinds."},
-        ),
-        "required": ["tree"],
-    }
-    assert farm.by_id["orchard/rest"].schema is None
-    assert farm.by_id["barn/pick"].schema is None
-    assert farm.by_id["orchard/wait"].schema == {"type": "object", "properties": {}}
+    tree = {"type": "string", "description": "Which tree."}
+    kinds = {"type": "array", "items": {"type": "string"}, "description": "Kinds."}
+    pick = farm.by_id["orchard/pick"].schema
+    assert pick == {**accepting(tree=tree, kinds=kinds), "required": ["tree"]}
+    assert farm.by_id["orchard/rest"].schema is farm.by_id["barn/pick"].schema is None
+    assert farm.by_id["orchard/wait"].schema == accepting()
 
 
 def test_flat_and_listed_parts():
@@ -84,10 +79,8 @@ def test_flat_and_listed_parts():
     assert bees.returns["properties"]["count"]["type"] == "integer"
     tools = read_data("generic.json").by_id
     assert tools["sow"].schema["properties"]["depth"] == {"type": "number"}
-    assert (tools["sow"].description, tools["sow"].returns) == (
-        "Sow a bed.",
-        {"description": "A receipt."},
-    )
+    assert tools["sow"].description == "Sow a bed."
+    assert tools["sow"].returns == {"description": "A receipt."}
     assert tools["mow"].schema["required"] == ["lawn"]
     assert set(tools["mow"].schema["properties"]) == {"lawn", "type"}
     hoe = tools["7"]
@@ -109,10 +102,8 @@ def test_records_are_found_in_pages_answers_and_lists(value):
 
 
 def test_one_record_is_a_catalog_and_a_list_of_returns_is_not():
-    tool = {"name": "a", "results": [{"name": "x", "type": "int"}]}
-    catalog = read(tool)
-    assert [tool.id for tool in catalog.tools] == ["a"]
-    assert catalog.tools[0].returns["properties"] == {"x": {"type": "integer"}}
+    (tool,) = read({"name": "a", "results": [{"name": "x", "type": "int"}]}).tools
+    assert (tool.id, tool.returns["properties"]) == ("a", {"x": {"type": "integer"}})
 
 
 def test_a_container_that_names_servers_makes_flat_shapes_generic():
@@ -182,21 +173,13 @@ def test_several_sources_keep_servers_apart():
     def listed(label, **extra):
         return json_source(label, {**extra, "tools": [{"name": "go"}]})
 
-    sources = [
-        listed("a.json"),
-        listed("x/b.json"),
-        listed("y/b.json", server="hub", description="One."),
-        listed("c.json", server="hub"),
-        listed("d.json", server="own"),
-    ]
+    told = listed("y/b.json", server="hub", description="One.")
+    hub, own = listed("c.json", server="hub"), listed("d.json", server="own")
+    sources = [listed("a.json"), listed("x/b.json"), told, hub, own]
     catalog = read_catalog(sources)
-    assert catalog.servers == (
-        Server("a"),
-        Server("hub (c)"),
-        Server("hub (y/b)", "One."),
-        Server("own"),
-        Server("x/b"),
-    )
+    names = ["a", "hub (c)", "hub (y/b)", "own", "x/b"]
+    assert [server.name for server in catalog.servers] == names
+    assert catalog.servers[2].description == "One."
     inferred = [tool for tool in catalog.tools if tool.server in ("a", "x/b")]
     assert [tool.id for tool in inferred] == sorted(f"go~{t.fingerprint[:6]}" for t in inferred)
     assert {"hub (c)/go", "hub (y/b)/go", "own/go"} < set(catalog.by_id)
@@ -214,7 +197,6 @@ def test_a_bad_source_beside_a_good_one_is_a_problem():
     ("data", "message"),
     [
         (b"", "x.json is empty"),
-        (b"[]", "give a list of objects with a name"),
         (b'{"tools": []}', "give a list of objects with a name"),
         (b"\xff\xff{", "x.json is not text: byte 0 is not utf-8"),
         (b'{"name": }', "x.json: line 1 is not JSON"),
@@ -236,7 +218,6 @@ def test_no_catalog_can_be_made(data, message):
     ("text", "reason"),
     [
         ('"x": NaN', "x is NaN, which JSON does not have; write null"),
-        ('"x": [1, -Infinity]', "x/1 is -Infinity, which JSON does not have; write null"),
         ('"x": 1e999', "x is 1e999, too large for a number; write it as text"),
         ('"x": ' + "9" * 5000, "x is a number of 5000 digits; write it as text"),
         ('"x": {"k": 1, "k": 1}', "x has the key 'k' twice; keep one"),
@@ -275,21 +256,12 @@ records = st.fixed_dictionaries(
 
 @given(st.lists(st.lists(records, max_size=6), min_size=1, max_size=3), st.randoms())
 def test_no_order_matters_and_every_record_is_accounted_for(files, rng):
-    def shuffled(value):
-        if isinstance(value, dict):
-            return dict(rng.sample(list(value.items()), len(value)))
-        return rng.sample(value, len(value))
-
-    def attempt(lists):
-        named = [(f"{n}.json", records) for n, records in enumerate(lists)]
-        changed = [
-            json_source(label, [shuffled(r) for r in shuffled(records)])
-            for label, records in shuffled(named)
-        ]
-        return read_catalog(changed)
+    def attempt():
+        sources = [json_source(f"{n}.json", rng.sample(f, len(f))) for n, f in enumerate(files)]
+        return read_catalog(rng.sample(sources, len(sources)))
 
     try:
-        first, second = attempt(files), attempt(files)
+        first, second = attempt(), attempt()
     except CatalogError:
         return
     assert len(first.tools) + len(first.problems) == sum(map(len, files))
@@ -299,12 +271,10 @@ def test_no_order_matters_and_every_record_is_accounted_for(files, rng):
 
 
 def test_the_example_is_read_whole_and_has_what_the_tour_shows():
-    catalog = read_catalog(load_paths([EXAMPLE]))
+    catalog = example_catalog()
     assert (len(catalog.tools), len(catalog.servers), catalog.format) == (69, 7, "mcp")
-    assert catalog.problems == ()
-    assert catalog.blocked == {"odds-and-ends/create_note"}
-    names = Counter(tool.name for tool in catalog.tools)
-    assert names["convert_currency"] == 2
+    assert (catalog.problems, catalog.blocked) == ((), {"odds-and-ends/create_note"})
+    assert [tool.name for tool in catalog.tools].count("convert_currency") == 2
     assert max(len(tool.parameters) for tool in catalog.tools) >= 12
 
 
@@ -338,12 +308,10 @@ def goes_on(catalog):
     ("value", "positions"),
     [
         (page("a"), []),
-        (page("a", ""), []),
         (page("a", "2"), ["x.json"]),
         ({"jsonrpc": "2.0", "id": 1, "result": page("a", "2")}, ["x.json"]),
         ([page("a", "2"), page("b")], []),
         ([page("a", "2"), {"result": page("b", "3")}], ["x.json: page 2"]),
-        ([page("a"), page("b", "3")], ["x.json: page 2"]),
         ([page("a", "2", server="s"), page("b", server="t")], ["x.json: server 1"]),
         ([page("a", "2", server="s"), page("b", server="s")], []),
         ({"tools": {"s": page("a", "2"), "t": page("b")}}, ["x.json: server 1"]),
@@ -385,8 +353,7 @@ QUERIES = Source("queries.jsonl", b'{"query": "x", "gold": ["a"]}\n{"query": "y"
 
 def test_an_evaluation_set_beside_a_catalog_changes_nothing_else():
     alone, beside = read_catalog([TOOLS_FILE]), read_catalog([TOOLS_FILE, QUERIES])
-    for part in ("tools", "version", "servers", "format"):
-        assert getattr(beside, part) == getattr(alone, part)
+    assert replace(beside, problems=(), files=()) == replace(alone, problems=(), files=())
     (problem,) = beside.problems
     assert problem.position == "queries.jsonl"
     assert problem.reason.startswith("holds no tools: none of its 2 records has a name, a desc")

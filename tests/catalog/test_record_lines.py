@@ -43,18 +43,14 @@ def test_nested_and_line_by_line_records_are_found():
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "line"),
+    ("name", "content"),
     [
-        (
-            "- name: fold\n  description: Folds.\n- name: iron_it\n  description: Irons.\n",
-            "t.yaml",
-            3,
-        ),
-        ("name,description\nfold,Folds\niron_it,Irons\n", "t.csv", 3),
+        ("t.yaml", "- name: fold\n  description: Folds.\n- name: iron_it\n"),
+        ("t.csv", "name,description\nfold,Folds\niron_it,Irons\n"),
     ],
 )
-def test_other_files_are_searched_for_the_name(content, name, line):
-    assert lines(content, name)["iron_it"] == line
+def test_other_files_are_searched_for_the_name(name, content):
+    assert lines(content, name)["iron_it"] == 3
 
 
 def test_a_tool_that_stands_nowhere_has_no_line():

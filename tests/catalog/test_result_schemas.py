@@ -3,6 +3,7 @@
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.support.catalogs import accepting
 from toolscope_core.catalog.formats.result_schemas import readable_results
 
 TEXT = {"type": "string"}
@@ -56,34 +57,22 @@ def test_what_is_no_object_is_left_out(other):
         ({"$ref": "#/$defs/a", "$defs": {"a": results()}}, results(**{"$defs": {"a": results()}})),
         (part({"$ref": "#/$defs/no"}), part({})),
         (part({"default": {"$ref": "#/nothing"}}), part({})),
-        (part({"$ref": "http://x.test/a"}), part({})),
         (part({"$ref": "#/properties/a"}), part({})),
-        (
-            results(properties={"a": {"$ref": "#a"}, "b": {"$anchor": "a", **TEXT}}),
-            results(properties={"a": {"$ref": "#/properties/b"}, "b": TEXT}),
-        ),
-        (part({"minimum": 1, "exclusiveMinimum": True}), part({"exclusiveMinimum": 1})),
+        (accepting(a={"$ref": "#a"}, b={"$anchor": "a", **TEXT}),
+         accepting(a={"$ref": "#/properties/b"}, b=TEXT)),
         (results(**{"$schema": "https://x.test/own"}), results()),
-        (
-            results(**{"$schema": "http://json-schema.org/draft-04/schema#"}),
-            results(**{"$schema": "https://json-schema.org/draft/2020-12/schema"}),
-        ),
+        (results(**{"$schema": "http://json-schema.org/draft-04/schema#"}),
+         results(**{"$schema": "https://json-schema.org/draft/2020-12/schema"})),
         (results(id="http://x.test/a", properties={"id": TEXT}), results(properties={"id": TEXT})),
-        (results(**{"$id": "http://x.test/a"}), results()),
         (part({"items": [TEXT], "additionalItems": False}), part({"prefixItems": [TEXT]})),
-        (part({"nullable": True}), part({})),
         (part({**TEXT, "nullable": True}), part({"type": ["string", "null"]})),
         (part({"enum": []}), part({})),
-        (part({"type": "str"}), part(TEXT)),
         (part({"pattern": "(?P<x>a)"}), part({})),
-        (
-            results(patternProperties={r"\Aa": TEXT, "b": TEXT}, additionalProperties=False),
-            results(),
-        ),
+        (results(patternProperties={r"\Aa": TEXT, "b": TEXT}, additionalProperties=False), results()),
         (results(**{"not": {"pattern": r"\Aa"}}), results()),
         (results(oneOf=[{"pattern": r"\Aa"}, TEXT]), results(anyOf=[{}, TEXT])),
     ],
-)
+)  # fmt: skip
 def test_what_not_all_compile_is_said_in_another_way(odd, mended):
     schema, message = readable_results(odd)
     assert schema == mended

@@ -125,10 +125,8 @@ def test_only_functions_of_a_namespace_are_written_into_one():
     tools, servers = (*catalog.tools, Tool("t/g", "g", "", "t")), (*catalog.servers, Server("t"))
     written = write_toolset(unmerged(tools), servers, "openai-responses")
     assert [row.get("tools", row["name"]) for row in written] == [[FUNCTION], "g"]
-    assert write_toolset(unmerged(catalog.tools), catalog.servers, "mcp")[0].keys() == {
-        "server",
-        "tools",
-    }
+    (of_mcp,) = write_toolset(unmerged(catalog.tools), catalog.servers, "mcp")
+    assert of_mcp.keys() == {"server", "tools"}
     custom = [{**rows[0], "tools": [FUNCTION, {"type": "custom", "name": "free"}]}]
     mixed = read(custom)
     assert mixed.format == "generic"
@@ -139,9 +137,8 @@ def test_a_namespace_in_two_files_is_written_apart_and_a_flawed_field_is_left_ou
     body = b'[{"type": "namespace", "name": "s", "hue": NaN, "size": 2, "tools": [%s]}]'
     data = body % json.dumps(FUNCTION).encode()
     catalog = read_catalog([Source("a.json", data), Source("b.json", data)])
-    assert [(server.name, server.raw) for server in catalog.servers] == [
-        ("s (a)", {"type": "namespace", "name": "s", "size": 2}),
-        ("s (b)", {"type": "namespace", "name": "s", "size": 2}),
-    ]
+    raw = {"type": "namespace", "name": "s", "size": 2}
+    rows = [(server.name, server.raw) for server in catalog.servers]
+    assert rows == [("s (a)", raw), ("s (b)", raw)]
     assert [row["name"] for row in exported(catalog)] == ["s (a)", "s (b)"]
     assert [tool.server for tool in read(exported(catalog)).tools] == ["s (a)", "s (b)"]

@@ -10,6 +10,7 @@ from tests.support.catalogs import accepting as parameters
 from tests.support.catalogs import read_schemas as read
 from toolscope_core.catalog.schema.keywords import INVALID
 
+TEXT = {"type": "string"}
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 
@@ -23,21 +24,14 @@ def defining(schema, **definitions):
 
 
 SAME = [
-    (parameters(a={"allOf": [{"contains": {"const": 1}}, {"maxContains": 1}]}), {"a": [1, 1]}),
-    (parameters(a={"allOf": [{"prefixItems": [{"type": "integer"}]}, {"items": {"type": "string"}}]}),
-     {"a": [1]}),
     (defining({"$ref": "#/$defs/A", "then": {"required": ["x"]}}, A={"if": {"required": ["y"]}}),
      {"y": 1}),
     (defining({"$ref": "#/$defs/A", "properties": {"b": {}}},
               A={"type": "object", "additionalProperties": {"type": "string"}}), {"b": 1}),
     (parameters(a={"allOf": [parameters(z={"type": "string"}), {"title": "q"}]},
-                b={"$ref": "#/properties/a/allOf/0/properties/z"}), {"b": "x"}),
-    (parameters(a={"allOf": [parameters(z={"type": "string"}), {"title": "q"}]},
                 b={"$ref": "#/properties/a/allOf/0/properties/z"}), {"b": 1}),
     ({"$schema": DRAFT_7, "$ref": "#/definitions/A", "required": ["zz"],
       "definitions": {"A": parameters(k={"type": "string"})}}, {"k": "v"}),
-    ({"$schema": DRAFT_7, **parameters(a={"items": [{"type": "string"}], "additionalItems": False})},
-     {"a": ["x"]}),
     ({"$schema": DRAFT_7, **parameters(a={"items": [{"type": "string"}], "additionalItems": False})},
      {"a": ["x", 1]}),
     ({"$schema": DRAFT_4, **parameters(a={"maximum": 5, "exclusiveMaximum": True})}, {"a": 5}),
@@ -49,7 +43,8 @@ SAME = [
 @pytest.mark.parametrize(("schema", "value"), SAME)
 def test_a_value_is_valid_after_reading_as_before(schema, value):
     (tool,) = read(schema).tools
-    assert accepts(tool.schema, value) == accepts(schema, value)
+    for one in (value, {}, {"a": ["x"], "b": "x"}):
+        assert accepts(tool.schema, one) == accepts(schema, one)
 
 
 WIDENED = [
@@ -108,10 +103,7 @@ def test_random_schemas_accept_what_they_accepted():
     for _ in range(120):
         definitions = {
             "p": {"allOf": [random.Random(1).choice(LEAVES[:8]), {"minLength": 1}]},
-            "q": {
-                "type": ["string", "array", "object"],
-                "additionalProperties": {"type": "string"},
-            },
+            "q": {"type": ["string", "array", "object"], "additionalProperties": TEXT},
             "r": {"$anchor": "A", "type": ["string", "array", "integer"]},
         }
         schema = defining(parameters(a=random_schema(source)), **definitions)

@@ -4,10 +4,13 @@ import json
 
 import pytest
 
-from tests.support.catalogs import read_text
+from tests.support.catalogs import DATA, read_data, read_json, read_text
 from toolscope_core.catalog.clients.configurations import configured_servers, server_entries
 from toolscope_core.catalog.clients.server_spellings import as_usual
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.mcp.servers.server_definitions import NamedValue, read_configuration
+from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError, ConfigError
 
 CODEX = """
@@ -44,15 +47,6 @@ extensions:
     uri: https://well.example/mcp
     headers: {Authorization: "Bearer $WELL", X-Farm: $FARM}
 """
-LIBRECHAT = """
-version: 1.2.8
-mcpServers:
-  barn: {command: npx, args: [-y, barn-mcp], env: {KEY: sk-literal-1}}
-  well:
-    type: streamable-http
-    url: https://well.example/mcp
-    headers: {Authorization: "Bearer ${WELL}", X-Farm: "${FARM}"}
-"""
 FAR = {
     "url": "https://well.example/mcp",
     "headers": {"Authorization": "Bearer $WELL", "X-Farm": "$FARM"},
@@ -65,12 +59,11 @@ OPENCODE = {"mcp": {
 }}  # fmt: skip
 ZED = {"context_servers": {"barn": {"command": {"path": "npx", **{k: NEAR[k] for k in ("args", "env")}}},
                            "well": {"source": "custom", **FAR}}}  # fmt: skip
-GEMINI = {"theme": "x", "mcpServers": {"barn": NEAR, "well": {**FAR, "trust": True}}}
 AMP = {"amp.mcpServers": {"barn": NEAR, "well": FAR}}
-PLUGIN = {"name": "farm", "version": "1.0.0", "mcpServers": {"barn": NEAR, "well": FAR}}
+PLUGIN = {"name": "farm", "mcpServers": {"barn": NEAR, "well": {**FAR, "trust": True}}}
 FILES = {
-    "config.toml": CODEX, "continue.yaml": CONTINUE, "goose.yaml": GOOSE, "librechat.yml": LIBRECHAT,
-    "opencode.json": OPENCODE, "zed.json": ZED, "gemini.json": GEMINI, "amp.json": AMP,
+    "config.toml": CODEX, "continue.yaml": CONTINUE, "goose.yaml": GOOSE,
+    "opencode.json": OPENCODE, "zed.json": ZED, "amp.json": AMP,
     "plugin.json": PLUGIN,
 }  # fmt: skip
 
@@ -102,18 +95,17 @@ def test_a_file_names_its_servers_and_keeps_no_value(name):
 
 
 def test_a_bundle_for_desktops_names_its_server_beside_its_tools():
-    manifest = {
-        "manifest_version": "0.3",
-        "name": "barn",
-        "server": {"type": "node", "mcp_config": NEAR},
-    }
+    server = {"type": "node", "mcp_config": NEAR}
+    manifest = {"manifest_version": "0.3", "name": "barn", "server": server}
     assert configured_servers(manifest) == ("barn",)
     assert server_entries(manifest)["barn"]["args"] == NEAR["args"]
 
 
 @pytest.mark.parametrize(
     "value",
-    [5, {"mcp": 5}, {"mcp": {"servers": {}}}, {"extensions": {"a": {"type": "builtin"}}},
+    [5, {"mcp": 5}, {"mcp": {"servers": {}}}, {"mcpServers": [{"command": "x"}]},
+     {"servers": {"a": {"description": "x"}}}, {"mcpServers": {"a": {"command": "x"}}, "tools": []},
+     {"extensions": {"a": {"type": "builtin"}}},
      {"extensions": ["a"]}, {"context_servers": {"a": {"settings": {}}}}, {"mcp_servers": {}}],
 )  # fmt: skip
 def test_what_names_no_server_stays_as_it_is(value):
@@ -129,3 +121,43 @@ def test_text_that_is_no_toml_or_yaml_says_so():
         read_configuration("c.yaml", b"a: [")
     with pytest.raises(ConfigError, match="which JSON does not have"):
         read_configuration("config.toml", b"a = nan")
+
+
+@pytest.mark.parametrize(
+    ("file", "names"),
+    [
+        ("claude_desktop_config.json", ["granary", "weather-vane"]),
+        ("vscode_mcp.json", ["granary", "vane"]),
+        ("vscode_settings.json", ["granary"]),
+        ("cursor_mcp.json", ["granary", "vane"]),
+        ("gemini_settings.json", ["vane"]),
+    ],
+)
+def test_servers_are_listed_and_nothing_else_is_kept(file, names):
+    catalog = read_data(f"documents/{file}")
+    assert catalog.tools == ()
+    assert [server.name for server in catalog.servers] == names
+    assert [problem.position for problem in catalog.problems] == [
+        f"{file}: server {n}" for n in names
+    ]
+    assert "save the server's tools/list answer" in catalog.problems[0].reason
+    assert catalog.files[0].format == "mcp-client"
+    told = repr(catalog)
+    assert "not-a-real" not in told
+    assert "granary-server" not in told
+
+
+def test_a_configuration_beside_the_tools_of_its_server():
+    tools = Source("t.json", b'{"server": "granary", "tools": [{"name": "fill"}]}')
+    catalog = read_catalog(
+        [*load_paths([DATA / "documents" / "claude_desktop_config.json"]), tools]
+    )
+    assert [tool.id for tool in catalog.tools] == ["granary/fill"]
+    assert catalog.servers == (Server("granary"), Server("weather-vane"))
+
+
+def test_settings_that_hold_a_configuration_and_one_that_is_forced():
+    inner = {"mcp": {"servers": {"a\ud800": {"url": "x"}}}}
+    assert configured_servers(inner) == ("a\\ud800",)
+    with pytest.raises(CatalogError, match="is no client configuration"):
+        read_json({"name": "a"}, forced="mcp-client")

@@ -34,7 +34,6 @@ LABELS = {
          "Tidy the user's desk"),
         ({"operationId": "获取文件"}, "HuoQuWenJian", "获取文件"),
         ({"method": "get", "path": "/sacks/{sack}"}, "GET_sackssack", "GET /sacks/{sack}"),
-        ({"operationId": "a/" + "b" * 90}, "a" + "b" * 55, "a/" + "b" * 90),
     ],
 )  # fmt: skip
 def test_the_name_is_made_for_agents_and_the_source_keeps_its_separators(operation, name, spelled):
@@ -52,10 +51,9 @@ def test_the_second_of_a_name_is_still_known_by_its_source():
 def test_a_renamed_tool_and_one_of_no_document_are_called_by_their_names():
     assert source_name(replace(tool(**LABELS), name="label_runner")) == "label_runner"
     assert source_name(replace(tool(**LABELS), name="actionsadd_custom_labels_all")).endswith("all")
-    plain = Tool("t", "t", "Does it.", raw={"_meta": {"toolscope/openapi": "odd"}})
-    assert (source_name(plain), source_text(plain), declared_as(plain)) == ("t", "Does it.", "")
-    odd = Tool("t", "t", "Does it.", raw={"_meta": {"toolscope/openapi": {"summary": 7}}})
-    assert (source_name(odd), source_text(odd), declared_as(odd)) == ("t", "Does it.", "")
+    for told in ("odd", {"summary": 7}):
+        odd = Tool("t", "t", "Does it.", raw={"_meta": {"toolscope/openapi": told}})
+        assert (source_name(odd), source_text(odd), declared_as(odd)) == ("t", "Does it.", "")
 
 
 def test_the_summary_stands_before_the_description_unless_it_says_the_same():

@@ -9,25 +9,15 @@ from toolscope_core.model.errors import CatalogError
 
 
 def test_files_and_folders(tmp_path):
-    for name in ("b.json", "a.jsonl", "notes.txt", "sub/b.json"):
+    for name in ("b.json", "a.jsonl", "notes.txt", "sub/b.json", "c.json", "c.jsonl"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(name)
     (tmp_path / "odd.cfg").write_text("odd")
     loaded = load_paths([tmp_path / "odd.cfg", tmp_path, tmp_path / "b.json", tmp_path / "sub"])
-    assert [(source.label, source.data.decode()) for source in loaded] == [
-        ("odd.cfg", "odd"),
-        ("a.jsonl", "a.jsonl"),
-        (f"{tmp_path.name}/b.json", "b.json"),
-        ("sub/b.json", "sub/b.json"),
-    ]
-
-
-def test_stems_that_stay_equal(tmp_path):
-    for name in ("b.json", "b.jsonl"):
-        (tmp_path / name).write_text("[]")
-    labels = [f"{tmp_path.name}/b.json", f"{tmp_path.name}/b.jsonl"]
-    assert [source.label for source in load_paths([tmp_path])] == labels
+    here = [(f"{tmp_path.name}/{name}", name) for name in ("b.json", "c.json", "c.jsonl")]
+    rows = [("odd.cfg", "odd"), ("a.jsonl", "a.jsonl"), *here, ("sub/b.json", "sub/b.json")]
+    assert [(source.label, source.data.decode()) for source in loaded] == rows
 
 
 def test_what_cannot_be_loaded(tmp_path, monkeypatch):

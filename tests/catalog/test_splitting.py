@@ -1,17 +1,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.catalogs import unmerged
 from toolscope_core.catalog.splitting import parts_in_words, servers_of, split
-from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool
 
 
 def items(**sizes):
-    return [
-        MergedTool(Tool(f"{server}/{n:02}", "t", server=server.strip("_")), ())
-        for server, size in sizes.items()
-        for n in range(size)
-    ]
+    rows = [(server, n) for server, size in sizes.items() for n in range(size)]
+    return unmerged(Tool(f"{server}/{n:02}", "t", server=server) for server, n in rows)
 
 
 def sizes(parts):
@@ -31,11 +28,11 @@ def test_what_fits_is_one_part():
 
 
 def test_many_parts_are_told_in_short():
-    words = parts_in_words(split(items(**{f"s{n}": 2 for n in range(6)}), 2))
-    assert words == "s0 (2); s1 (2); s2 (2); s3 (2); and 2 more"
-    assert parts_in_words(split(items(**{f"s{n}": 1 for n in range(12)}), 6)).startswith(
-        "s0, s1, s10, s11 …"
-    )
+    def words(servers, size, most):
+        return parts_in_words(split(items(**{f"s{n}": size for n in range(servers)}), most))
+
+    assert words(6, 2, 2) == "s0 (2); s1 (2); s2 (2); s3 (2); and 2 more"
+    assert words(12, 1, 6).startswith("s0, s1, s10, s11 …")
 
 
 @given(
@@ -44,13 +41,10 @@ def test_many_parts_are_told_in_short():
     st.randoms(use_true_random=False),
 )
 def test_every_tool_is_in_one_part_in_any_order(servers, most, random):
-    tools = [
-        MergedTool(Tool(f"{n:02}", "t", server=server), ()) for n, server in enumerate(servers)
-    ]
+    tools = unmerged(Tool(f"{n:02}", "t", server=one) for n, one in enumerate(servers))
     parts = split(tools, most)
-    assert sorted(item.tool.id for part in parts for item in part) == [
-        item.tool.id for item in tools
-    ]
+    held = sorted(item.tool.id for part in parts for item in part)
+    assert held == [item.tool.id for item in tools]
     assert all(len(part) <= most for part in parts)
     for server in set(servers):
         if servers.count(server) <= most:

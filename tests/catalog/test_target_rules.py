@@ -28,15 +28,8 @@ def told(tools, target):
 
 
 def test_names_by_hand():
-    tools = [
-        Tool("1", "geo.area"),
-        Tool("2", "Go", server="s"),
-        Tool("3", "ｇｏ", server="t"),
-        Tool("4", "go", server="s"),
-        Tool("5", "x" * 65),
-        Tool("6", "翻訳"),
-        Tool("7", "geo_area"),
-    ]
+    names, servers = ["geo.area", "Go", "ｇｏ", "go", "x" * 65, "翻訳", "geo_area"], " sts   "
+    tools = [Tool(f"{n}", name, server=servers[n - 1].strip()) for n, name in enumerate(names, 1)]
     assert [row[:3] for row in told(tools, "openai-chat")] == [
         ("1", "name", "geo.area"),
         ("3", "name", "ｇｏ"),
@@ -82,11 +75,9 @@ def test_a_name_of_a_tool_that_went_is_not_offered():
 
 def test_a_blocked_tool_gives_way_to_the_one_it_copies():
     tools = kept(Tool("1", "note", server="odd"), Tool("2", "note", server="own"))
-    assert [(v.tool_id, v.fix) for v in rule_violations(tools, "openai-chat")] == [
-        ("2", "own_note")
-    ]
-    found = rule_violations(tools, "openai-chat", blocked={"1"})
-    assert [(v.tool_id, v.fix) for v in found] == [("1", "odd_note")]
+    for blocked, told_of in ((set(), ("2", "own_note")), ({"1"}, ("1", "odd_note"))):
+        (found,) = rule_violations(tools, "openai-chat", blocked=blocked)
+        assert (found.tool_id, found.fix) == told_of
     assert set(fixed(tools, "openai-chat", blocked={"1"})) == {"1"}
     assert set(fixed(tools, "openai-chat", blocked={"1", "2"})) == {"2"}
 
@@ -98,15 +89,12 @@ def test_counts_lengths_and_parameters():
         assert (rule, value) == ("count", "129")
         assert fix.startswith(f"{-(-129 // most)} ")
         assert told(many[:most], target) == []
-    assert rule_violations(kept(*many), "cursor")[0].fix.startswith(
-        "2 sets, one switched on at a time"
-    )
+    assert told(many, "cursor")[0][3].startswith("2 sets, one switched on at a time")
     assert rule_violations(kept(*many), "openai-chat")[0].fix.endswith("tools (128); tools (1)")
     assert told(many, "anthropic") == told(many, "mcp") == []
     long = Tool("1", "a", "x" * 1025)
-    assert told([long], "openai-chat") == [
-        ("1", "description", "1025 characters", "cut to 1024 characters")
-    ]
+    said = ("1", "description", "1025 characters", "cut to 1024 characters")
+    assert told([long], "openai-chat") == [said]
     assert told([replace(long, description="x" * 1024)], "openai-chat") == []
     deep = Tool("1", "a", schema=schema(**{"a b": {}, "ok": {"items": schema(**{"c-d": {}})}}))
     assert [row[2] for row in told([deep], "anthropic")] == ["a b"]
@@ -160,9 +148,7 @@ def test_a_client_counts_its_prefix():
         (Tool("1", "a", "x" * 4097), "claude-code", "4097 characters"),
         (Tool("1", "t" * 40, server="s" * 21), "cursor", "t" * 40),
         (Tool("1", "a.b"), "claude-desktop", "a.b"),
-        (Tool("1", "a.b"), "copilot-cli", "a.b"),
         (Tool("1", "t" * 50, server="s" * 10), "gemini-cli", "t" * 50),
-        (Tool("1", "t" * 50, server="s" * 10), "kiro", "t" * 50),
     ],
 )
 def test_each_rule_of_a_target(tool, target, broken):
@@ -217,16 +203,12 @@ def test_what_hides_all_tools_from_a_client_of_mcp_is_named(target):
 
 
 def test_a_fixed_record_of_mcp_differs_in_what_was_wrong_only():
-    odd = mcp_tool(
-        inputSchema=schema(readings=True), outputSchema={"type": "array"}, _meta={"a": 1}, icons=5
-    )
+    wrong = {"outputSchema": {"type": "array"}, "icons": 5}
+    odd = mcp_tool(inputSchema=schema(readings=True), _meta={"a": 1}, **wrong)
     mended = fixed(kept(odd), "mcp")["lab/store"].tool
-    assert write_record(mended, "mcp", sendable=True) == {
-        "name": "store",
-        "description": "",
-        "inputSchema": schema(readings={}),
-        "_meta": {"a": 1},
-    }
+    right = {"inputSchema": schema(readings={}), "_meta": {"a": 1}}
+    plain = {"name": "store", "description": ""}
+    assert write_record(mended, "mcp", sendable=True) == {**plain, **right}
     assert not rule_violations(kept(mended), "mcp")
     assert fixed(kept(mended), "mcp") == {}
 
@@ -238,51 +220,34 @@ def test_a_record_made_anew_for_mcp_is_one_that_all_clients_read():
     assert write_record(tool, "mcp", sendable=True) == record
 
 
-names = st.sampled_from(
-    ["go", "GO", "ｇｏ", "g.o", "g_o", "", "_", "1", "翻", "x" * 70, "a\u200bb"]
+names = st.sampled_from(["go", "GO", "ｇｏ", "g.o", "_", "1", "翻", "x" * 70, "a\u200bb"])
+rows = st.tuples(
+    names | st.text(max_size=6),
+    st.sampled_from(["", "Go.", "y" * 2000]),
+    st.sampled_from(["", "s", "long server " * 3]),
+    st.none() | schemas,
 )
-tools = st.lists(
-    st.builds(
-        lambda name, server, text, sub: (name, server, text, sub),
-        names | st.text(max_size=6),
-        st.sampled_from(["", "s", "long server " * 3]),
-        st.sampled_from(["", "Go.", "y" * 2000]),
-        st.none() | schemas,
-    ),
-    max_size=8,
-).map(
-    lambda rows: kept(
-        *(Tool(f"t{n}", a, text, server, sub) for n, (a, server, text, sub) in enumerate(rows))
-    )
+tools = st.lists(rows, max_size=8).map(
+    lambda drawn: kept(*(Tool(f"t{n}", *row) for n, row in enumerate(drawn)))
 )
 
 
 @given(tools, st.sampled_from(OUTPUTS))
 def test_what_is_fixed_is_not_broken_any_more(items, target):
     changed = fixed(items, target)
-    after = [
-        replace(item, tool=changed[item.tool.id].tool if item.tool.id in changed else item.tool)
-        for item in items
-    ]
+    after = [replace(item, tool=changed.get(item.tool.id, item).tool) for item in items]
     assert rule_violations(after, target) == ()
     if target_named(target).rules.unique == "toolset":
         assert len({comparable_name(item.tool.name) for item in after}) == len(after)
-    offered = {
-        v.tool_id: v.fix for v in rule_violations(items, target) if v.rule in ("name", "unique")
-    }
-    for tool_id, name in offered.items():
-        assert changed[tool_id].tool.name == name
-
-
-@given(tools, st.sampled_from(MATRIX))
-def test_what_is_counted_is_what_is_found(items, target):
-    found, known = Counter(item.rule for item in rule_violations(items, target)), {}
-    assert violation_counts(items, target, known) == found
-    assert violation_counts(items, target, known) == found, "from what it remembers"
+    for one in rule_violations(items, target):
+        if one.rule in ("name", "unique"):
+            assert changed[one.tool_id].tool.name == one.fix
 
 
 @given(tools, st.sampled_from(MATRIX), st.randoms(use_true_random=False))
-def test_the_order_of_tools_does_not_matter(items, target, random):
-    shuffled = list(items)
-    random.shuffle(shuffled)
-    assert rule_violations(shuffled, target) == rule_violations(items, target)
+def test_what_is_counted_is_what_is_found_in_any_order(items, target, random):
+    violations, known = rule_violations(items, target), {}
+    assert rule_violations(random.sample(items, len(items)), target) == violations
+    found = Counter(item.rule for item in violations)
+    assert violation_counts(items, target, known) == found
+    assert violation_counts(items, target, known) == found, "from what it remembers"

@@ -10,7 +10,6 @@ from toolscope_core.model.errors import CatalogError
     [
         ({"info": {"name": "n", "schema": "https://schema.getpostman.com/v2.1.0"}, "item": []},
          "a Postman collection", "as OpenAPI"),
-        ({"info": {"_postman_id": "1"}, "item": [{"name": "a"}]}, "a Postman collection", "OpenAPI"),
         ({"_type": "export", "resources": [{"name": "a"}]}, "an Insomnia export", "as OpenAPI"),
         ({"arazzo": "1.0.1", "workflows": []}, "an Arazzo", "sourceDescriptions"),
         ({"asyncapi": "3.0.0", "channels": {}}, "an AsyncAPI", "tools/list"),

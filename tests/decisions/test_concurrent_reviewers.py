@@ -4,12 +4,10 @@ import multiprocessing
 import random
 import signal
 import sqlite3
-import threading
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import replace
 
 import pytest
 
@@ -42,6 +40,10 @@ def about(tools, action, reviewer, **detail):
     return decision_on(tools, action, reviewer, at="", **detail)
 
 
+def decide(store, proposal, seen=None):
+    return append_decision(store, 1, lambda log: admit(log, proposal, seen))
+
+
 def review(store, reviewer, seed, out):
     """Make EACH decisions; on a stale one reload and decide again. Reports every attempt."""
     rng = random.Random(seed)
@@ -49,32 +51,22 @@ def review(store, reviewer, seed, out):
         tools = cluster(rng.randrange(CLUSTERS))
         words = f"{reviewer} {turn}"
         accept = rng.random() < 0.2
-        proposal = about(tools, "accept" if accept else "edit", words)
-        proposal = replace(proposal, detail={"note" if accept else "description": words})
+        detail = {"note" if accept else "description": words}
+        proposal = about(tools, "accept" if accept else "edit", words, **detail)
         row = None
         while row is None:
             seen = version_of(proposal.members, read_log(store, 1))
             with suppress(StaleDecisionError):
-                row = append_decision(
-                    store, 1, lambda log, p=proposal, seen=seen: admit(log, p, seen)
-                )
+                row = decide(store, proposal, seen)
             out.append((words, proposal.members, seen, row and row.seq))
 
 
 def process(url, name, start, results):
     engine.BUSY_SECONDS = 120.0  # a machine that does other work too is slow, not wrong
-    store = Store(url)
-    out = []
-    threads = [
-        threading.Thread(target=review, args=(store, f"{name}{i}", f"{name}{i}", out))
-        for i in range(REVIEWERS)
-    ]
-    start.wait()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    store.close()
+    out, names = [], [f"{name}{i}" for i in range(REVIEWERS)]
+    with closing(Store(url)) as store, ThreadPoolExecutor(REVIEWERS) as threads:
+        start.wait()
+        list(threads.map(lambda one: review(store, one, one, out), names))
     results.put(out)
 
 
@@ -120,23 +112,31 @@ def test_two_processes_of_four_reviewers_lose_nothing_and_each_conflict_has_one_
             assert version_of(members, log[: seq - 1]) == seen
 
 
-def clicks(url, go, acknowledged):
+LOST = "lost"
+
+
+def clicks_on(url, acknowledged):
+    """Decide without end, and go on where it does not work; sends each number, or ``LOST``."""
     store = Store(url)
-    go.wait()
     while True:
-        row = append_decision(store, 1, lambda log: admit(log, about(TOOLS, "edit", "a", name="x")))
-        acknowledged.send(row.seq)
+        try:
+            row = decide(store, about(TOOLS, "edit", "a", name="x"))
+        except StoreError as error:
+            lost = ("connection to the server was lost", "no connection")
+            acknowledged.send(LOST if any(words in str(error) for words in lost) else str(error))
+            time.sleep(0.05)
+        else:
+            acknowledged.send(row.seq)
 
 
 @pytest.mark.case(2)
 def test_a_killed_process_loses_nothing_it_acknowledged(store, store_url):
     rng, last = random.Random(7), 0
     for _ in range(3):
-        go, (receiver, sender) = APART.Event(), APART.Pipe(duplex=False)
-        victim = APART.Process(target=clicks, args=(store_url, go, sender))
+        receiver, sender = APART.Pipe(duplex=False)
+        victim = APART.Process(target=clicks_on, args=(store_url, sender))
         victim.start()
         sender.close()
-        go.set()
         told = [receiver.recv() for _ in range(rng.randint(1, 20))]
         victim.kill()
         victim.join()
@@ -154,25 +154,6 @@ def test_a_killed_process_loses_nothing_it_acknowledged(store, store_url):
     if store_url.startswith("sqlite"):
         with closing(sqlite3.connect(store.place)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-
-
-LOST = "lost"
-
-
-def clicks_on(url, acknowledged):
-    """Decide without end, and go on where it does not work; sends each number, or ``LOST``."""
-    store = Store(url)
-    while True:
-        try:
-            row = append_decision(
-                store, 1, lambda log: admit(log, about(TOOLS, "edit", "a", name="x"))
-            )
-        except StoreError as error:
-            lost = ("connection to the server was lost", "no connection")
-            acknowledged.send(LOST if any(words in str(error) for words in lost) else str(error))
-            time.sleep(0.05)
-        else:
-            acknowledged.send(row.seq)
 
 
 @pytest.mark.nightly
@@ -204,26 +185,15 @@ def test_a_killed_server_loses_nothing_that_was_acknowledged_and_is_found_again(
     store.close()
 
 
-def decide(store, proposal, seen=None):
-    return append_decision(store, 1, lambda log: admit(log, proposal, seen))
-
-
 def decide_elsewhere(url, proposal, seen=None):
-    """In another process: the row, or in words why there is none."""
-    store = Store(url)
-    try:
+    """In another process."""
+    with closing(Store(url)) as store:
         return decide(store, proposal, seen)
-    except DecisionError as error:
-        return str(error)
-    finally:
-        store.close()
 
 
 def start_elsewhere(url, kind):
-    store = Store(url)
-    job = start_job(store, f"{kind} {random.random()}", 1, kind)
-    store.close()
-    return job.id
+    with closing(Store(url)) as store:
+        return start_job(store, f"{kind} {random.random()}", 1, kind).id
 
 
 @pytest.mark.case(12)

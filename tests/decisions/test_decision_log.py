@@ -1,12 +1,8 @@
 from dataclasses import replace
-from itertools import chain, combinations
 
 import pytest
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tests.support.decisions import decision_on, logged, undo
-from tests.support.properties import examples
 from toolscope_core.decisions.actions import BY_SEARCH, IN_EVERY_PROMPT
 from toolscope_core.decisions.constraints import (
     constraints,
@@ -72,9 +68,7 @@ def sets(text):
         ([decide("split", "abcde", groups=["ab", "cd", "e"])], "ab cd", "ac ad ae bc bd be ce de"),
         ([decide("drop", "abcd", drop="cd")], "ab", "ac bc ad bd"),
         ([decide("recut", "abc", groups=["a", "b", "c"])], "", "ab ac bc"),
-        ([decide("drop", "abc", drop="bc")], "", "ab ac"),
         ([decide("accept", "ab"), decide("accept", "bc"), decide("accept", "ef")], "abc ef", ""),
-        ([decide("accept", "ab"), decide("reject", "bc")], "ab", "bc"),
         ([decide("accept", "ab"), undo(1)], "", ""),
         ([decide("canonical", "ab", canonical="b"), decide("edit", "ab", name="x")], "", ""),
     ],
@@ -89,13 +83,15 @@ def test_a_recut_keeps_apart_joins_nobody_and_leaves_each_group_on_a_card():
     assert asked.must == ()
     assert asked.cannot == pairs("ad ae bd be cd ce")
     assert asked.put_forward == pairs("ab ac bc de")
-    twice = logged(
-        decide("recut", "abcde", groups=["abcd", "e"]), decide("recut", "abcd", groups=["abc", "d"])
-    )
+    cuts = (("abcde", ["abcd", "e"]), ("abcd", ["abc", "d"]))
+    twice = logged(*(decide("recut", names, groups=groups) for names, groups in cuts))
     assert constraints(CATALOG, twice).put_forward == pairs("ab ac bc")
     assert constraints(CATALOG, (*twice, admit(twice, undo(2)))).put_forward == pairs(
         "ab ac ad bc bd cd"
     )
+    assert admit(twice, decide("accept", "abc")).seq == 3
+    with pytest.raises(DecisionError, match=r"contradicts decision 2 \(recut"):
+        admit(twice, decide("accept", "abcd"))
     family = as_family(decide("recut", "abc", groups=["ab", "c"]))
     assert constraints(CATALOG, logged(family)) == Constraints(cannot=pairs("ac bc"))
 
@@ -151,13 +147,6 @@ def test_a_threshold_is_the_catalogs_and_a_share():
         logged(replace(decide("accept", "a"), action="threshold", detail=row.detail))
 
 
-def test_what_was_recut_is_accepted_afterwards_and_what_was_taken_apart_is_not():
-    log = logged(decide("recut", "abcd", groups=["abc", "d"]))
-    assert admit(log, decide("accept", "abc")).seq == 2
-    with pytest.raises(DecisionError, match=r"contradicts decision 1 \(recut"):
-        admit(log, decide("accept", "abcd"))
-
-
 # Catalogs that changed under the log
 
 
@@ -166,9 +155,6 @@ def test_a_changed_member_suspends_what_joins_and_is_stale():
     log = logged(decide("accept", "abc"), decide("accept", "de"))
     asked = constraints(changed(CATALOG, "a"), log)
     assert asked == Constraints(must=sets("de"), stale=sets("abc"))
-
-
-def test_a_changed_member_keeps_the_unchanged_apart():
     asked = constraints(changed(CATALOG, "a"), logged(decide("reject", "abc")))
     assert asked == Constraints(cannot=pairs("bc"), doubtful=pairs("ab ac"))
 
@@ -205,15 +191,12 @@ def test_a_member_that_left_is_left_out():
     assert asked == Constraints(must=sets("bc"), cannot=pairs("bd cd"))
 
 
-def test_a_renamed_id_is_the_same_member():
-    today = replace_tool(CATALOG, "a", replace(TOOLS["a"], id="z"))
-    assert constraints(today, logged(decide("accept", "ab"))).must == sets("bz")
-
-
-def test_an_id_that_another_member_took_over_is_no_change():
-    without = replace_tool(replace_tool(CATALOG, "a"), "b", replace(TOOLS["b"], id="a"))
-    asked = constraints(without, logged(decide("accept", "abc")))
-    assert asked == Constraints(must=sets("ac"))
+def test_a_renamed_id_is_the_same_member_and_may_be_that_of_one_that_left():
+    log, other_id = logged(decide("accept", "abc")), replace(TOOLS["b"], id="z")
+    assert constraints(replace_tool(CATALOG, "b", other_id), log).must == sets("acz")
+    taken_over = replace_tool(CATALOG, "a")
+    taken_over = replace_tool(taken_over, "b", replace(other_id, id="a"))
+    assert constraints(taken_over, log) == Constraints(must=sets("ac"))
 
 
 def test_copies_are_told_apart_by_their_recorded_ids():
@@ -230,12 +213,8 @@ def test_copies_are_told_apart_by_their_recorded_ids():
 
 
 def test_joined_groups_that_hold_a_separated_pair_are_in_conflict_and_not_enforced():
-    log = (
-        replace(decide("accept", "ab"), seq=1),
-        replace(decide("accept", "bc"), seq=2),
-        replace(decide("reject", "ac"), seq=3),
-        replace(decide("accept", "de"), seq=4),
-    )
+    said = (("accept", "ab"), ("accept", "bc"), ("reject", "ac"), ("accept", "de"))
+    log = tuple(replace(decide(*one), seq=seq) for seq, one in enumerate(said, 1))
     asked = constraints(CATALOG, log)
     assert asked == Constraints(sets("de"), pairs("ac"), conflict=sets("abc"))
 
@@ -253,8 +232,6 @@ def as_family(decision):
         ([as_family(decide("accept", "abc"))], "abc"),
         ([as_family(decide("drop", "abcd", drop="d"))], "abc"),
         ([as_family(decide("split", "abcde", groups=["ab", "cd", "e"]))], "ab cd"),
-        ([as_family(decide("drop", "ab", drop="b"))], ""),
-        ([as_family(decide("reject", "ab"))], ""),
         ([as_family(decide("accept", "ab")), undo(1)], ""),
         ([decide("accept", "ab"), decide("accept", "bc", relation="duplicate")], ""),
         ([as_family(decide("accept", "ab")), decide("accept", "cd")], "ab"),
@@ -305,6 +282,9 @@ def test_admitted_decisions_are_numbered_and_an_undo_names_what_it_retracts():
     assert [item.seq for item in log] == [1, 2, 3]
     assert (log[1].members, log[1].ids) == (fps("ab"), ("a", "b"))
     assert active(log) == log[2:]
+    for seq, words in ((2, "itself an undo"), (1, "already taken back: decision 2")):
+        with pytest.raises(DecisionError, match=words):
+            admit(log, undo(seq))
 
 
 @pytest.mark.parametrize(
@@ -313,9 +293,9 @@ def test_admitted_decisions_are_numbered_and_an_undo_names_what_it_retracts():
         ([decide("reject", "ab", "bo")], decide("accept", "abc"), "decision 1"),
         ([decide("accept", "ab", "bo")], decide("reject", "abc"), "decision 1"),
         (
-            [decide("accept", "ab"), decide("accept", "ef"), decide("accept", "bc", "bo")],
+            [decide("accept", "ab"), decide("accept", "bc", "bo")],
             decide("reject", "ac"),
-            "decision 3",
+            "decision 2",
         ),
         (
             [decide("accept", "ab"), decide("accept", "cd"), decide("reject", "ad", "bo")],
@@ -346,17 +326,14 @@ def test_copies_kept_apart_may_not_be_joined():
     [
         (decide("accept", "a"), "at least 2"),
         (decide("edit", "", name="x"), "at least 1"),
-        (replace(decide("accept", "ab"), ids=("a", "a")), "its own tool id"),
         (replace(decide("accept", "ab"), ids=("a",)), "its own tool id"),
         (decide("accept", "ab", reviewer=" "), "no reviewer"),
-        (decide("split", "abc", groups=["ab"]), "do not divide"),
         (decide("split", "abc", groups=["ab", "bc"]), "do not divide"),
         (decide("split", "ab", groups=["ab"]), "do not divide"),
-        (decide("split", "ab", groups=["a", "b", ""]), "do not divide"),
         (replace(decide("accept", "ab"), action="split"), "list of lists"),
         (replace(decide("reject", "ab"), action="split", detail={"groups": [1]}), "list of texts"),
+        (decide("drop", "abcdef", drop="abcdef"), "not all, of a, b, c, d, e and 1 more"),
         (decide("drop", "ab", drop=""), "not all"),
-        (decide("drop", "ab", drop="ab"), "not all"),
         (decide("drop", "abc", drop="d"), "not all"),
         (replace(decide("accept", "ab"), action="drop"), "list of texts"),
         (decide("canonical", "ab", canonical="c"), "no member"),
@@ -366,24 +343,17 @@ def test_copies_kept_apart_may_not_be_joined():
         (decide("edit", "ab", name=7), "not blank"),
         (decide("edit", "ab", description=7), "is 7; give a text"),
         (decide("edit", "ab", schema=[]), r"is \[\]; give a JSON object"),
-        (decide("edit", "ab", renames=[]), "old and new"),
         (decide("edit", "ab", renames={"x": 1}), "old and new"),
         (decide("augment", "a"), "variants"),
         (decide("augment", "a", variants=[]), "variants"),
         (decide("augment", "a", variants=[{"expanded": 5}]), "give `expanded`"),
         (decide("augment", "a", variants=[{"expanded": "", "questions": 1}]), "questions .* is 1"),
         (undo(9), "no decision 9"),
-        (undo(None), "no decision None"),
     ],
 )
 def test_a_malformed_decision_is_refused(proposal, words):
     with pytest.raises(DecisionError, match=words):
         admit(logged(decide("accept", "ef")), proposal)
-
-
-def test_long_lists_of_tools_are_cut_in_messages():
-    with pytest.raises(DecisionError, match="a, b, c, d, e and 1 more"):
-        admit((), decide("drop", "abcdef", drop="abcdef"))
 
 
 def test_an_undo_is_refused_with_the_list_when_later_decisions_build_on_it():
@@ -397,14 +367,6 @@ def test_an_undo_is_refused_with_the_list_when_later_decisions_build_on_it():
         admit(log, undo(1))
     assert "decision 3" not in str(refusal.value)
     assert admit(log, undo(4)).seq == 5
-
-
-def test_an_undo_is_not_undone_and_nothing_twice():
-    log = logged(decide("accept", "ab"), undo(1))
-    with pytest.raises(DecisionError, match="itself an undo"):
-        admit(log, undo(2))
-    with pytest.raises(DecisionError, match="already taken back: decision 2"):
-        admit(log, undo(1))
 
 
 @pytest.mark.case(70)
@@ -422,10 +384,9 @@ def test_a_stale_version_is_refused_with_who_did_what():
 def test_the_versions_of_many_are_those_of_each():
     log = logged(decide("accept", "ab"), decide("accept", "cd"))
     forms = [fps("ab"), fps("cd"), fps("ef"), fps("bc")]
-    assert versions_of(forms, log) == [version_of(form, log) for form in forms]
-    assert len(set(versions_of(forms, log))) == 4
-    assert versions_of(forms, log)[2:3] == versions_of(forms[2:3], ())
-    assert versions_of(forms, log)[3] != version_of(fps("bc"), log[:1])
+    found = versions_of(forms, log)
+    assert found == [version_of(form, log) for form in forms] and len(set(found)) == 4
+    assert found[2:3] == versions_of(forms[2:3], ()) and found[3] != version_of(forms[3], log[:1])
 
 
 def test_a_version_ignores_decisions_on_other_tools_and_notices_an_undo():
@@ -438,13 +399,7 @@ def test_a_version_ignores_decisions_on_other_tools_and_notices_an_undo():
 
 
 @pytest.mark.parametrize(
-    "proposal",
-    [
-        decide("accept", "ab"),
-        decide("reject", "ab"),
-        decide("split", "abc", groups=["ab", "c"]),
-        decide("drop", "abc", drop="c"),
-    ],
+    "proposal", [decide("accept", "ab"), decide("split", "abc", groups=["ab", "c"])]
 )
 def test_a_double_click_adds_nothing(proposal):
     seen = version_of(proposal.members, ())
@@ -458,10 +413,9 @@ def test_a_double_click_adds_nothing(proposal):
 
 
 def test_a_line_may_name_tools_by_id_only():
-    line = {
-        **{"action": "split", "ids": ["a", "b", "c"], "reviewer": "ann", "at": "2026-01-02"},
-        "detail": {"groups": [["a", "c"], [TOOLS["b"].fingerprint]]},
-    }
+    said = {"reviewer": "ann", "at": "2026-01-02"}
+    groups = {"groups": [["a", "c"], [*fps("b")]]}
+    line = {"action": "split", "ids": ["a", "b", "c"], "detail": groups, **said}
     assert decision_of_row(CATALOG, line) == decide("split", "abc", groups=["ac", "b"])
     chosen = {"action": "canonical", "ids": ["a"], "detail": {"canonical": "a", "note": "a"}}
     assert decision_of_row(CATALOG, chosen).detail == {"canonical": fps("a")[0], "note": "a"}
@@ -475,115 +429,14 @@ def test_a_line_may_name_tools_by_id_only():
         ({"action": "accept", "ids": ["a", "x"]}, "tool id 'x'"),
         ({"action": "accept", "members": ["x"]}, "fingerprint 'x'"),
         ({"action": "accept", "ids": "ab"}, "ids is 'ab'"),
-        ({"action": "accept", "members": [1]}, r"members is \[1\]"),
         ({"action": "accept", "ids": ["a"], "detail": [1]}, "give an object"),
         ({"action": "undo", "seq": "1"}, "whole number"),
-        ({"action": "accept", "ids": ["a", "b"], "at": "\x00"}, "give a time such as"),
         ({"action": "accept", "ids": ["a", "b"], "at": "\ud800"}, "give a time such as"),
     ],
 )
 def test_a_line_that_cannot_be_read_is_refused(line, words):
     with pytest.raises(DecisionError, match=words):
         decision_of_row(CATALOG, line)
-
-
-# Properties
-
-
-@st.composite
-def proposals(draw, tools=TOOLS):
-    action = draw(st.sampled_from("accept reject recut split drop canonical edit".split()))
-    names = draw(st.permutations(sorted(tools)).map(lambda order: order[:4]))
-    names = names[: draw(st.integers(2, 4))]
-    reviewer = draw(st.sampled_from(["ann", "bo"]))
-    cut = draw(st.integers(1, len(names) - 1))
-    groups = {"groups": [names[:cut], names[cut:]]}
-    detail = {
-        "recut": groups,
-        "split": groups,
-        "drop": {"drop": names[:cut]},
-        "canonical": {"canonical": names[0]},
-        "edit": {"description": draw(st.sampled_from(["x", "y"]))},
-    }.get(action, {})
-    return decide(action, names, reviewer, tools, **detail)
-
-
-def check_constraints(catalog, asked):
-    together = list(chain.from_iterable(asked.must))
-    assert len(together) == len(set(together))
-    assert not any(
-        {pair.left, pair.right} <= group for group in asked.must for pair in asked.cannot
-    )
-    held = set(chain.from_iterable((*asked.stale, *asked.conflict)))
-    assert held | set(together) <= set(catalog.by_id)
-    assert set(chain.from_iterable(asked.conflict)).isdisjoint(together)
-
-
-class Workbench(RuleBasedStateMachine):
-    """Reviewers decide and take back while the catalog below them changes."""
-
-    def __init__(self):
-        super().__init__()
-        self.catalog = CATALOG
-        self.log = ()
-
-    def add(self, proposal):
-        seen = version_of(proposal.members, self.log)
-        try:
-            row = admit(self.log, proposal, seen if proposal.action != "undo" else None)
-        except DecisionError:
-            return
-        if row not in self.log:
-            self.log += (row,)
-
-    @rule(data=st.data())
-    def decision(self, data):
-        self.add(data.draw(proposals(self.catalog.by_id)))
-
-    @precondition(lambda self: self.log)
-    @rule(data=st.data())
-    def take_back(self, data):
-        self.add(undo(data.draw(st.integers(1, len(self.log)))))
-
-    @rule(name=st.sampled_from("abcdef"), text=st.sampled_from(["one", "two"]))
-    def reimport_with_a_change(self, name, text):
-        tool = replace(self.catalog.by_id[name], description=text)
-        self.catalog = replace_tool(self.catalog, name, tool)
-
-    @invariant()
-    def constraints_are_sound(self):
-        check_constraints(self.catalog, constraints(self.catalog, self.log))
-
-    @invariant()
-    def every_standing_word_holds_or_is_reported(self):
-        asked = constraints(self.catalog, self.log)
-        today = self.catalog.by_id
-        linking = [item for item in active(self.log) if item.action in ("accept", "reject")]
-        for item in linking:
-            alive = all(
-                today[i].fingerprint == m for m, i in zip(item.members, item.ids, strict=True)
-            )
-            later = set(chain.from_iterable(i.members for i in self.log if i.seq > item.seq))
-            if not alive:
-                open_ids = {i for i in item.ids if today[i].fingerprint not in later}
-                if item.action == "accept" and len(open_ids) > 1:
-                    assert any(open_ids <= group for group in asked.stale)
-            elif item.action == "reject":
-                assert {Pair.of(*pair) for pair in combinations(item.ids, 2)} <= asked.cannot
-            else:
-                groups = (*asked.must, *asked.conflict)
-                assert any(set(item.ids) <= group for group in groups)
-
-    @invariant()
-    def the_log_replays(self):
-        replayed = ()
-        for item in self.log:
-            replayed += (admit(replayed, replace(item, seq=0)),)
-        assert replayed == self.log
-
-
-Workbench.TestCase.settings = examples(25, stateful_step_count=15)
-TestWorkbench = Workbench.TestCase
 
 
 def test_a_suspended_decision_contradicts_nothing():
@@ -625,13 +478,10 @@ def test_a_decision_in_parts_by_the_ids_it_had():
 
 
 def test_a_canonical_may_choose_the_kind_which_stays_until_another_is_chosen():
-    pair = ("a", "b")
-    log = (
-        replace(decide("canonical", "ab", canonical="a", kind="prune"), seq=1),
-        replace(decide("canonical", "ab", canonical="b"), seq=2),
-    )
-    assert edits(CATALOG, log)[frozenset(pair)] == Edit("b", kind="prune")
-    router = replace(decide("canonical", "ab", canonical="b", kind="router"), seq=3)
-    assert edits(CATALOG, (*log, router))[frozenset(pair)].kind == "router"
+    said = ({"canonical": "a", "kind": "prune"}, {"canonical": "b"})
+    log = logged(*(decide("canonical", "ab", **one) for one in said))
+    assert edits(CATALOG, log) == {frozenset("ab"): Edit("b", kind="prune")}
+    router = logged(decide("canonical", "ab", canonical="b", kind="router"), log=log)
+    assert edits(CATALOG, router)[frozenset("ab")].kind == "router"
     with pytest.raises(DecisionError, match="'both'; give prune or router"):
         check_form(decide("canonical", "ab", canonical="a", kind="both"))

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain, combinations
 
 import pytest
 from hypothesis import given
@@ -15,11 +16,13 @@ from toolscope_core.decisions.log import active, admit, notes
 from toolscope_core.decisions.restore import restoration, with_dependents
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool, canonical_json
 
 TOOLS = tuple(Tool(f"{i}", f"tool {i}", "words") for i in range(6))
 CATALOG = Catalog(TOOLS)
-CHANGED = (replace(tool, description="new words") for tool in TOOLS[:2])
+CHANGED = tuple(replace(tool, description="new words") for tool in TOOLS[:2])
+REWORDED = Catalog((*CHANGED, *TOOLS[2:]))
 NEXT = Catalog(
     (*CHANGED, TOOLS[2], replace(TOOLS[3], id="moved"), TOOLS[4], replace(TOOLS[4], id="copy"))
 )
@@ -55,9 +58,7 @@ def threshold(value):
 
 
 def test_what_builds_on_a_decision_goes_back_with_it_newest_first():
-    log = logged(
-        of("accept", 0, 1), of("accept", 0, 1, 2), of("accept", 1, 2, 3), of("accept", 4, 5)
-    )
+    log = logged(*(of("accept", *ids) for ids in ((0, 1), (0, 1, 2), (1, 2, 3), (4, 5))))
     assert [one.seq for one in with_dependents(log, {1})] == [3, 2, 1]
     assert [one.seq for one in with_dependents(log, {4, 2})] == [4, 3, 2]
     with pytest.raises(DecisionError, match="came later"):
@@ -65,8 +66,8 @@ def test_what_builds_on_a_decision_goes_back_with_it_newest_first():
 
 
 def test_an_edit_made_again_keeps_its_place_before_later_ones():
-    log = logged(of("edit", 0, description="one"), of("edit", 0, description="two"))
-    log = logged(undo(1, "bob"), log=log)
+    edits_made = [of("edit", 0, description=text) for text in ("one", "two")]
+    log = logged(*edits_made, undo(1, "bob"))
     way = restoration(log, 2)
     assert [one.seq for one in way.back] == [2]
     assert [one.detail["description"] for one in way.again] == ["one", "two"]
@@ -91,12 +92,13 @@ def test_notes_stay_and_name_their_decision():
 
 def divided(action, order, cut, reviewer):
     """A split, recut or drop of the tools in this order, cut after so many."""
-    one, other = order[:cut], order[cut:]
     tools = [TOOLS[at].fingerprint for at in order]
-    parts = [tools[: len(one)], tools[len(one) :]]
-    if action == "drop":
-        return of("drop", *one, *other, reviewer=reviewer, drop=parts[0])
-    return of(action, *one, *other, reviewer=reviewer, groups=parts)
+    detail = {"drop": tools[:cut]} if action == "drop" else {"groups": [tools[:cut], tools[cut:]]}
+    return of(action, *order, reviewer=reviewer, **detail)
+
+
+def worded(text):
+    return [{"expanded": text, "questions": []}]
 
 
 PLACES = st.integers(0, 5)
@@ -105,10 +107,11 @@ SETS = st.sets(PLACES, min_size=2, max_size=4).map(sorted)
 TEXTS = st.sampled_from(["a", "b", "c"])
 ROWS = st.one_of(
     st.builds(
-        lambda action, places, who: of(action, *places, reviewer=who),
+        lambda action, places, who, tools: decision_on([tools[at] for at in places], action, who),
         st.sampled_from(["accept", "reject", "propose"]),
         SETS,
         WHO,
+        st.sampled_from([TOOLS, TOOLS, REWORDED.tools]),
     ),
     st.builds(
         divided,
@@ -118,18 +121,11 @@ ROWS = st.one_of(
         WHO,
     ),
     st.builds(lambda places: of("canonical", *places, canonical=places[0]), SETS),
-    st.builds(
-        lambda places, text: of("edit", *sorted(places), description=text),
-        st.sets(PLACES, min_size=1, max_size=3),
-        TEXTS,
-    ),
+    st.builds(lambda places, text: of("edit", *places, description=text), SETS, TEXTS),
+    st.builds(lambda place, text: of("edit", place, description=text), PLACES, TEXTS),
     st.builds(lambda place: of("omit", place, reason="old"), PLACES),
     st.builds(lambda place, text: of("owner", place, owner=text), PLACES, TEXTS),
-    st.builds(
-        lambda place, text: of("augment", place, variants=[{"expanded": text, "questions": []}]),
-        PLACES,
-        TEXTS,
-    ),
+    st.builds(lambda place, text: of("augment", place, variants=worded(text)), PLACES, TEXTS),
     st.builds(lambda place, text: of("flag", place, note=text), PLACES, TEXTS),
     st.builds(lambda place, text: of("note", place, about="k", note=text), PLACES, TEXTS),
     st.builds(threshold, st.sampled_from([0.5, 0.8])),
@@ -155,6 +151,37 @@ def test_every_point_of_every_log_comes_back_and_so_does_the_point_before(rows, 
     assert back[: len(log)] == log, "no row is lost"
     forth = restored(back, again)
     assert on_both(forth) == on_both([one for one in back if one.seq <= again])
+
+
+def check_standing(catalog, log):
+    """What people said of tools holds, or it is told that it does not."""
+    asked, today = constraints(catalog, log), catalog.by_id
+    together = [*chain.from_iterable(asked.must)]
+    assert len(together) == len(set(together))
+    assert not any(
+        {pair.left, pair.right} <= group for group in asked.must for pair in asked.cannot
+    )
+    assert {*chain.from_iterable((*asked.stale, *asked.conflict)), *together} <= today.keys()
+    assert {*chain.from_iterable(asked.conflict)}.isdisjoint(together)
+    for item in (one for one in active(log) if one.action in ("accept", "reject")):
+        later = {*chain.from_iterable(one.members for one in log if one.seq > item.seq)}
+        ids = {one for one in item.ids if one not in asked.omitted}
+        undecided = {one for one in ids if today[one].fingerprint not in later}
+        if [today[one].fingerprint for one in item.ids] != [*item.members]:
+            if item.action == "accept" and len(undecided) > 1:
+                assert any(undecided <= group for group in asked.stale)
+        elif item.action == "reject":
+            assert {Pair.of(*pair) for pair in combinations(ids, 2)} <= asked.cannot
+        elif len(ids) > 1:
+            assert any(ids <= group for group in (*asked.must, *asked.conflict))
+
+
+@given(rows=LOGS)
+def test_what_stands_in_a_log_holds_or_is_told_and_the_log_replays(rows):
+    log = admitted(rows)
+    for catalog in (CATALOG, REWORDED):
+        check_standing(catalog, log)
+    assert logged(*(replace(one, seq=0) for one in log)) == log
 
 
 def on_both(log):

@@ -13,7 +13,12 @@ from toolscope_core.cli import app
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import Tool
-from toolscope_core.store.catalog_rows import load_catalog, rename_catalog, save_catalog
+from toolscope_core.store.catalog_rows import (
+    delete_catalog,
+    load_catalog,
+    rename_catalog,
+    save_catalog,
+)
 from toolscope_core.store.copying import contents, copy_store
 from toolscope_core.store.decision_rows import append_decision, read_log
 from toolscope_core.store.engine import Store
@@ -67,6 +72,13 @@ def test_a_store_moves_to_a_server_and_back(source, target, postgres_server, tmp
         check_goes_on(server)
 
 
+def test_a_deleted_catalog_takes_all_that_hangs_on_it_with_it(source):
+    for name in ("catalog 1", "catalog 2", "weird \x00"):
+        delete_catalog(source, name)
+    rows = {table.name for table in contents(source) if table.rows}
+    assert rows == {"answer", "call", "setting"}
+
+
 def test_a_target_that_holds_rows_is_refused_as_it_was(source, target):
     save_catalog(target, "mine", CATALOG)
     before = contents(target)
@@ -82,13 +94,9 @@ def test_a_store_on_which_a_job_runs_is_not_copied(source, target):
 
 
 def test_a_copy_that_differs_is_no_copy(source, target, monkeypatch):
+    trigger = "AFTER INSERT ON decision BEGIN UPDATE decision SET at = 'never'; END"
     with target.write() as session:
-        session.connection().execute(
-            text(
-                "CREATE TRIGGER greedy AFTER INSERT ON decision WHEN new.seq = 1 "
-                "BEGIN UPDATE decision SET at = 'never' WHERE seq = 1; END"
-            )
-        )
+        session.connection().execute(text(f"CREATE TRIGGER greedy {trigger}"))
     with pytest.raises(StoreError, match=r"table decision did not arrive as it was \(2 rows read"):
         copy_store(source, target)
     assert not any(table.rows for table in contents(target)), "all or nothing"

@@ -3,6 +3,7 @@
 import importlib
 import multiprocessing
 import sys
+from contextlib import closing
 
 import pytest
 from sqlalchemy import inspect, text
@@ -78,21 +79,18 @@ def test_a_closed_store_opens_again_with_what_it_held(store, store_url):
     record = save_catalog(store, "n", CATALOG)
     store.close()
     assert list_catalogs(store) == (record,)
-    again = Store(store_url)
-    assert list_catalogs(again) == (record,)
-    again.close()
+    with closing(Store(store_url)) as again:
+        assert list_catalogs(again) == (record,)
 
 
 def test_a_writer_waits_for_another_and_then_says_so(store_url, monkeypatch):
     monkeypatch.setattr(engine, "BUSY_SECONDS", 0.1)
-    store, other = Store(store_url), Store(store_url)
-    with other.write():
-        with pytest.raises(StoreError, match="locked; close that program or try again"):
-            save_catalog(store, "n", CATALOG)
-        assert list_catalogs(store) == (), "nobody waits to read"
-    assert save_catalog(store, "n", CATALOG).number == 1
-    store.close()
-    other.close()
+    with closing(Store(store_url)) as store, closing(Store(store_url)) as other:
+        with other.write():
+            with pytest.raises(StoreError, match="locked; close that program or try again"):
+                save_catalog(store, "n", CATALOG)
+            assert list_catalogs(store) == (), "nobody waits to read"
+        assert save_catalog(store, "n", CATALOG).number == 1
 
 
 # Migrations
@@ -113,8 +111,10 @@ def test_an_older_store_is_migrated(store, store_url, monkeypatch):
     newer = Store(store_url, backed_up=True)
     assert read_log(newer, record.id) == ()
     assert tables_of(newer)["later"] == {"x"}
+    with newer.write() as session:
+        session.connection().execute(text("ALTER TABLE job ADD COLUMN note TEXT"))
     newer.close()
-    Store(store_url).close()  # no step is applied twice
+    Store(store_url).close()  # no step is applied twice, and a column that is added does no harm
 
 
 @pytest.mark.case(2)
@@ -150,34 +150,24 @@ def test_a_store_of_an_earlier_state_is_called_so_and_left(store, store_url, sta
     with store.write() as session:
         for statement in statements:
             session.connection().execute(text(statement))
+        session.connection().execute(text("ALTER TABLE job ADD COLUMN note TEXT"))
     before = tables_of(store)
     with pytest.raises(StoreError, match=r"earlier development state.*decisions\.jsonl"):
         Store(store_url)
     assert tables_of(store) == before
 
 
-@pytest.mark.case(85)
-def test_columns_that_somebody_added_do_no_harm(store, store_url):
-    with store.write() as session:
-        session.connection().execute(text("ALTER TABLE job ADD COLUMN note TEXT"))
-    Store(store_url).close()
-
-
 def test_the_tables_of_another_program_are_refused(store, store_url):
-    for statement in (
-        "ALTER TABLE migration RENAME COLUMN name TO version",
-        "DROP TABLE migration",
-    ):
+    for change in ("ALTER TABLE migration RENAME COLUMN name TO version", "DROP TABLE migration"):
         with store.write() as session:
-            session.connection().execute(text(statement))
+            session.connection().execute(text(change))
         with pytest.raises(StoreError, match="another program; choose another one"):
             Store(store_url)
 
 
 def open_and_save(address):
-    store = Store(address)
-    save_catalog(store, "n", CATALOG)
-    store.close()
+    with closing(Store(address)) as store:
+        save_catalog(store, "n", CATALOG)
 
 
 def test_programs_that_create_one_store_at_once_all_succeed(store_url, tmp_path):
@@ -207,10 +197,7 @@ def test_a_url_that_names_no_database_is_refused(bad):
     "url",
     [
         "postgresql://ann:secret@host:port/name",
-        "postgresql:secret",
         "postgresql://ann:se@secret@host/name",
-        "postgresql://ann:secret@host",
-        "mysql://ann:secret@host/name",
         "postgres//ann:secret@host/name",
         "postgresql://ann:secret@127.0.0.1:1/name",
         "postgresql://ann@127.0.0.1:1/name?password=secret",

@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -16,11 +17,12 @@ FAILED = replace(ANSWER, key="k2", value=None, reason="refused \ud800")
 CALL = Call("run", "pair", "m", "http://127.0.0.1", 2, 10, 5, False, 0.25, 1.5, "stop", "", "then")
 
 
-def test_answers_and_calls_come_back_as_they_were(store):
+def test_answers_and_calls_come_back_as_they_were_and_are_there_for_others(store, store_url):
     ledger = StoredLedger(store)
     ledger.commit(CALL, (ANSWER, FAILED))
     assert ledger.answers(["k2", "none", "k1"]) == {"k2": FAILED, "k1": ANSWER}
-    assert list(ledger.answers(["k2", "k1"])) == ["k2", "k1"]
+    with closing(Store(store_url)) as other:
+        assert list(StoredLedger(other).answers(["k2", "k1"])) == ["k2", "k1"]
     assert read_calls(store, "run") == (CALL,)
     assert read_calls(store, "other") == ()
 
@@ -59,10 +61,3 @@ def test_threads_commit_at_the_same_time(store):
     keys = [f"{worker}-{number}" for worker in range(8) for number in range(8)]
     assert list(ledger.answers(keys)) == keys
     assert all(len(read_calls(store, f"r{worker}")) == 8 for worker in range(8))
-
-
-def test_a_commit_is_there_for_others_when_it_returns(store, store_url):
-    StoredLedger(store).commit(CALL, (ANSWER,))
-    other = Store(store_url)
-    assert list(StoredLedger(other).answers(["k1"])) == ["k1"]
-    other.close()

@@ -1,6 +1,5 @@
 """What only a server has. Some of it runs where a server is installed, the rest at night."""
 
-import signal
 import threading
 from contextlib import closing
 
@@ -34,11 +33,10 @@ def store(url):
 def test_a_store_on_a_server_keeps_catalogs_and_decisions(store, url):
     record = save_catalog(store, "n \x00 \ud800", CATALOG)
     append_decision(store, record.id, lambda log: DECISION)
-    other = Store(url)
-    assert list_catalogs(other) == (record,)
-    assert load_catalog(other, record.id) == CATALOG
-    assert [row.seq for row in read_log(other, record.id)] == [1]
-    other.close()
+    with closing(Store(url)) as other:
+        assert list_catalogs(other) == (record,)
+        assert load_catalog(other, record.id) == CATALOG
+        assert [row.seq for row in read_log(other, record.id)] == [1]
 
 
 def test_the_password_is_in_no_message_and_no_representation(store, postgres_server):
@@ -52,7 +50,6 @@ def test_the_password_is_in_no_message_and_no_representation(store, postgres_ser
     ("changed", "words"),
     [
         ({"password": "wrong"}, "refuses the user or the password; check both"),
-        ({"user": "nobody"}, "refuses the user or the password; check both"),
         ({"database": "none"}, "has no such database; create it"),
         ({"options": "-csearch_path%3Dnone"}, "the schema of the search path is not there"),
         ({"port": "1"}, "no connection .*check the address and that the server runs"),
@@ -69,9 +66,6 @@ def test_a_name_that_no_index_holds_is_refused_in_words(store):
     with pytest.raises(StoreError, match="a name is too long for the server"):
         save_catalog(store, long, CATALOG)
     assert save_catalog(store, "n", CATALOG).id == 1
-
-
-def test_a_link_with_a_nul_in_it_is_an_error_in_words(store):
     with pytest.raises(StoreError, match="a text holds a NUL character"):
         get_run(store, "\x00")
     assert get_selection(store, 1, "\x00") is None
@@ -109,7 +103,6 @@ class ServerError(Exception):
         ("53100", "the server's disk is full and nothing was changed; free some space and repeat"),
         ("53300", "the server has no connection left; close a program"),
         ("57P01", "the connection to the server was lost; the last change may not be saved"),
-        ("08006", "the connection to the server was lost"),
         ("XX001", "the server's data is damaged (FATAL: words of …); restore a backup"),
         ("25006", "the server can only be read, such as a standby"),
         ("42501", "the user lacks a right (FATAL: words of …); grant it"),
@@ -124,18 +117,6 @@ def test_what_a_server_reports_is_said_in_words_without_the_password(state, word
 
 
 # At night
-
-
-@pytest.mark.nightly
-def test_a_server_that_restarts_is_found_again(own_server):
-    store = Store(own_server.new())
-    record = save_catalog(store, "n", CATALOG)
-    own_server.stop(signal.SIGINT)
-    with pytest.raises(StoreError, match=r"no connection|connection to the server was lost"):
-        list_catalogs(store)
-    own_server.start()
-    assert list_catalogs(store) == (record,)
-    store.close()
 
 
 @pytest.mark.nightly
@@ -197,13 +178,3 @@ def test_more_threads_than_connections_wait_for_one_and_then_say_so(url, monkeyp
         reader.join()
     assert list_catalogs(store) == ()
     store.close()
-
-
-@pytest.mark.nightly
-def test_a_full_server_is_named_so(postgres_server):
-    postgres_server.sql("CREATE ROLE lone LOGIN PASSWORD 'lone' CONNECTION LIMIT 1")
-    url = postgres_server.url(user="lone", password="lone")
-    import psycopg
-
-    with psycopg.connect(url), pytest.raises(StoreError, match="no connection left"):
-        Store(url)

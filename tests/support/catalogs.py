@@ -48,6 +48,23 @@ def read_openapi(paths, **more):
     return read_json({"openapi": "3.1.0", "info": {"title": "S"}, "paths": paths, **more})
 
 
+def answer(schema):
+    """What an operation of OpenAPI takes or gives as JSON of this schema."""
+    return {"content": {"application/json": {"schema": schema}}}
+
+
+def operation_tool(operation, **document):
+    """The tool of the one operation of an OpenAPI document."""
+    paths = {"/x": {"post": {"operationId": "do", **operation}}}
+    (tool,) = read_openapi(paths, **document).tools
+    return tool
+
+
+def component(name):
+    """A reference to a schema of an OpenAPI document."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
 def accepting(**properties):
     """The schema of an object with these properties."""
     return {"type": "object", "properties": properties}
