@@ -141,13 +141,15 @@ class Fault:
     def package(self) -> str:
         return package_of(self.path)
 
-    @property
-    def tests(self) -> list[str]:
-        """The folders of tests that are of its package."""
+    def tests(self, checkout: Path) -> list[str]:
+        """The tests of its package: for one of the screen those that name it."""
         core, _, name = self.package.partition("/")
-        return (
-            [f"tests/{name or 'cli'}"] if core == "toolscope_core" else ["tests/ui", "tests/pages"]
-        )
+        if core == "toolscope_core":
+            return [f"tests/{name or 'cli'}"]
+        folders = [checkout / "tests" / one for one in ("ui", "pages")]
+        files = (path for folder in folders for path in folder.rglob("test_*.py"))
+        naming = [str(path) for path in sorted(files) if (name or core) in path.read_text("utf-8")]
+        return naming or [*map(str, folders)]
 
 
 def package_of(path: Path) -> str:
@@ -276,9 +278,8 @@ def main() -> int:
             file = folder / fault.path
             right = file.read_bytes()
             file.write_text(fault.source, "utf-8")
-            seen = first_failure(folder, options.workers, fault.tests) or first_failure(
-                folder, options.workers, []
-            )
+            own = first_failure(folder, options.workers, fault.tests(folder))
+            seen = own or first_failure(folder, options.workers, [])
             file.write_bytes(right)
             survivors += [] if seen else [number]
             print(f"    {time.monotonic() - begun:.0f} s: {seen or 'SURVIVES'}", flush=True)
