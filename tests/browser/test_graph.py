@@ -75,13 +75,17 @@ def add(watched, path, name, note="", counters=()):
     return graph(watched, name)
 
 
+def clusters(page):
+    """Their table, of which the box of the first row is clicked."""
+    return page.locator('[class*="clusters_"] [data-testid="stDataFrame"]')
+
+
 def graph(watched, name):
     """The one cluster, chosen by its row and drawn."""
     page = watched.open("graph", catalog=name)
     page.locator('[class*="clusters_"] canvas').first.wait_for()
     watched.settled()
-    table = page.locator('[class*="clusters_"] [data-testid="stDataFrame"]')
-    table.click(position={"x": 18, "y": 52})
+    clusters(page).click(position={"x": 18, "y": 52})
     page.locator(f"{CLUSTER} canvas").wait_for()
     return watched.settled()
 
@@ -150,6 +154,11 @@ def test_the_table_leads_to_the_bridge_by_keys(watched, tmp_path):
         page.keyboard.press(key)
     expect(page.locator("strong", has_text=BRIDGE)).to_be_visible()
     expect(page.get_by_role("button", name="Split here")).to_be_visible()
+    watched.settled()
+    expect(page).to_have_url(re.compile("drawn="))
+    clusters(page).click(position={"x": 18, "y": 52})
+    expect(page.locator(CLUSTER)).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("drawn="))
 
 
 @pytest.mark.nightly
