@@ -39,6 +39,12 @@ def test_an_exported_zip_is_a_toolset_and_measured_as_the_plan_is(work, catalog_
         evaluations.run(catalog_id, Wanted(after="bundle gone"))
 
 
+def test_bundles_of_an_earlier_day_are_found_where_they_were(work, catalog_id, counts_folder):
+    kept = counts_folder.parent / "bundles" / "9afc4b5617b7e219" / "kept"
+    kept.mkdir(parents=True)
+    assert "bundle kept" in work.service(Evaluations).sides.names(catalog_id)
+
+
 def test_bundles_are_those_of_their_catalog(work, catalog_id):
     other = work.catalogs.add("Other", tools_of.catalog(tools_of.MAIL, tools_of.SUM))
     work.analyses.run(other.id)
