@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ["pyproject.toml", "requirements.txt", "README.md", "app.py"]
 FOLDERS = ["toolscope_core", "ui", "pages", "examples", ".streamlit"]
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
-PATIENCE = 60
+PATIENCE = 240
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,6 @@ from typer.testing import CliRunner
 from tests.support.fakes import WordEmbedder
 from toolscope_core.cli import app
 
-pytestmark = pytest.mark.timeout(20)
-
 TOOLS = [{"name": "add", "description": "Adds."}, {"name": "sum", "description": "Adds."}]
 PAIR = '{"left": "add", "right": "sum"}'
 DEEP = "[" * 5_000 + "]" * 5_000

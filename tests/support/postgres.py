@@ -70,7 +70,7 @@ class Server:
                   "-c", "listen_addresses=", "-c", f"fsync={fsync}", *options]  # fmt: skip
         self._process = subprocess.Popen([*self._as_user, *server], cwd="/", stdout=log, stderr=log)
         log.close()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 240
         while "ready" not in self._status():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
