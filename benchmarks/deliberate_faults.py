@@ -148,7 +148,8 @@ class Fault:
             return [f"tests/{name or 'cli'}"]
         folders = [checkout / "tests" / one for one in ("ui", "pages")]
         files = (path for folder in folders for path in folder.rglob("test_*.py"))
-        naming = [str(path) for path in sorted(files) if (name or core) in path.read_text("utf-8")]
+        word = name or self.path.stem
+        naming = [str(path) for path in sorted(files) if word in path.read_text("utf-8")]
         return naming or [*map(str, folders)]
 
 
