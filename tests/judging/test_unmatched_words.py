@@ -190,6 +190,15 @@ def test_what_the_kept_tool_offers_beside_is_no_reason():
     assert reasons(with_language, plain) == []
 
 
+def test_what_calls_give_the_kept_tool_is_no_offer_beside():
+    kept = tool("find_notes", "Find notes in a language.", language=TEXT)
+    pruned = tool("find_notes", "Find notes.", text=TEXT)
+    for moves, said in (((), False), ((ArgumentMove("text", "language"),), True)):
+        alpha = ArgumentMap(pruned.id, kept.id, moves)
+        found = unmatched_reasons(read_tool(kept), read_tool(pruned), alpha)
+        assert any("“language”" in one for one in found) == said
+
+
 def test_what_the_pruned_tool_says_beyond_is_a_reason():
     plain = tool("get_weather", "Get the weather of a town.", ["town"], town=TEXT)
     narrow = tool("get_night_weather", "Get the weather of a town.", ["town"], town=TEXT)
