@@ -215,6 +215,6 @@ API = api({"/x": {"get": ACT}})
 )  # fmt: skip
 def test_tools_in_unusual_places_are_read_or_named(value):
     catalog = read(value)
-    told = repr(([tool.name for tool in catalog.tools], catalog.problems))
+    outcome = repr(([tool.name for tool in catalog.tools], catalog.problems))
     second = "an OpenAPI document where none is read" if "spec" in value else "zq1z"
-    assert "zq0z" in told and second in told
+    assert "zq0z" in outcome and second in outcome

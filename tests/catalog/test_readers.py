@@ -173,9 +173,9 @@ def test_several_sources_keep_servers_apart():
     def listed(label, **extra):
         return json_source(label, {**extra, "tools": [{"name": "go"}]})
 
-    told = listed("y/b.json", server="hub", description="One.")
+    second_file = listed("y/b.json", server="hub", description="One.")
     hub, own = listed("c.json", server="hub"), listed("d.json", server="own")
-    sources = [listed("a.json"), listed("x/b.json"), told, hub, own]
+    sources = [listed("a.json"), listed("x/b.json"), second_file, hub, own]
     catalog = read_catalog(sources)
     names = ["a", "hub (c)", "hub (y/b)", "own", "x/b"]
     assert [server.name for server in catalog.servers] == names

@@ -46,8 +46,8 @@ def test_planted_wording_is_found_and_only_there(code, text):
     findings = scan_catalog(among(NO_SERVERS, poisoned))
     assert (code, "info" if code in INFO else "warn") in of(findings, poisoned.id)
     assert serious(findings, but=poisoned.id) == set()
-    found = next(item for item in findings if item.code == code)
-    assert found.field == "description" and found.excerpt and found.message.endswith(".")
+    finding = next(item for item in findings if item.code == code)
+    assert finding.field == "description" and finding.excerpt and finding.message.endswith(".")
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -203,8 +203,8 @@ def test_secrets_that_have_nothing_to_do_with_the_job(parameter, text):
     ("parameter", "job"), [("password", "Log in to the shop."), ("apiKey", "Call an API.")]
 )
 def test_secrets_that_belong_to_the_job_are_told(parameter, job):
-    found = scan_catalog((with_parameter(parameter, "", lone(job)),))
-    assert of(found, "x") == {("asks-secret", "info")}
+    scanned = scan_catalog((with_parameter(parameter, "", lone(job)),))
+    assert of(scanned, "x") == {("asks-secret", "info")}
 
 
 def test_a_habit_of_a_server_is_told():

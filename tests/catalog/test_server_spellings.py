@@ -142,9 +142,9 @@ def test_servers_are_listed_and_nothing_else_is_kept(file, names):
     ]
     assert "save the server's tools/list answer" in catalog.problems[0].reason
     assert catalog.files[0].format == "mcp-client"
-    told = repr(catalog)
-    assert "not-a-real" not in told
-    assert "granary-server" not in told
+    text = repr(catalog)
+    assert "not-a-real" not in text
+    assert "granary-server" not in text
 
 
 def test_a_configuration_beside_the_tools_of_its_server():

@@ -43,8 +43,8 @@ def test_many_parts_are_told_in_short():
 def test_every_tool_is_in_one_part_in_any_order(servers, most, random):
     tools = unmerged(Tool(f"{n:02}", "t", server=one) for n, one in enumerate(servers))
     parts = split(tools, most)
-    held = sorted(item.tool.id for part in parts for item in part)
-    assert held == [item.tool.id for item in tools]
+    ids_of_parts = sorted(item.tool.id for part in parts for item in part)
+    assert ids_of_parts == [item.tool.id for item in tools]
     assert all(len(part) <= most for part in parts)
     for server in set(servers):
         if servers.count(server) <= most:

@@ -93,8 +93,8 @@ def test_counts_lengths_and_parameters():
     assert rule_violations(kept(*many), "openai-chat")[0].fix.endswith("tools (128); tools (1)")
     assert told(many, "anthropic") == told(many, "mcp") == []
     long = Tool("1", "a", "x" * 1025)
-    said = ("1", "description", "1025 characters", "cut to 1024 characters")
-    assert told([long], "openai-chat") == [said]
+    shortening = ("1", "description", "1025 characters", "cut to 1024 characters")
+    assert told([long], "openai-chat") == [shortening]
     assert told([replace(long, description="x" * 1024)], "openai-chat") == []
     deep = Tool("1", "a", schema=schema(**{"a b": {}, "ok": {"items": schema(**{"c-d": {}})}}))
     assert [row[2] for row in told([deep], "anthropic")] == ["a b"]
@@ -248,6 +248,6 @@ def test_what_is_fixed_is_not_broken_any_more(items, target):
 def test_what_is_counted_is_what_is_found_in_any_order(items, target, random):
     violations, known = rule_violations(items, target), {}
     assert rule_violations(random.sample(items, len(items)), target) == violations
-    found = Counter(item.rule for item in violations)
-    assert violation_counts(items, target, known) == found
-    assert violation_counts(items, target, known) == found, "from what it remembers"
+    rule_counts = Counter(item.rule for item in violations)
+    assert violation_counts(items, target, known) == rule_counts
+    assert violation_counts(items, target, known) == rule_counts, "from what it remembers"

@@ -137,8 +137,8 @@ def test_gemini_changes_are_written_as_json_schema():
 def test_parts_that_go():
     gate = load("mcp_list.json").by_id["gate_state"]
     without = written(replace(gate, schema=None, returns=None), "mcp")
-    said = {"name": "gate_state", "description": gate.description}
-    assert without == {**said, "inputSchema": {"type": "object"}}
+    labels = {"name": "gate_state", "description": gate.description}
+    assert without == {**labels, "inputSchema": {"type": "object"}}
     bell = load("openai_chat.json").by_id["ring_bell"]
     assert "parameters" not in written(replace(bell, schema=None), "openai-chat")["function"]
 

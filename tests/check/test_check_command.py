@@ -112,15 +112,15 @@ def test_cases_fail_where_another_tool_is_found_than_before(here):
         '{"id": "2", "query": "Add up numbers", "gold": ["alpha/get_weather"]}\n'
         '{"id": "3", "query": "Send a mail sum", "gold": [], "forbidden": ["gamma/mail_sum"]}\n'
     )
-    asked = ("--cases", "cases.jsonl", "--max-new-confusions")
-    done = check(*asked, 1, "--junit", "j.xml", code=1)
+    options = ("--cases", "cases.jsonl", "--max-new-confusions")
+    done = check(*options, 1, "--junit", "j.xml", code=1)
     assert "3 cases replayed: 3 not as asked, 2 new confusions" in done.stdout
     assert "2 new confusions, at most 1 allowed" in done.stderr
     told = "confusion alpha/send_mail, gamma/mail_sum: the second is found for a request that asks"
     assert told in done.stdout and "needs alpha/send_mail or beta/send_mail" in done.stdout
     assert "gamma/mail_sum: is found for a request that forbids it" in done.stdout
     assert ET.parse(here / "j.xml").getroot().get("failures") == "2"
-    check(*asked, 2)
+    check(*options, 2)
     same = run("check", "bundle", "--baseline", "bundle", "--cases", "cases.jsonl")
     assert "3 cases replayed: 1 not as asked, 0 new confusions" in same.stdout
     assert "give --cases" in check("--max-new-confusions", 1, code=2).stderr

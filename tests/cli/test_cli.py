@@ -166,8 +166,8 @@ def test_judge_tells_how_two_tools_are_related_in_the_order_asked(tmp_path):
     pairs = [
         dict(zip(("left", "right"), names, strict=True)) for names in permutations(TRANSLATORS)
     ]
-    asked = write_lines(tmp_path / "pairs.jsonl", *pairs)
-    output = run("judge", catalog, "--pairs", asked, "--out", out).output
+    pairs_file = write_lines(tmp_path / "pairs.jsonl", *pairs)
+    output = run("judge", catalog, "--pairs", pairs_file, "--out", out).output
     assert "2 pairs: 2 same job; 0 same operation, other provider or value; 0 looks" in output
     there, back = read_lines(out)
     assert (there["relation"], there["serves"], back["serves"]) == ("subsumes", "left", "right")

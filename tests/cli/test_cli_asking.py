@@ -337,9 +337,9 @@ def test_variants_are_written_once_checked_and_searched(server, tools, small, tm
 
 
 def test_one_changed_tool_costs_one_question(server, small, tmp_path):
-    asked = ("augment", small, "--out", tmp_path / "v.jsonl")
+    command = ("augment", small, "--out", tmp_path / "v.jsonl")
     assert "variants augmentation: " in run("estimate", small).output
-    run(*asked)
+    run(*command)
     calls = len(server.received)
     changed = read_json(small)
     changed[0]["tools"][0]["description"] += " It is new."

@@ -195,8 +195,8 @@ def test_document_variants_are_searched_and_counted(queries, small, small_bundle
         {"tool": "gone", "expanded": "x", "questions": []},
     ]
     variants = write_lines(tmp_path / "variants.jsonl", *rows)
-    asked = ("search", small, "Bonjour to all of Paris", "-k", 1)
-    assert "translate_to_french" in run(*asked, "--variants", variants).output
+    command = ("search", small, "Bonjour to all of Paris", "-k", 1)
+    assert "translate_to_french" in run(*command, "--variants", variants).output
     evaluated = ("evaluate", small, "--queries", queries, "--variants", variants)
     assert "1 tool with a document variant, 1 of no tool here" in run(*evaluated).output
     report = run_json(*evaluated, "--bundle", small_bundle)

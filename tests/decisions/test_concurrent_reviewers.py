@@ -137,19 +137,19 @@ def test_a_killed_process_loses_nothing_it_acknowledged(store, store_url):
         victim = APART.Process(target=clicks_on, args=(store_url, sender))
         victim.start()
         sender.close()
-        told = [receiver.recv() for _ in range(rng.randint(1, 20))]
+        acknowledged = [receiver.recv() for _ in range(rng.randint(1, 20))]
         victim.kill()
         victim.join()
         assert victim.exitcode == -signal.SIGKILL
         try:
             while True:
-                told.append(receiver.recv())
+                acknowledged.append(receiver.recv())
         except EOFError:
             receiver.close()
         log = read_log(store, 1)
         assert [item.seq for item in log] == list(range(1, len(log) + 1))
-        assert told == list(range(last + 1, told[-1] + 1))
-        assert told[-1] <= len(log) <= told[-1] + 1
+        assert acknowledged == list(range(last + 1, acknowledged[-1] + 1))
+        assert acknowledged[-1] <= len(log) <= acknowledged[-1] + 1
         last = len(log)
     if store_url.startswith("sqlite"):
         with closing(sqlite3.connect(store.place)) as connection:

@@ -213,8 +213,8 @@ def test_copies_are_told_apart_by_their_recorded_ids():
 
 
 def test_joined_groups_that_hold_a_separated_pair_are_in_conflict_and_not_enforced():
-    said = (("accept", "ab"), ("accept", "bc"), ("reject", "ac"), ("accept", "de"))
-    log = tuple(replace(decide(*one), seq=seq) for seq, one in enumerate(said, 1))
+    answers = (("accept", "ab"), ("accept", "bc"), ("reject", "ac"), ("accept", "de"))
+    log = tuple(replace(decide(*one), seq=seq) for seq, one in enumerate(answers, 1))
     asked = constraints(CATALOG, log)
     assert asked == Constraints(sets("de"), pairs("ac"), conflict=sets("abc"))
 
@@ -384,9 +384,11 @@ def test_a_stale_version_is_refused_with_who_did_what():
 def test_the_versions_of_many_are_those_of_each():
     log = logged(decide("accept", "ab"), decide("accept", "cd"))
     forms = [fps("ab"), fps("cd"), fps("ef"), fps("bc")]
-    found = versions_of(forms, log)
-    assert found == [version_of(form, log) for form in forms] and len(set(found)) == 4
-    assert found[2:3] == versions_of(forms[2:3], ()) and found[3] != version_of(forms[3], log[:1])
+    versions = versions_of(forms, log)
+    assert versions == [version_of(form, log) for form in forms] and len(set(versions)) == 4
+    assert versions[2:3] == versions_of(forms[2:3], ()) and versions[3] != version_of(
+        forms[3], log[:1]
+    )
 
 
 def test_a_version_ignores_decisions_on_other_tools_and_notices_an_undo():
@@ -413,9 +415,9 @@ def test_a_double_click_adds_nothing(proposal):
 
 
 def test_a_line_may_name_tools_by_id_only():
-    said = {"reviewer": "ann", "at": "2026-01-02"}
+    author = {"reviewer": "ann", "at": "2026-01-02"}
     groups = {"groups": [["a", "c"], [*fps("b")]]}
-    line = {"action": "split", "ids": ["a", "b", "c"], "detail": groups, **said}
+    line = {"action": "split", "ids": ["a", "b", "c"], "detail": groups, **author}
     assert decision_of_row(CATALOG, line) == decide("split", "abc", groups=["ac", "b"])
     chosen = {"action": "canonical", "ids": ["a"], "detail": {"canonical": "a", "note": "a"}}
     assert decision_of_row(CATALOG, chosen).detail == {"canonical": fps("a")[0], "note": "a"}
@@ -478,8 +480,8 @@ def test_a_decision_in_parts_by_the_ids_it_had():
 
 
 def test_a_canonical_may_choose_the_kind_which_stays_until_another_is_chosen():
-    said = ({"canonical": "a", "kind": "prune"}, {"canonical": "b"})
-    log = logged(*(decide("canonical", "ab", **one) for one in said))
+    details = ({"canonical": "a", "kind": "prune"}, {"canonical": "b"})
+    log = logged(*(decide("canonical", "ab", **one) for one in details))
     assert edits(CATALOG, log) == {frozenset("ab"): Edit("b", kind="prune")}
     router = logged(decide("canonical", "ab", canonical="b", kind="router"), log=log)
     assert edits(CATALOG, router)[frozenset("ab")].kind == "router"

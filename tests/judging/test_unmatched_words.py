@@ -195,8 +195,8 @@ def test_what_calls_give_the_kept_tool_is_no_offer_beside():
     pruned = tool("find_notes", "Find notes.", text=TEXT)
     for moves, said in (((), False), ((ArgumentMove("text", "language"),), True)):
         alpha = ArgumentMap(pruned.id, kept.id, moves)
-        found = unmatched_reasons(read_tool(kept), read_tool(pruned), alpha)
-        assert any("“language”" in one for one in found) == said
+        sentences = unmatched_reasons(read_tool(kept), read_tool(pruned), alpha)
+        assert any("“language”" in one for one in sentences) == said
 
 
 def test_what_the_pruned_tool_says_beyond_is_a_reason():

@@ -50,8 +50,8 @@ def test_a_turn_is_repeated_as_endpoints_take_it(server):
 
 def test_a_text_ends_it_and_lone_surrogates_are_sent_as_text(server):
     """Tokens are estimated where the server does not count."""
-    told = {"role": "user", "content": "a\ud800b"}
-    reply = turn(server, (told,))
+    message = {"role": "user", "content": "a\ud800b"}
+    reply = turn(server, (message,))
     assert (reply.text, reply.calls, reply.reason) == ("Done.", (), "")
     assert server.received[0].user == "a\\ud800b"
     server.mode = "uncounted"

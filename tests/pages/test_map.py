@@ -69,8 +69,8 @@ def selected(app, work):
     """What the link says is selected."""
     key = app.query_params.get("sel")
     key = key if isinstance(key, str) or key is None else key[0]
-    found = work.service(Selections).get(1, key) if key else None
-    return set(found.tool_ids) if found else set()
+    selection = work.service(Selections).get(1, key) if key else None
+    return set(selection.tool_ids) if selection else set()
 
 
 def test_few_tools_are_shown_by_pca_and_the_page_says_why(monkeypatch, work):

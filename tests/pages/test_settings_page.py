@@ -171,8 +171,8 @@ def test_a_budget_that_is_used_up_is_raised_and_the_run_goes_on(two, server):
 
 def test_what_a_model_says_is_text_and_nothing_else(two, server):
     def hostile(request):
-        found = answering(lambda one, other: "keep")(request)
-        return {"answers": [{**row, "reason": HOSTILE} for row in found["answers"]]}
+        reply = answering(lambda one, other: "keep")(request)
+        return {"answers": [{**row, "reason": HOSTILE} for row in reply["answers"]]}
 
     server.answer = served(hostile)
     page = review(asked(chosen(two, server)))

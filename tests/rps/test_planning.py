@@ -150,12 +150,12 @@ def server(model_server):
 
 
 def test_the_command_prints_the_jobs_and_their_calls():
-    asked = ("plan-request", EXAMPLE, "Translate this to French, then write a note of it")
-    told = run(*asked).output
-    assert "job 1: Translate this to French" in told and "job 2: write a note of it" in told
-    assert "call wordsmith-text/translate_to_french" in told
-    assert "4 rankings, 0 questions to a model in 0 calls" in told
-    assert "2 rankings, 0 questions" in run(*asked, "--once").output
+    command = ("plan-request", EXAMPLE, "Translate this to French, then write a note of it")
+    output = run(*command).output
+    assert "job 1: Translate this to French" in output and "job 2: write a note of it" in output
+    assert "call wordsmith-text/translate_to_french" in output
+    assert "4 rankings, 0 questions to a model in 0 calls" in output
+    assert "2 rankings, 0 questions" in run(*command, "--once").output
 
 
 def test_a_model_chooses_and_says_where_arguments_come_from(server):

@@ -227,8 +227,8 @@ def test_a_gateways_line_and_what_the_agent_tells_are_one_call(name, at, number)
 
 @pytest.mark.parametrize("number", ["0", "call_1", "functions.read:0-0-0-0-0"])
 def test_short_ids_are_those_of_one_conversation(number):
-    asked = [{"role": "user", "content": text} for text in ("A?", "B?")]
-    whole = {"messages": [row for one in asked for row in (one, *turn(number))]}
+    messages = [{"role": "user", "content": text} for text in ("A?", "B?")]
+    whole = {"messages": [row for one in messages for row in (one, *turn(number))]}
     assert len(counted([whole])) == 2
     assert len(counted([whole, whole])) == 4
     assert len(counted([whole], [{**whole, "id": 2}])) == 4

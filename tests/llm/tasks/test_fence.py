@@ -91,8 +91,10 @@ def test_what_says_nothing_of_a_tool_is_left_out():
         "properties": {"title": text, "size": kept},
     }
     returns = {"properties": {"result": {"type": "string", "title": "R"}}, "title": "findOutput"}
-    said = "Finds.\n\n    Args:\n        title: whose"
-    shown = json.loads(prompt_text(tool(description=said, schema=schema, returns=returns)).text)
+    docstring = "Finds.\n\n    Args:\n        title: whose"
+    shown = json.loads(
+        prompt_text(tool(description=docstring, schema=schema, returns=returns)).text
+    )
     assert shown["description"] == "Finds.\nArgs:\ntitle: whose"
     title = {"type": "string", "description": "One\nof two."}
     assert shown["parameters"] == {"type": "object", "properties": {"title": title, "size": kept}}

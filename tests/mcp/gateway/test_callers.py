@@ -81,14 +81,14 @@ def test_a_client_that_can_answers_what_an_original_asks_unless_for_another_addr
         "elicitation_callback": elicitation,
         "list_roots_callback": roots,
     }
-    asked = (
+    questions = (
         ("sampling/createMessage", SAMPLING),
         ("roots/list", {}),
         ("elicitation/create", ELICITATION),
         ("elicitation/create", {**SIGN_IN, "url": "https://bank.example/in"}),
         ("elicitation/create", {**SIGN_IN, "url": "file:///etc/passwd"}),
     )
-    calls = [act_of(f"ask:{method}", params=params) for method, params in asked]
+    calls = [act_of(f"ask:{method}", params=params) for method, params in questions]
     sampled, listed, *named, refused = replies_of(toolset, servers, *calls, callbacks=callbacks)
     assert sampled["content"]["text"].startswith("hi there: The server north asks")
     assert listed == {"roots": [{"uri": "file:///home"}]}
@@ -149,10 +149,10 @@ def test_nothing_that_a_server_asks_shows_what_is_fixed_or_passes_for_another():
             for content in (text, [text])
         ),
     ):
-        asked = sender.request(method, params)
-        assert "CH93" not in str(asked)
-        assert "\u202e" not in str(asked)
-        assert method != "elicitation/create" or "\n" not in asked["message"]
+        question = sender.request(method, params)
+        assert "CH93" not in str(question)
+        assert "\u202e" not in str(question)
+        assert method != "elicitation/create" or "\n" not in question["message"]
     link = {"type": "resource_link", "uri": "b:CH93-0076"}
     assert "CH93" not in str(sender.result({"isError": True, "content": [link]}))
     address = {"mode": "url", "url": "https://b.example/?a=CH93-0076"}

@@ -61,12 +61,12 @@ def test_a_tool_that_changes_is_held_and_told_whether_or_not_the_stream_breaks(
         async with client.listen(tools_list_changed=True) as stream:
             await work_reply(client, act)
             with anyio.fail_after(60):
-                told = type(await anext(stream)).__name__
+                event = type(await anext(stream)).__name__
         names = [tool.name for tool in (await client.list_tools()).tools]
-        return told, names, await error_text(client.call_tool("get", {"path": "a"}))
+        return event, names, await error_text(client.call_tool("get", {"path": "a"}))
 
-    told, names, text = through(toolset, modern, use, callbacks={"mode": "auto"})
-    assert (told, "get" in names) == ("ToolsListChanged", False)
+    event, names, text = through(toolset, modern, use, callbacks={"mode": "auto"})
+    assert (event, "get" in names) == ("ToolsListChanged", False)
     assert "is not what it was" in text
 
 

@@ -270,5 +270,5 @@ def test_a_bundle_without_fingerprints_serves_no_tool_as_unchanged(config, tmp_p
     (bundle / "fingerprints.json").unlink()
     if hashes is not None:
         (bundle / "fingerprints.json").write_text(hashes)
-    said = invoke(bundle, "--config", config[0], "--check").stderr
-    assert all(one in said for one in words)
+    stderr = invoke(bundle, "--config", config[0], "--check").stderr
+    assert all(one in stderr for one in words)

@@ -28,14 +28,14 @@ def opened():
 
 def test_a_finished_analysis_is_kept_and_rebuilt_after_a_restart(opened):
     work, i = open_workspace()
-    found = work.analyses.run(i)
-    assert work.analyses.get(i) is found
+    analysis = work.analyses.run(i)
+    assert work.analyses.get(i) is analysis
     work.close()
     embedder = WordEmbedder()
     rebuilt = opened(embedder).analyses.get(i)
     assert embedder.asked == []
-    assert rebuilt.catalog.version == found.catalog.version
-    assert (rebuilt.vectors == found.vectors).all()
+    assert rebuilt.catalog.version == analysis.catalog.version
+    assert (rebuilt.vectors == analysis.vectors).all()
 
 
 def test_a_big_catalog_is_not_rebuilt_while_a_page_waits(opened, monkeypatch):

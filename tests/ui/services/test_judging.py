@@ -252,8 +252,8 @@ def test_the_key_is_in_no_file_log_or_bundle(server, work, catalog_id, caplog, j
     folders = (Path(work.store.place).parent, work.vectors.folder)
     kept = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     assert kept and not [path for path in kept if SECRET.encode() in path.read_bytes()]
-    held = (judging.runs(), work.analyses.model_verdicts(catalog_id), work.endpoints.get())
-    assert SECRET not in repr(held) + caplog.text
+    records = (judging.runs(), work.analyses.model_verdicts(catalog_id), work.endpoints.get())
+    assert SECRET not in repr(records) + caplog.text
 
 
 def test_calls_made_without_a_price_count_once_there_is_one(server, work, catalog_id, judging):

@@ -51,8 +51,8 @@ def states(work, catalog_id):
 
 
 def first(work, catalog_id, **change):
-    asked = Lookup("take an umbrella today", k=1, **change)
-    view = work.service(Searches).look(catalog_id, asked)
+    lookup = Lookup("take an umbrella today", k=1, **change)
+    view = work.service(Searches).look(catalog_id, lookup)
     return [place.name for place in view.after.places]
 
 

@@ -75,8 +75,8 @@ def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(fli
     row = {"tool": START.id, "expanded": "", "questions": ["where does it start"]}
     work.service(Variants).add(i, json.dumps(row).encode(), "v.jsonl")
     small_workspace.accept_variants(work.service(Variants), i)
-    asked = {query.text for query in queries(siblings.card(i, one))}
-    assert asked == {"the goal of a flight", "where does it start"}
+    requests = {query.text for query in queries(siblings.card(i, one))}
+    assert requests == {"the goal of a flight", "where does it start"}
 
 
 def test_saved_descriptions_are_edits_that_leave_and_come_back(flights):
