@@ -5,7 +5,7 @@ not escaped, or a transaction cut in two. A seeded draw takes them from all pack
 meets the tests of its package, up to the first failure; only what survives meets all tests.
 
     python -m benchmarks.deliberate_faults [--faults 40] [--seed 1] [--only 3 17]
-        [--tests-of COMMIT] [--workers 2]
+        [--tests-of COMMIT] [--workers 2] [--list]
 
 ``--tests-of`` takes the tests of another commit. Exit status 1 if more than two faults survive.
 """
@@ -244,14 +244,14 @@ def first_failure(folder: Path, workers: int, tests: list[str]) -> str | None:
     """The first test that fails, or None."""
     environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "pytest", "-x", f"-n{workers}", "--timeout", LONGEST_TEST]
-    asked = [*command, "-p", "no:cacheprovider", "--no-header", "-rfE", *tests]
-    said = subprocess.run(
-        asked, check=False, cwd=folder, env=environment, capture_output=True, text=True
+    options = [*command, "-p", "no:cacheprovider", "--no-header", "-rfE", *tests]
+    run = subprocess.run(
+        options, check=False, cwd=folder, env=environment, capture_output=True, text=True
     )
-    if said.returncode == 0:
+    if run.returncode == 0:
         return None
-    named = [line for line in said.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return named[0][:150] if named else (said.stdout + said.stderr)[-300:]
+    named = [line for line in run.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return named[0][:150] if named else (run.stdout + run.stderr)[-300:]
 
 
 def main() -> int:
