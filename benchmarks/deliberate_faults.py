@@ -284,6 +284,8 @@ def main() -> int:
             file.write_bytes(right)
             survivors += [] if seen else [number]
             print(f"    {time.monotonic() - begun:.0f} s: {seen or 'SURVIVES'}", flush=True)
+    if options.list:
+        return 0
     of = len(options.only) or options.faults
     print(f"\n{of - len(survivors)} of {of} seen; survivors: {survivors or 'none'}")
     return len(survivors) > MOST_SURVIVORS
