@@ -170,7 +170,7 @@ class Retriever(DocumentSearch):
             dense=float(by_text[at].dense[row]),
             sparse=float(by_text[at].sparse[row]),
             parts=(dense, sparse, reranked, 0.0),
-            subquery=at - 1 if len(by_text) > 1 else None,
+            subquery=at - 1 if at else None,
         )
 
 
