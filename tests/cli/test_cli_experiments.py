@@ -7,6 +7,8 @@ import pytest
 from tests.cli.test_cli import EXAMPLE, run, run_json
 from tests.support.fakes import WordEmbedder
 from tests.support.json_files import read_lines, write_json, write_lines
+from toolscope_core.catalog.isolation import read_files
+from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.evaluation.example import example_queries
 
 QUERIES = example_queries()
@@ -182,13 +184,16 @@ def test_selections_of_the_search_itself_are_measured(five, small_bundle):
     assert "--select takes tools, not servers" in refused
 
 
-def test_plans_of_a_query_set_are_measured_before_and_after(five, small_bundle):
+def test_plans_of_a_query_set_are_measured_before_and_after(five, small, small_bundle):
     before, after = five(*BY_STEPS, "--bundle", small_bundle, with_run=run_json)["sides"]
     assert (before["toolset"], after["toolset"]) == ("as it is", "merged")
     assert before["queries"] == 5 and before["jobs"] == pytest.approx(6 / 5)
     assert 0 < before["recall"]["low"] <= before["recall"]["mean"] <= 1
-    (wide,) = five(*BY_STEPS, "--per-job", 10, "--once", with_run=run_json)["sides"]
-    assert wide["tools_shown"] == pytest.approx(60 / 5) and wide["searches"] == wide["jobs"]
+    tokens = [tool_tokens(tool) for tool in read_files([small]).tools]
+    (wide,) = five(*BY_STEPS, "--per-job", len(tokens), "--once", with_run=run_json)["sides"]
+    assert wide["searches"] == wide["jobs"]
+    assert wide["tools_shown"] == pytest.approx(len(tokens) * 6 / 5)
+    assert wide["tokens_shown"] == pytest.approx(sum(tokens) * 6 / 5)
     assert "tools called of" in five(*BY_STEPS, "--filter")
     assert "--plan measures sets of tools" in five(*BY_STEPS, "--select", "best", code=2)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import quantity, quoted
 
 
 @pytest.mark.parametrize(
@@ -11,3 +11,8 @@ from toolscope_core.model.numbers import quantity
 )  # fmt: skip
 def test_nouns_agree_with_their_number(number, noun, text):
     assert quantity(number, noun) == text
+
+
+def test_words_beyond_the_first_four_are_counted():
+    assert quoted("abcd") == "“a, b, c, d”"
+    assert quoted("abcdef") == "“a, b, c, d” and 2 more"
