@@ -46,7 +46,7 @@ class _PairCache:
         self._stored = codes, np.concatenate([values_stored, values])[first]
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, eq=False)
 class Analysis:
     """The analysis of a catalog before any decision.
 

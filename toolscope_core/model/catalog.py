@@ -99,7 +99,7 @@ class InputFile:
     server: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Catalog:
     """Tools and their servers, sorted by id and by name, with what could not be read.
 

@@ -48,7 +48,7 @@ class Dangling:
     now: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MergePlan:
     """Clusters, the outgoing toolset, φ and α, all in id order. ``edited`` are tools that stand
     alone under a document that people wrote: clusters of one; ``held_back`` says, by the ids of

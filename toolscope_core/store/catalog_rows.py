@@ -139,10 +139,15 @@ def delete_catalog(store: Store, name: str) -> None:
 
 def list_catalogs(store: Store) -> tuple[CatalogRecord, ...]:
     """All versions of all catalogs, by name, the newest version first."""
+    with store.read() as session:
+        return records_in(session)
+
+
+def records_in(session: Session) -> tuple[CatalogRecord, ...]:
+    """As ``list_catalogs``, in a transaction that reads more."""
     heavy = (CatalogRow.body, CatalogRow.renamed)
     light = select(CatalogRow).options(*map(defer, heavy))  # type: ignore[arg-type]
-    with store.read() as session:
-        records = [of_row(CatalogRecord, row) for row in session.exec(light)]
+    records = [of_row(CatalogRecord, row) for row in session.exec(light)]
     return tuple(sorted(records, key=lambda record: (record.name, -record.number)))
 
 

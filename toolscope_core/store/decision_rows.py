@@ -43,7 +43,7 @@ def append_decisions(
     made = []
     with store.write() as session:
         catalog = catalog_row(session, store, catalog_id)
-        log = _log(session, store, catalog)
+        log = log_in(session, store, catalog)
         for decide in steps:
             decision = decide(log)
             if not any(one.seq == decision.seq and one == decision for one in log):
@@ -75,7 +75,7 @@ def read_log(store: Store, catalog_id: int) -> Log:
     version: one of a tool that was renamed after the decision is the tool's new one.
     """
     with store.read() as session:
-        return _log(session, store, catalog_row(session, store, catalog_id))
+        return log_in(session, store, catalog_row(session, store, catalog_id))
 
 
 def count_decisions(store: Store, catalog_id: int) -> int:
@@ -87,7 +87,8 @@ def count_decisions(store: Store, catalog_id: int) -> int:
         return int(count or 0)
 
 
-def _log(session: Session, store: Store, catalog: CatalogRow) -> Log:
+def log_in(session: Session, store: Store, catalog: CatalogRow) -> Log:
+    """As ``read_log``, in a transaction that reads more."""
     log = _rows(session, store, catalog.name)
     renamings = session.exec(
         select(CatalogRow.at, CatalogRow.renamed)

@@ -1,0 +1,50 @@
+"""All that a page asks of the store before it draws, read in one transaction."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlmodel import select
+
+from toolscope_core.model.tool import JsonObject
+from toolscope_core.store.catalog_rows import CatalogRecord, catalog_row, records_in
+from toolscope_core.store.decision_rows import Log, log_in
+from toolscope_core.store.engine import Store, found_row
+from toolscope_core.store.tables import QueryFileRow, SettingRow, UsageLogRow
+
+Choose = Callable[[tuple[CatalogRecord, ...]], CatalogRecord | None]
+Stamps = tuple[tuple[str, str], ...]
+"""Keys of rows and the time of each, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredState:
+    """Of a catalog the ``record`` and the log of its decisions, and which query sets and usage logs
+    it has, without what is in them; the ``records`` of all versions of all catalogs, by name, the
+    newest first; and all settings, by name.
+    """
+
+    record: CatalogRecord
+    log: Log
+    query_files: Stamps
+    usage_logs: Stamps
+    records: tuple[CatalogRecord, ...]
+    settings: Mapping[str, JsonObject]
+
+
+def read_state(store: Store, choose: Choose) -> StoredState:
+    """What the store holds at one moment, of the catalog that is chosen among its records. Raises
+    ``StoreError`` where none is.
+    """
+    with store.read() as session:
+        records = records_in(session)
+        record = found_row(store, choose(records), "such catalog; import it or choose another")
+        files = select(QueryFileRow.file, QueryFileRow.at).where(QueryFileRow.name == record.name)
+        logs = select(UsageLogRow.key, UsageLogRow.at).where(UsageLogRow.name == record.name)
+        return StoredState(
+            record,
+            log_in(session, store, catalog_row(session, store, record.id)),
+            tuple(sorted((file, at) for file, at in session.exec(files))),
+            tuple(sorted((key, at) for key, at in session.exec(logs))),
+            records,
+            {row.name: row.value for row in session.exec(select(SettingRow))},
+        )
