@@ -79,10 +79,10 @@ def draw_page() -> None:
     try:
         sign_in.refuse_unguarded()
         sign_in.required()
-        page_frame.frame(page.title)
-        tool_selection.restore()
-        tool_selection.selection_panel()
-        tool_drawer.drawer()
+        snapshot = page_frame.frame(page.title)
+        tool_selection.restore(snapshot)
+        tool_selection.selection_panel(snapshot)
+        tool_drawer.drawer(snapshot)
         with missing_packages_in_words():
             page.run()
     except ToolScopeError as error:

@@ -12,14 +12,15 @@ from ui.catalog.tools_panel import tools_panel
 from ui.catalog.usage_panel import usage_panel
 from ui.shared import page_frame
 from ui.shared.models.grades_panel import grades_panel
+from ui.shared.snapshot import Snapshot
 
 
-def more_panel(catalog_id: int) -> None:
+def more_panel(snapshot: Snapshot) -> None:
     """What few people need."""
     st.subheader("How well is each tool documented?", anchor=False)
-    grades_panel(catalog_id)
+    grades_panel(snapshot)
     st.subheader("Rename or delete this catalog", anchor=False)
-    rename_delete_panel()
+    rename_delete_panel(snapshot)
 
 
 st.title("Catalog")
@@ -27,8 +28,10 @@ st.markdown(
     "ToolScope shows which of your AI agent's tools do the same job or get mixed up, what they "
     "cost in every prompt, and how to get by with fewer without losing a call."
 )
-add_panel()
+snapshot = page_frame.snapshot()
+add_panel(snapshot)
 page_frame.draw_tabs(
+    snapshot,
     {
         "Overview": overview_panel,
         "Tools": tools_panel,

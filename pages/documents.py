@@ -18,29 +18,28 @@ from ui.shared.tools import leave_out, tool_parts, tool_selection
 MERGES, VARIANTS, SIBLINGS, SPACES = "Merges", "For search", "Tell apart", "Namespaces"
 
 st.title("Documents")
-page_frame.analysis()
-review, catalog_id = page_frame.workspace().review, page_frame.current().id
-clusters = {cluster.id: cluster for cluster in review.plan(catalog_id).clusters}
+snapshot = page_frame.analysed_snapshot()
+clusters = {cluster.id: cluster for cluster in snapshot.plan.clusters}
 mode = st.segmented_control(
     "Documents of", [MERGES, tool_parts.SINGLE, SIBLINGS, VARIANTS, SPACES],
     default=MERGES if clusters else tool_parts.SINGLE, required=True, key="texts",
     bind="query-params", label_visibility="collapsed",
 )  # fmt: skip
 if mode == VARIANTS:
-    variant_panel.variant_panel(catalog_id)
+    variant_panel.variant_panel(snapshot)
     st.stop()
 if mode == SPACES:
-    namespace_panel.namespace_panel(catalog_id)
+    namespace_panel.namespace_panel(snapshot)
     st.stop()
 if mode == SIBLINGS:
-    siblings_panel.siblings_panel(catalog_id)
+    siblings_panel.siblings_panel(snapshot)
     st.stop()
 if mode == MERGES and not clusters:
     st.info("No tools do the same job here. You can still edit single tools.")
     st.stop()
 
-total, picked = len(clusters), tool_selection.selected(catalog_id)
-if mode == MERGES and picked and tool_selection.only():
+total, picked = len(clusters), tool_selection.selected(snapshot)
+if mode == MERGES and picked and tool_selection.only(snapshot):
     clusters = {
         key: cluster
         for key, cluster in clusters.items()
@@ -50,11 +49,11 @@ if mode == MERGES and picked and tool_selection.only():
     if not clusters:
         st.stop()
 cluster = (
-    document_choice.chosen_merge(catalog_id, clusters)
+    document_choice.chosen_merge(snapshot, clusters)
     if mode == MERGES
-    else document_choice.chosen_tool(catalog_id)
+    else document_choice.chosen_tool(snapshot)
 )
-decision_buttons.notice()
+decision_buttons.notice(snapshot)
 if mode != MERGES:
-    leave_out.leave_out_panel(catalog_id, cluster.members, "single")
-document_panel.document_panel(catalog_id, cluster, is_merge=mode == MERGES)
+    leave_out.leave_out_panel(snapshot, cluster.members, "single")
+document_panel.document_panel(snapshot, cluster, is_merge=mode == MERGES)

@@ -9,5 +9,5 @@ from ui.shared import page_frame
 PANELS = {"Result": result_panel, "Confusions": confusions_panel, "Experiments": experiments_panel}
 
 st.title("Evaluation")
-page_frame.analysis()
-page_frame.draw_tabs(PANELS, "evaluation_view")
+snapshot = page_frame.analysed_snapshot()
+page_frame.draw_tabs(snapshot, PANELS, "evaluation_view")

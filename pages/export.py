@@ -9,8 +9,8 @@ from ui.export.loading_panel import loading_panel
 from ui.export.texts_panel import texts_panel
 from ui.export.validity_panel import limit_panel, validity_panel
 from ui.shared import page_frame
-from ui.shared.services.exports import Exports, uses
-from ui.shared.services.reviewed_variants import Variants
+from ui.shared.services import exports, reviewed_variants
+from ui.shared.services.exports import uses
 
 POLICIES: dict[AcceptPolicy, str] = {
     "none": "Accepted merges only",
@@ -19,10 +19,9 @@ POLICIES: dict[AcceptPolicy, str] = {
 }
 
 st.title("Export")
-page_frame.analysis()
-review, record = page_frame.workspace().review, page_frame.current()
-exports = page_frame.service(Exports)
-own = review.plan(record.id).catalog.format
+snapshot = page_frame.analysed_snapshot()
+record = snapshot.record
+own = snapshot.plan.catalog.format
 choices = {use.label: use for use in uses(own)}
 *_, as_loaded = choices
 use = choices[st.pills("I use", list(choices), default=as_loaded, required=True, key=f"use_{own}")]
@@ -47,7 +46,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         key="leave_out",
         help="A tool that breaks a rule of what you use stays out, and the others are exported.",
     )
-    expanded = bool(page_frame.service(Variants).accepted(record.id)) and st.toggle(
+    expanded = bool(reviewed_variants.accepted(snapshot)) and st.toggle(
         "Expanded descriptions",
         key="expanded",
         help="Writes the accepted document variants (Documents, For search) as the descriptions of "
@@ -61,16 +60,16 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     )
 config = PlanConfig(accept=accept, routers=routers, expanded=expanded, leave_out_refused=leave_out)
 if by_search:
-    config = loading_panel(record.id, config, use)
-figures = exports.figures(record.id, config, use.shape, fix)
-download_panel(config, use, fix, figures)
-figures_panel(figures, exports.unapplied_edits(record.id, figures.plan))
+    config = loading_panel(snapshot, config, use)
+figures = exports.figures(snapshot, config, use.shape, fix)
+download_panel(snapshot, config, use, fix, figures)
+figures_panel(figures, exports.edits_not_applied(snapshot, figures.plan))
 shared_names_panel(figures, fix)
 target = use.target.name
 if figures.refusals or target not in figures.violations:
     target = use.shape or own
 rules = validity_panel(figures, target)
 if rules in figures.toolsets:
-    limit_panel(figures.toolsets[rules], exports.ways(record.id, routers, rules), POLICIES)
+    limit_panel(figures.toolsets[rules], exports.ways(snapshot, routers, rules), POLICIES)
 merges_panel(figures)
-texts_panel(config)
+texts_panel(snapshot, config)

@@ -10,27 +10,30 @@ from ui.history.state_panel import state_panel
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.models.runs_table import runs_panel
+from ui.shared.snapshot import Snapshot
 
 
-def decisions(catalog_id: int) -> None:
+def decisions(snapshot: Snapshot) -> None:
     """What the last button did, the log, and the form to import one."""
-    decision_buttons.notice()
-    decision_list(catalog_id)
-    import_panel(catalog_id)
+    decision_buttons.notice(snapshot)
+    decision_list(snapshot)
+    import_panel(snapshot)
 
 
-def more(catalog_id: int) -> None:
+def more(snapshot: Snapshot) -> None:
     """What few people need, one below the other."""
     if not several:
-        people_panel(catalog_id)
+        people_panel(snapshot)
         st.divider()
-    learning_panel(catalog_id)
+    learning_panel(snapshot)
 
 
 st.title("History")
-several = has_several_people(page_frame.current().id)
+snapshot = page_frame.snapshot()
+several = has_several_people(snapshot)
 people = {"People": people_panel} if several else {}
 page_frame.draw_tabs(
+    snapshot,
     {
         "Decisions": decisions,
         "Compare": state_panel,

@@ -7,8 +7,9 @@ from ui.overlap.map_panel import map_panel
 from ui.overlap.pair_table import pair_panel
 from ui.overlap.threshold_panel import threshold_panel
 from ui.shared import page_frame
-from ui.shared.pairs.pair_list import PairLists
+from ui.shared.pairs import pair_list
 from ui.shared.pairs.pair_panel import nothing_overlaps
+from ui.shared.services import review
 
 PANELS = {
     "Pairs": pair_panel,
@@ -18,12 +19,13 @@ PANELS = {
 }
 
 st.title("Overlap")
-analysis, record = page_frame.analysis(), page_frame.current()
-candidates = page_frame.service(PairLists).counts(record.id)
-clusters = page_frame.workspace().review.progress(record.id).clusters
+snapshot = page_frame.analysed_snapshot()
+analysis, record = snapshot.analysis, snapshot.record
+candidates = pair_list.pair_counts(analysis)
+clusters = review.progress(snapshot).clusters
 if not candidates.total:
     text = f"No two tools reach the similarity threshold θ = {analysis.threshold:.2f}."
-    nothing_overlaps(text)
+    nothing_overlaps(snapshot, text)
 st.markdown(
     f"**{candidates.total:,}** pairs of tools are alike in name or at a similarity of "
     f"{analysis.threshold:.2f} or more. The offline judge expects about {candidates.expected:,} "
@@ -33,4 +35,4 @@ st.markdown(
     f"grouped: {clusters.duplicates.total:,} for the same job, {clusters.families.total:,} for the "
     "same operation."
 )
-page_frame.draw_tabs(PANELS, "view")
+page_frame.draw_tabs(snapshot, PANELS, "view")

@@ -2,26 +2,25 @@
 
 import streamlit as st
 
+from ui.profiles import profile_edits
 from ui.profiles.make_profile_panel import make_profile_panel
 from ui.profiles.profile_detail_panel import chosen_profile, profile_detail_panel
-from ui.profiles.profile_edits import ProfileEdits
 from ui.profiles.profile_table_panel import profile_table_panel
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
 
 st.title("Profiles")
-page_frame.analysis()
-catalog_id = page_frame.current().id
-chosen = page_frame.service(ProfileEdits).chosen(catalog_id)
-decision_buttons.notice()
+snapshot = page_frame.analysed_snapshot()
+chosen = profile_edits.chosen(snapshot)
+decision_buttons.notice(snapshot)
 if not chosen:
     st.caption(
         "An agent seldom needs every tool. A profile is a named choice from the toolset, for one "
         "agent or role; it follows merges, and leaves with every export."
     )
 with st.expander("Make a profile", expanded=not chosen, icon=":material/add:"):
-    make_profile_panel(catalog_id)
+    make_profile_panel(snapshot)
 if chosen:
-    profile_table_panel(catalog_id, chosen)
+    profile_table_panel(snapshot, chosen)
     st.divider()
-    profile_detail_panel(catalog_id, chosen[chosen_profile(list(chosen))])
+    profile_detail_panel(snapshot, chosen[chosen_profile(list(chosen))])

@@ -9,15 +9,14 @@ from ui.retrieval.result_panel import confusion_panel, result_panel
 from ui.shared import page_frame, safe_text
 
 st.title("Retrieval")
-page_frame.analysis()
-catalog_id = page_frame.current().id
-asked = request_panel(catalog_id)
+snapshot = page_frame.analysed_snapshot()
+asked = request_panel(snapshot)
 try:
     if asked is not None and asked.plan is not None:
-        plan_panel(catalog_id, asked)
+        plan_panel(snapshot, asked)
     elif asked is not None:
-        view = result_panel(catalog_id, asked.lookup)
+        view = result_panel(snapshot, asked.lookup)
         if view is not None and not asked.lookup.servers:
-            confusion_panel(view.confusions)
+            confusion_panel(snapshot, view.confusions)
 except ToolScopeError as error:  # such as a reranker that is not on this machine
     safe_text.show_error(error)

@@ -6,7 +6,7 @@ from ui.review import bulk_panel, one_by_one_panel, queue_panel, server_pair_pan
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, shortcuts
 from ui.shared.cards.batches import PAIR_VIEW
-from ui.shared.services.usage_evidence import UsageEvidence
+from ui.shared.services import review, usage_evidence
 
 VIEWS = {
     "One by one": one_by_one_panel.one_by_one_panel,
@@ -19,12 +19,11 @@ head = st.container(horizontal=True, vertical_alignment="center")
 head.title("Review", width="content")
 with head:
     shortcuts.let_rest()
-page_frame.analysis()
-review, catalog_id = page_frame.workspace().review, page_frame.current().id
-progress, safe = review.progress(catalog_id), review.safe(catalog_id)
+snapshot = page_frame.analysed_snapshot()
+progress, safe = review.progress(snapshot), review.safe(snapshot)
 with head:
-    new = len(queue_panel.new_clusters(catalog_id))
-    bad = len(page_frame.service(UsageEvidence).went_bad(catalog_id))
+    new = len(queue_panel.new_clusters(snapshot))
+    bad = len(usage_evidence.went_bad(snapshot))
     st.progress(
         progress.decided / max(progress.total, 1),
         f"{progress.decided:,} of {progress.total:,} reviewed: {progress.accepted:,} accepted, "
@@ -36,7 +35,7 @@ with head:
         key="accept_safe",
         disabled=not safe.clusters,
         on_click=bulk_panel.show_safe,
-        help=decision_buttons.safe_in_words(catalog_id),
+        help=decision_buttons.safe_in_words(snapshot),
     )
     model = st.popover("Ask a model", key="ask", icon=":material/forum:", on_change="rerun")
 if st.query_params.pop("safe_merges", None):
@@ -46,11 +45,11 @@ if model.open:
     from ui.shared.models import ask_panel  # with all that asks, where somebody opens it
 
     with model:
-        ask_panel.judge_choice(catalog_id)
-        ask_panel.ask_panel(catalog_id, "judge", "Ask for verdicts")
+        ask_panel.judge_choice(snapshot)
+        ask_panel.ask_panel(snapshot, "judge", "Ask for verdicts")
 
 bar = st.container(horizontal=True, vertical_alignment="center")
-listed = queue_panel.listing(catalog_id, bar)
+listed = queue_panel.listing(snapshot, bar)
 are_pairs = listed.show == queue_panel.UNDECIDED
 view = bar.segmented_control(
     "View", list(VIEWS), default="One by one", required=True, key="queue_view",
@@ -59,6 +58,6 @@ view = bar.segmented_control(
 if are_pairs:
     from ui.review import undecided_panel  # with the charts of a pair, where somebody lists them
 
-    undecided_panel.undecided_panel(catalog_id)
+    undecided_panel.undecided_panel(snapshot)
 else:
-    VIEWS[view](catalog_id, listed)
+    VIEWS[view](snapshot, listed)

@@ -7,9 +7,9 @@ from ui.settings.prices_panel import prices_panel
 from ui.shared import page_frame, safe_text
 
 st.title("Settings")
-page_frame.current()
+snapshot = page_frame.snapshot()
 for unused in page_frame.unused_settings():
     st.warning(safe_text.untrusted(unused), icon=":material/warning:")
-endpoint_panel()
-embeddings_caption()
-prices_panel()
+endpoint_panel(snapshot)
+embeddings_caption(snapshot)
+prices_panel(snapshot)

@@ -13,6 +13,7 @@ from tests.browser.conftest import Watched, running
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.environment import read_environment
+from ui.shared.services import review
 from ui.shared.services.workspace import Workspace
 
 pytestmark = [
@@ -41,7 +42,7 @@ def test_all_clusters_are_decided_by_keyboard(name, tmp_path, chromium, monkeypa
     source = load_paths([Path(os.environ["TOOLSCOPE_DATA"]) / name])
     record = work.catalogs.add("Whole", read_isolated(source))
     work.analyses.wait(work.analyses.start(record.id))
-    waiting = {cluster.members for cluster in work.review.queue(record.id)}
+    waiting = {cluster.members for cluster in review.queue(work.snapshot(record.id))}
     with running(place) as server:
         context = chromium.new_context(viewport={"width": 1440, "height": 900})
         page = context.new_page()
@@ -60,14 +61,14 @@ def test_all_clusters_are_decided_by_keyboard(name, tmp_path, chromium, monkeypa
             seen.settled()
             pressed.append(key)
         context.close()
-    log = [one for one in work.review.log(record.id) if one.action != "profile"]
+    log = [one for one in work.snapshot(record.id).log if one.action != "profile"]
     decided = [key for key in pressed if key != "s"]
     assert len(log) == len(decided)
     for one, key in zip(log, decided, strict=True):
         assert one.action in DECIDES[key]
     ids = [tuple(sorted(one.ids)) for one in log]
     assert len(set(ids)) == len(ids), "none twice"
-    assert work.review.queue(record.id) == ()
+    assert review.queue(work.snapshot(record.id)) == ()
     # a pair may dissolve before its turn: one of it went elsewhere with a decision on others
     undecided = {tool for c in waiting for tool in c} - {tool for one in ids for tool in one}
     assert len(undecided) <= 2

@@ -18,6 +18,7 @@ from tests.ui.services.small_workspace import MAIL, SUM, WEATHER, catalog, on
 from toolscope_core.decisions.actions import ACTIONS, ONE_ACCOUNT, OWN_ACCOUNTS
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.decisions.log import active, admit, version_of
+from toolscope_core.decisions.restore import with_dependents
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.environment import read_environment
@@ -25,14 +26,13 @@ from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.profile import Profile
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.profiles.profile_changes import with_choice
-from ui.catalog.implied_servers import ImpliedServers
-from ui.documents.namespace_views import Namespaces
-from ui.export.tool_loading import Loading
-from ui.history.histories import Histories
-from ui.overlap.thresholds import Thresholds
-from ui.profiles.profile_edits import ProfileEdits
-from ui.shared.services.reviewed_variants import Variants
-from ui.shared.services.server_advice import ServerAdvice
+from ui.catalog import implied_servers
+from ui.documents import namespace_views
+from ui.export import tool_loading
+from ui.history import histories
+from ui.overlap import thresholds
+from ui.profiles import profile_edits
+from ui.shared.services import review, reviewed_variants, server_advice, toolsets
 from ui.shared.services.versions import standing_decisions
 from ui.shared.services.workspace import Workspace
 
@@ -68,11 +68,11 @@ class Office(RuleBasedStateMachine):
 
     @property
     def log(self):
-        return self.programs[0].review.log(self.id)
+        return self.programs[0].snapshot(self.id).log
 
     @property
     def tools(self):
-        return self.programs[0].catalogs.open(self.id).by_id
+        return self.programs[0].snapshot(self.id).catalog.by_id
 
     def ids(self, places):
         ids = sorted(self.tools)
@@ -98,36 +98,49 @@ class Office(RuleBasedStateMachine):
 
     @rule(who=WHO, which=ANY, action=st.sampled_from(["accept", "reject", "family"]))
     def decide(self, who, which, action):
-        review = self.programs[who].review
         show = "families" if action == "family" else "all"
-        if queue := review.queue(self.id, show=show):
+        if queue := review.queue(self.programs[who].snapshot(self.id), show=show):
             card = queue[which % len(queue)]
             decided = "accept" if action == "family" else action
-            self.refused(lambda: review.decide(self.id, decided, card, REVIEWERS[who]))
+            self.refused(
+                lambda: review.decide(
+                    self.programs[who].snapshot(self.id), decided, card, REVIEWERS[who]
+                )
+            )
 
     @rule(who=WHO, which=ANY, cut=st.integers(1, 3))
     def recut(self, who, which, cut):
-        review = self.programs[who].review
-        large = [card for card in review.queue(self.id) if len(card.members) > 2]
+        large = [
+            card
+            for card in review.queue(self.programs[who].snapshot(self.id))
+            if len(card.members) > 2
+        ]
         if large:
             card = large[which % len(large)]
             at = min(cut, len(card.members) - 1)
             groups = [card.members[:at], card.members[at:]]
-            self.refused(lambda: review.recut(self.id, card, REVIEWERS[who], groups))
+            self.refused(
+                lambda: review.recut(
+                    self.programs[who].snapshot(self.id), card, REVIEWERS[who], groups
+                )
+            )
 
     @rule(who=WHO, which=ANY, text=TEXTS, canonical=st.booleans())
     def edit(self, who, which, text, canonical):
-        review = self.programs[who].review
-        if clusters := review.plan(self.id).clusters:
+        if clusters := self.programs[who].snapshot(self.id).plan.clusters:
             card = clusters[which % len(clusters)]
             action = "canonical" if canonical else "edit"
             detail = {"canonical": card.members[-1]} if canonical else {"description": text}
-            self.refused(lambda: review.decide(self.id, action, card, REVIEWERS[who], detail))
+            self.refused(
+                lambda: review.decide(
+                    self.programs[who].snapshot(self.id), action, card, REVIEWERS[who], detail
+                )
+            )
 
     @rule(who=WHO, which=ANY)
     def look_and_wait(self, who, which):
         """Leave a card open while others go on."""
-        if clusters := self.programs[who].review.plan(self.id).clusters:
+        if clusters := self.programs[who].snapshot(self.id).plan.clusters:
             self.remembered.append(clusters[which % len(clusters)])
 
     @rule(who=WHO, which=ANY, action=st.sampled_from(["accept", "reject"]))
@@ -141,7 +154,7 @@ class Office(RuleBasedStateMachine):
         before = self.log
         fresh = version_of(members, before) == card.version
         try:
-            row = self.programs[who].review.decide(self.id, action, card, REVIEWERS[who])
+            row = review.decide(self.programs[who].snapshot(self.id), action, card, REVIEWERS[who])
         except DecisionError as refusal:
             assert isinstance(refusal, StaleDecisionError) is not fresh and self.log == before
         else:
@@ -151,59 +164,68 @@ class Office(RuleBasedStateMachine):
 
     @rule(who=WHO, places=st.lists(PLACES, min_size=2, max_size=3), apart=st.booleans())
     def say_of_several(self, who, places, apart):
-        toolsets, ids = self.programs[who].toolsets, self.ids(places)
+        ids = self.ids(places)
         say = toolsets.never_merge if apart else toolsets.send_to_review
         if len(ids) > 1:
-            version = toolsets.version(self.id, ids)
-            self.refused(lambda: say(self.id, ids, version, REVIEWERS[who]))
+            version = toolsets.version(self.programs[who].snapshot(self.id), ids)
+            now = self.programs[who].snapshot(self.id)
+            self.refused(lambda: say(now, ids, version, REVIEWERS[who]))
 
     @rule(who=WHO, place=PLACES, text=TEXTS, action=st.sampled_from(OF_ONE))
     def say_of_one(self, who, place, text, action):
         program, reviewer, ids = self.programs[who], REVIEWERS[who], self.ids([place])
-        card = program.review.alone(self.id, ids[0])
+        card = review.alone(program.snapshot(self.id), ids[0])
         variant, server = {ids[0]: Augmentation(text)}, self.tools[ids[0]].server
-        namespaces, words = program.service(Namespaces), {"description": text}
+        words = {"description": text}
         say = {
-            "omit": lambda: program.toolsets.leave_out(self.id, ids, reviewer, text),
-            "flag": lambda: program.toolsets.flag(self.id, ids, reviewer, text),
-            "owner": lambda: program.service(ImpliedServers).change(self.id, ids, text, reviewer),
-            "augment": lambda: program.service(Variants).decide(self.id, variant, reviewer),
-            "load": lambda: program.service(Loading).decide(self.id, ids, text == "one", reviewer),
-            "namespace": lambda: namespaces.describe(self.id, server, text, reviewer),
+            "omit": lambda: toolsets.leave_out(program.snapshot(self.id), ids, reviewer, text),
+            "flag": lambda: toolsets.flag(program.snapshot(self.id), ids, reviewer, text),
+            "owner": lambda: implied_servers.change(program.snapshot(self.id), ids, text, reviewer),
+            "augment": lambda: reviewed_variants.decide(
+                program.snapshot(self.id), variant, reviewer
+            ),
+            "load": lambda: tool_loading.decide(
+                program.snapshot(self.id), ids, text == "one", reviewer
+            ),
+            "namespace": lambda: namespace_views.describe(
+                program.snapshot(self.id), server, text, reviewer
+            ),
             "profile": lambda: self.profile(program, ids, reviewer),
-            "edit": lambda: program.review.decide(self.id, "edit", card, reviewer, words),
+            "edit": lambda: review.decide(program.snapshot(self.id), "edit", card, reviewer, words),
         }[action]
         self.refused(say)
 
     def profile(self, program, ids, reviewer):
-        edits = program.service(ProfileEdits)
-        standing = {name: one.profile for name, one in edits.chosen(self.id).items()}
+        standing = {
+            name: one.profile
+            for name, one in profile_edits.chosen(program.snapshot(self.id)).items()
+        }
         before = standing.get("desk", Profile("desk"))
-        changed = with_choice(edits.plan(self.id), before, ids, is_in=True)
-        edits.save(self.id, changed, reviewer)
+        changed = with_choice(program.snapshot(self.id).plan, before, ids, is_in=True)
+        profile_edits.save(program.snapshot(self.id), changed, reviewer)
 
     @rule(who=WHO, similarity=st.sampled_from([0.5, 0.9, 0.99]))
     def threshold(self, who, similarity):
         chosen = MergeThresholds(similarity, min(similarity, 0.9))
-        self.programs[who].service(Thresholds).apply(self.id, chosen, REVIEWERS[who])
+        thresholds.apply(self.programs[who].snapshot(self.id), chosen, REVIEWERS[who])
 
     @rule(who=WHO, places=st.tuples(PLACES, PLACES), answer=ACCOUNTS)
     def account(self, who, places, answer):
         owners = [self.tools[tool_id].owner for tool_id in self.ids(places)]
-        say = self.programs[who].service(ServerAdvice).answer_account
-        self.refused(lambda: say(self.id, owners[0], owners[-1], answer, REVIEWERS[who]))
+        say, now = server_advice.answer_account, self.programs[who].snapshot(self.id)
+        self.refused(lambda: say(now, owners[0], owners[-1], answer, REVIEWERS[who]))
 
     # Back and forth
 
     @rule(who=WHO, which=ANY, whole=st.booleans())
     def undo(self, who, which, whole):
-        histories = self.programs[who].service(Histories)
         if standing := active(self.log):
             seqs = [standing[which % len(standing)].seq]
             if whole:
-                seqs = [one.seq for one in histories.with_dependents(self.id, seqs)]
-            review = self.programs[who].review
-            was_refused = self.refused(lambda: review.undo_all(self.id, REVIEWERS[who], seqs))
+                seqs = [one.seq for one in with_dependents(self.log, seqs)]
+            was_refused = self.refused(
+                lambda: review.undo_all(self.programs[who].snapshot(self.id), REVIEWERS[who], seqs)
+            )
             assert not (whole and was_refused), "with all that builds on it, it can be taken back"
 
     @rule(who=WHO, which=ANY)
@@ -211,17 +233,21 @@ class Office(RuleBasedStateMachine):
         log = self.log
         standing = active(log)
         if gone := [one for one in log if one.action != "undo" and one not in standing]:
-            histories, one = self.programs[who].service(Histories), gone[which % len(gone)]
-            self.refused(lambda: histories.make_again(self.id, one, REVIEWERS[who]))
+            one = gone[which % len(gone)]
+            self.refused(
+                lambda: histories.make_again(
+                    self.programs[who].snapshot(self.id), one, REVIEWERS[who]
+                )
+            )
 
     @rule(who=WHO, back=st.booleans())
     def decide_at_once(self, who, back):
         program = self.programs[who]
-        rows = [("accept", card, {}) for card in program.review.queue(self.id)[:3]]
-        made, _ = program.review.decide_each(self.id, REVIEWERS[who], rows)
+        rows = [("accept", card, {}) for card in review.queue(program.snapshot(self.id))[:3]]
+        made, _ = review.decide_each(program.snapshot(self.id), REVIEWERS[who], rows)
         if back and made:
             before, seqs = self.log, [one.seq for one in made]
-            program.review.undo_all(self.id, REVIEWERS[who], seqs)
+            review.undo_all(program.snapshot(self.id), REVIEWERS[who], seqs)
             assert active(self.log) == tuple(o for o in active(before) if o.seq not in seqs)
 
     @rule(who=WHO, which=ANY)
@@ -229,23 +255,24 @@ class Office(RuleBasedStateMachine):
         if not (log := self.log):
             return
         seq, last, reviewer = which % (len(log) + 1), log[-1].seq, REVIEWERS[who]
-        histories = self.programs[who].service(Histories)
-        then = histories.plan_at(self.id, seq)
-        if not self.refused(lambda: histories.restore(self.id, seq, reviewer, last)):
-            now = histories.plan_at(self.id, self.log[-1].seq)
+        then = histories.plan_at(self.programs[who].snapshot(self.id), seq)
+        if not self.refused(
+            lambda: histories.restore(self.programs[who].snapshot(self.id), seq, reviewer, last)
+        ):
+            now = histories.plan_at(self.programs[who].snapshot(self.id), self.log[-1].seq)
             assert now.phi == then.phi
             assert [one.tool for one in now.tools] == [one.tool for one in then.tools]
         with pytest.raises(StaleDecisionError):
-            histories.restore(self.id, 0, reviewer, last - 1)
+            histories.restore(self.programs[who].snapshot(self.id), 0, reviewer, last - 1)
 
     @rule(who=WHO, which=ANY, text=TEXTS)
     def note(self, who, which, text):
         program = self.programs[who]
         if rows := [one for one in self.log if one.action != "undo"]:
-            before = program.review.plan(self.id)
+            before = program.snapshot(self.id).plan
             one = rows[which % len(rows)]
-            program.service(Histories).note(self.id, one, text, REVIEWERS[who])
-            assert program.review.plan(self.id).phi == before.phi
+            histories.note(program.snapshot(self.id), one, text, REVIEWERS[who])
+            assert program.snapshot(self.id).plan.phi == before.phi
 
     # New versions
 
@@ -269,39 +296,40 @@ class Office(RuleBasedStateMachine):
         held, now = ([replace(one, ids=()) for one in rows] for rows in (log, self.log))
         assert now == held, "decisions belong to the name, and follow a tool that moved"
         unchanged = {one for one, tool in self.tools.items() if old.get(one) == tool}
-        queue = self.programs[0].review.queue(self.id)
+        queue = review.queue(self.programs[0].snapshot(self.id))
         waiting = {card.members for card in queue if not card.newcomers}
         asked = {members for members in waiting & before if unchanged.issuperset(members)}
         assert not asked, "nothing is asked twice"
 
     def settled(self):
         """Members of accepted clusters without newcomers."""
-        clusters = self.programs[0].review.plan(self.id).clusters
+        clusters = self.programs[0].snapshot(self.id).plan.clusters
         return {one.members for one in clusters if one.state == "accepted" and not one.newcomers}
 
     # What always holds
 
     @invariant()
     def the_log_is_the_state(self):
-        ours, theirs = (program.review for program in self.programs)
-        log, analysis = ours.log(self.id), self.programs[0].analyses.required(self.id)
-        file = self.programs[1].service(Histories).file(self.id)
+        ours, theirs = (program.snapshot(self.id) for program in self.programs)
+        log, analysis, file = ours.log, ours.analysis, histories.file(theirs)
         replayed = decisions_in(analysis.catalog, file, "decisions.jsonl")
-        assert replayed == log == theirs.log(self.id), "both see the same"
-        plan = ours.plan(self.id, EVERYTHING)
-        assert plan == theirs.plan(self.id, EVERYTHING)
+        assert replayed == log == theirs.log, "both see the same"
+        plan = ours.plan_under(EVERYTHING)
+        assert plan == theirs.plan_under(EVERYTHING)
         assert plan == plan_merge(analysis, replayed, EVERYTHING), "replay(log) = state"
         check_phi(plan)
         check_rejections(plan, log)
-        check_waiting(ours.plan(self.id), standing_decisions(analysis.catalog, log).wait)
+        check_waiting(ours.plan, standing_decisions(analysis.catalog, log).wait)
 
     def teardown(self):
         """Undo of everything is the start."""
         program = self.programs[1]
         standing = [one.seq for one in active(self.log)]
-        program.review.undo_all(self.id, "bob", standing)
-        analysis = program.analyses.required(self.id)
-        assert program.review.plan(self.id, EVERYTHING) == plan_merge(analysis, (), EVERYTHING)
+        review.undo_all(program.snapshot(self.id), "bob", standing)
+        analysis = program.snapshot(self.id).analysis
+        assert program.snapshot(self.id).plan_under(EVERYTHING) == plan_merge(
+            analysis, (), EVERYTHING
+        )
         assert all(admitted(self.log))
 
 

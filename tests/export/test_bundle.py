@@ -31,7 +31,7 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import CatalogError, ExportError
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
-from ui.shared.services.exports import Exports
+from ui.shared.services import exports, review
 
 ALL = PlanConfig(accept="all", routers=True)
 DECIDED = PlanConfig(accept="none")
@@ -209,17 +209,17 @@ def test_a_family_is_a_router_with_a_selector_that_says_what_differs(shops):
 @pytest.mark.parametrize("dropped", [(), ("get_amazon_price",)])
 def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_path, dropped):
     work, catalog_id = open_workspace(*PRICES, NUMBERS)
-    (family,) = work.review.plan(catalog_id).clusters
+    (family,) = work.snapshot(catalog_id).plan.clusters
     if dropped:
-        work.review.decide(catalog_id, "drop", family, "ann", {"drop": list(dropped)})
+        review.decide(work.snapshot(catalog_id), "drop", family, "ann", {"drop": list(dropped)})
     else:
-        work.review.decide(catalog_id, "accept", family, "ann")
-    write_folder(work.service(Exports).bundle(catalog_id, DECIDED).items(), tmp_path / "b")
+        review.decide(work.snapshot(catalog_id), "accept", family, "ann")
+    write_folder(exports.bundle(work.snapshot(catalog_id), DECIDED).items(), tmp_path / "b")
     (row,) = json.loads((tmp_path / "b" / "clusters.json").read_text("utf-8"))
     assert (row["state"], row["kind"], row["selector"]) == ("accepted", "router", "provider")
-    analysis = work.analyses.get(catalog_id)
+    analysis = work.snapshot(catalog_id).analysed
     log = read_decisions(analysis.catalog, tmp_path / "b" / "decisions.jsonl")
-    assert log == tuple(work.review.log(catalog_id))
+    assert log == tuple(work.snapshot(catalog_id).log)
     files = bundle_of(analysis, log, DECIDED)
     assert loaded(files, "clusters.json") == [row]
     assert set(row["members"]) == {tool.id for tool in PRICES} - set(dropped)

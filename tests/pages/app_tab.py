@@ -18,8 +18,9 @@ class AppTab:
         self.is_open = False
 
     @property
-    def review(self):
-        return self.work.review
+    def now(self):
+        """What another person sees now."""
+        return self.work.snapshot(self.catalog_id)
 
     def open(self, page, **query):
         if self.is_open:

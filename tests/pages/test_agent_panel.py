@@ -12,7 +12,7 @@ from tests.ui.services.test_agent_jobs import SET
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.pair import Pair
 from ui.shared import sign_in, start_token
-from ui.shared.services.judging import Judging
+from ui.shared.services import judging, toolsets
 
 VIEW = {"evaluation_view": "Experiments", "experiment": "Agent runs"}
 asks_for_token = start_token.asks_for_token
@@ -33,8 +33,8 @@ def page(open_app, server, monkeypatch):
     work, catalog_id = page.work, page.catalog_id
     add_queries(work, catalog_id, QUERIES, SET)
     pair = Pair.of("north/get", "north/read_file")
-    version = work.toolsets.version(catalog_id, (pair.left, pair.right))
-    work.toolsets.relate(catalog_id, pair, "duplicate", version, "ann")
+    version = toolsets.version(work.snapshot(catalog_id), (pair.left, pair.right))
+    toolsets.relate(work.snapshot(catalog_id), pair, "duplicate", version, "ann")
     return page
 
 
@@ -87,7 +87,7 @@ def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
     given(opened(page, server), configuration(tmp_path))
     page.at.toggle(key="agent_changes").set_value(True).run()
     ticked(page, "north", "south").press("agent_start")
-    page.after(page.work.service(Judging).job(page.catalog_id))
+    page.after(judging.job(page.now))
     figures = page.tables("figure")[0].set_index("figure")
     assert list(figures.loc["tools"][["as it is", "merged"]]) == ["6", "5"]
     assert figures.loc["exactly the right tools"]["merged"].startswith("0.667")

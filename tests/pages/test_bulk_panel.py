@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui.services.small_workspace import by_name
-from ui.shared.services.review import Review
+from ui.shared.services import review
 
 
 @pytest.fixture
@@ -20,13 +20,13 @@ def test_the_bar_says_what_it_takes_and_leaves_out(page):
 def test_a_batch_is_accepted_audited_and_undone_as_one(page):
     page.widget("button_group", "bulk_without").set_value([]).run()
     page.press("bulk_accept_")
-    assert page.review.progress(1).accepted == 3
-    assert len({one.detail["batch"] for one in page.review.standing(1)}) == 1
+    assert review.progress(page.now).accepted == 3
+    assert len({one.detail["batch"] for one in review.standing(page.now)}) == 1
     page.press("audit_wrong_").press("audit_right_")
     assert "**1 of 2 wrong**: of the whole batch about 0.50 [0.09, 0.91] are right." in page.text
     page.press("audit_back_").press("audit_undo_")
-    assert page.review.progress(1).accepted == 0
-    assert [one.action for one in page.review.standing(1)] == ["flag"]
+    assert review.progress(page.now).accepted == 0
+    assert [one.action for one in review.standing(page.now)] == ["flag"]
 
 
 def test_kept_for_review_no_policy_takes_them_and_rejected_ones_come_back(page):
@@ -34,10 +34,10 @@ def test_kept_for_review_no_policy_takes_them_and_rejected_ones_come_back(page):
     assert by_name(page.work, 1, "list_files").put_forward
     page.widget("button_group", "bulk_without").set_value([]).run()
     page.press("bulk_reject_")
-    assert page.review.progress(1).rejected == 3
+    assert review.progress(page.now).rejected == 3
     page.widget("selectbox", "show").set_value("Kept apart").run()
     page.press("bulk_back_")
-    assert page.review.progress(1).rejected == 0
+    assert review.progress(page.now).rejected == 0
 
 
 def test_what_is_not_ticked_is_left_alone(page):
@@ -48,7 +48,7 @@ def test_what_is_not_ticked_is_left_alone(page):
     page.tick("bulk_rows_", 1)
     assert page.button("bulk_accept_").label == "Accept the 1 ticked"
     page.press("bulk_accept_")
-    assert page.review.progress(1).accepted == 1
+    assert review.progress(page.now).accepted == 1
 
 
 def test_safe_merges_open_on_all_ticked_rows_and_a_find_that_narrows_them_is_said(page):
@@ -68,7 +68,7 @@ def test_safe_merges_open_on_all_ticked_rows_and_a_find_that_narrows_them_is_sai
         assert said in page.text
         page.press("list_all")
         assert rows() == (names, [0])
-    assert "2 over several servers" in page.text and page.review.progress(1).accepted == 0
+    assert "2 over several servers" in page.text and review.progress(page.now).accepted == 0
     page.press("bulk_accept_")
     assert "Accepted\\: 1 cluster" in page.text
     assert page.button("accept_safe").disabled
@@ -76,7 +76,7 @@ def test_safe_merges_open_on_all_ticked_rows_and_a_find_that_narrows_them_is_sai
 
 def test_a_larger_router_cannot_be_ticked(page, monkeypatch):
     mail = by_name(page.work, 1, "send_mail").id
-    monkeypatch.setattr(Review, "larger_routers", lambda self, catalog_id: frozenset({mail}))
+    monkeypatch.setattr(review, "larger_routers", lambda snapshot: frozenset({mail}))
     page.at.run()
     assert "Not listed: 1 merge that would need a gateway" in page.text
     listed = page.widget("dataframe", "bulk_rows_").value["name"]

@@ -12,11 +12,10 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import canonical_json
-from ui.catalog.implied_servers import ImpliedServers
+from ui.catalog import implied_servers
 from ui.catalog.tool_facets import ALONE
-from ui.shared.services.experiments import Experiments, missed_tools
-from ui.shared.services.findable_tools import FindableTools
-from ui.shared.services.server_advice import ServerAdvice
+from ui.shared.services import experiments, findable_tools, review, server_advice
+from ui.shared.services.experiments import missed_tools
 
 GOOD = canonical_json(
     {"tools": [{"name": f"make_{n}", "description": n, "inputSchema": {}} for n in ("tea", "pie")]}
@@ -55,8 +54,8 @@ def test_the_first_page_says_what_is_loaded_and_what_comes_next(monkeypatch, wor
 
 
 def test_the_first_page_and_the_table_say_what_a_search_finds(monkeypatch, work):
-    work.service(FindableTools).run(1, search="claude-bm25")
-    monkeypatch.setattr(Experiments, "missed", lambda *_: {"alpha/send_mail": "post *it*"})
+    findable_tools.run(work.snapshot(1), search="claude-bm25")
+    monkeypatch.setattr(experiments, "missed", lambda *_: {"alpha/send_mail": "post *it*"})
     app = open_page(monkeypatch, work)
     assert "The search *Claude, BM25* finds 8 of 8" in links(app)
     assert r"**send\_mail**, for: post \*it\*" in links(app)
@@ -96,13 +95,13 @@ def test_the_price_is_that_of_the_plan_and_of_the_servers_left(monkeypatch, work
         ("Without code", everything),
         ("With a gateway", replace(everything, routers=True)),
     ):
-        left = [item.tool for item in work.review.plan(1, config).tools]
+        left = [item.tool for item in work.snapshot(1).plan_under(config).tools]
         assert shown_prices[label] == price(left), label
     assert len(set(shown_prices.values())) > 2
-    off = work.service(ServerAdvice).advice(1).switch_off
+    off = server_advice.advice(work.snapshot(1)).switch_off
     for gone in off:
-        work.service(ServerAdvice).switch_off(1, gone, "ann")
-    left = [item.tool for item in work.review.plan(1).tools]
+        server_advice.switch_off(work.snapshot(1), gone, "ann")
+    left = [item.tool for item in work.snapshot(1).plan.tools]
     assert off and shown_prices["Servers switched off"] == price(left)
     assert f"As decided so far: {quantity(len(left), 'tool')}" in words(app.run())
 
@@ -179,13 +178,13 @@ def test_a_catalog_can_be_pasted(monkeypatch, work):
 
 
 def test_a_catalog_is_renamed_with_what_was_decided(monkeypatch, work):
-    work.review.decide(1, "accept", work.review.queue(1)[0], "ann")
+    review.decide(work.snapshot(1), "accept", review.queue(work.snapshot(1))[0], "ann")
     app = open_page(monkeypatch, work, part="More")
     app.text_input(key="new_name_1").set_value("Better").run()
     app.button(key="rename_catalog").click().run()
     assert [record.name for record in work.catalogs.newest()] == ["Better"]
     assert app.session_state["catalog"] == "Better"
-    assert len(work.review.log(work.catalogs.newest()[0].id)) == 1
+    assert len(work.snapshot(work.catalogs.newest()[0].id).log) == 1
 
 
 def test_a_catalog_is_deleted_after_a_question_but_never_the_last(monkeypatch, work):
@@ -309,7 +308,7 @@ def test_implied_servers_are_shown_renamed_split_and_dismissed(monkeypatch, work
     two = ["globex_get_weather", "globex_list_files"]
     app.multiselect(key="implied_tools_globex_3").set_value(two).run()
     app.button(key="implied_dismiss").click().run()
-    servers = {one.name: one.tools for one in work.service(ImpliedServers).of(record.id)}
+    servers = {one.name: one.tools for one in implied_servers.of(work.snapshot(record.id))}
     assert servers == {
         "Acme Corp": ("acme_get_weather", "acme_list_files", "acme_send_mail"),
         "globex": ("globex_send_mail",),

@@ -8,13 +8,13 @@ from tests.ui.services.small_workspace import MAIL, SUM, catalog, on
 from toolscope_core.catalog.scan.hidden import count_hidden
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair
-from ui.history.histories import Histories
+from ui.history import histories
 from ui.shared.graph.network import drawing
 from ui.shared.graph.network_rows import Edge, Network, Node
 from ui.shared.graph.standalone import graph_html
 from ui.shared.safe_text import untrusted
-from ui.shared.services.exports import Exports
-from ui.shared.tools.catalog_tables import CatalogTables
+from ui.shared.services import exports, review
+from ui.shared.tools import catalog_tables
 
 VIEWS = (
     *((page, {}) for page in PAGES),
@@ -52,17 +52,17 @@ def test_no_page_writes_characters_that_nobody_typed(monkeypatch, work):
 
 def test_nothing_that_is_downloaded_has_characters_that_nobody_typed(work):
     catalog_id = addressed(work)
-    for cluster in work.review.plan(catalog_id).clusters:
-        work.review.decide(catalog_id, "accept", cluster, "ann")
+    for cluster in work.snapshot(catalog_id).plan.clusters:
+        review.decide(work.snapshot(catalog_id), "accept", cluster, "ann")
     config = PlanConfig("all", routers=True)
-    bundle = work.service(Exports).bundle
+    now = work.snapshot(catalog_id)
     files = {
         f"{shape} {name}": content
         for shape in SHAPES
-        for name, content in bundle(catalog_id, config, shape, fix=True).items()
+        for name, content in exports.bundle(now, config, shape, fix=True).items()
     }
-    files["tools.csv"] = work.service(CatalogTables).csv(catalog_id)
-    files["decisions.jsonl"] = work.service(Histories).file(catalog_id)
+    files["tools.csv"] = catalog_tables.csv(work.snapshot(catalog_id))
+    files["decisions.jsonl"] = histories.file(work.snapshot(catalog_id))
     nodes = tuple(Node(one, one, "href www.mail.example", "proposed") for one in "ab")
     drawn = Network(nodes, (Edge(Pair.of("a", "b"), 0.9),))
     for name, content in files.items():

@@ -8,6 +8,7 @@ import pytest
 from tests.pages.screen import open_page, words
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.kinds import outcome_word
+from ui.shared.services import review
 from ui.shared.services.workspace import Workspace
 
 SHARED = [
@@ -140,10 +141,10 @@ def assert_agree(numbers):
 def test_the_pages_agree_before_and_after_decisions(monkeypatch, opened):
     work, record = opened
     before = assert_agree(read_by_page(monkeypatch, work, record.name))
-    waiting = work.review.queue(record.id)
-    work.review.decide(record.id, "accept", waiting[0], "ann")
-    work.review.decide(record.id, "reject", waiting[1], "ann")
-    work.review.decide(record.id, "accept", waiting[-1], "ann")
+    waiting = review.queue(work.snapshot(record.id))
+    review.decide(work.snapshot(record.id), "accept", waiting[0], "ann")
+    review.decide(work.snapshot(record.id), "reject", waiting[1], "ann")
+    review.decide(work.snapshot(record.id), "accept", waiting[-1], "ann")
     after = assert_agree(read_by_page(monkeypatch, work, record.name))
     assert before["candidates"] == after["candidates"]
     left = before["waiting_duplicates"] + before["waiting_families"]

@@ -6,6 +6,7 @@ import pytest
 from tests.ui.services.small_workspace import FILES, SUM, by_name, on, tool
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.tool import canonical_json
+from ui.shared.services import review
 
 
 @pytest.fixture
@@ -85,10 +86,10 @@ def test_the_raw_schema_can_be_edited(page):
 def test_an_edit_on_what_somebody_else_decided_is_refused(page):
     page.widget("text_area", "description_").set_value("Mail somebody.").run()
     mail = by_name(page.work, 1, "send_mail")
-    page.review.decide(1, "canonical", mail, "bob", {"canonical": "beta/send_mail"})
+    review.decide(page.now, "canonical", mail, "bob", {"canonical": "beta/send_mail"})
     page.button("save_").click().run()
     assert "canonical by bob" in page.at.error[0].value
-    assert len(page.review.log(1)) == 1
+    assert len(page.now.log) == 1
 
 
 @pytest.fixture
@@ -102,27 +103,27 @@ def test_a_tool_that_nothing_merges_with_is_edited_and_leaves_so(single):
     assert single.button("save_").disabled
     single.widget("text_area", "description_").set_value("Add numbers, as we say it.").run()
     single.press("save_")
-    plan = single.review.plan(1)
+    plan = single.now.plan
     assert {one.tool.description for one in plan.tools} > {"Add numbers, as we say it."}
-    assert [d.action for d in single.review.log(1)] == ["edit"]
+    assert [d.action for d in single.now.log] == ["edit"]
     single.press("reset_")
-    assert {one.tool.description for one in single.review.plan(1).tools} > {SUM.description}
+    assert {one.tool.description for one in single.now.plan.tools} > {SUM.description}
 
 
 def test_a_single_tool_is_left_out_with_a_reason_and_comes_back(single):
     assert single.button("leave_single").disabled
     single.widget("text_input", "why_single").set_value("nobody <b>calls</b> it").run()
     single.press("leave_single")
-    assert single.review.plan(1).removed == (SUM.id,)
+    assert single.now.plan.removed == (SUM.id,)
     assert "Left out: nobody \\<b\\>calls" in single.text
     single.press("in_again_single_")
-    assert single.review.plan(1).removed == ()
+    assert single.now.plan.removed == ()
 
 
 def test_a_tool_of_an_accepted_merge_says_whose_document_counts(open_app):
     page = open_app(on("alpha", FILES), on("beta", FILES), SUM)
-    cluster = next(iter(page.review.plan(1).clusters))
-    page.review.decide(1, "accept", cluster, "ann")
+    cluster = next(iter(page.now.plan.clusters))
+    review.decide(page.now, "accept", cluster, "ann")
     page.open("documents", texts="Single tools", single=tool_key(cluster.canonical))
     assert "part of the accepted merge" in page.text
 
@@ -143,15 +144,15 @@ KEYWORDS = {
 def nested(open_app):
     plain = (tool(server, "translate", "Translate a text.") for server in ("s", "t"))
     tab = open_app(*(replace(one, schema=KEYWORDS) for one in plain))
-    (cluster,) = tab.review.plan(tab.catalog_id).clusters
-    tab.review.decide(tab.catalog_id, "accept", cluster, "ann", {})
+    (cluster,) = tab.now.plan.clusters
+    review.decide(tab.now, "accept", cluster, "ann", {})
     return tab.open("documents", merge=cluster.id)
 
 
 @pytest.mark.case(66)
 def test_opening_a_document_with_values_and_nested_keywords_changes_nothing(nested):
     assert all(nested.button(start).disabled for start in ("save_", "reset_", "discard_"))
-    (cluster,) = nested.review.plan(nested.catalog_id).clusters
+    (cluster,) = nested.now.plan.clusters
     shown = json.loads(nested.at.code[-1].value)
     assert canonical_json(shown) == canonical_json(cluster.document.schema)
 
@@ -209,7 +210,7 @@ def test_an_argument_map_is_edited_in_place_and_says_at_once_what_it_loses(page)
     assert mail.state == "proposed", "a person said so: it may be accepted"
     (reason,) = [one for one in mail.reasons if one.startswith("a person dropped")]
     assert reason.endswith(": one mailbox only")
-    page.review.decide(1, "accept", mail, "ann")
+    review.decide(page.now, "accept", mail, "ann")
     assert by_name(page.work, 1, "send_mail").state == "accepted"
 
 

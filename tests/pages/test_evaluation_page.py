@@ -7,11 +7,10 @@ import pytest
 from tests.ui.services.small_workspace import add_queries, by_name
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.pair import Pair
-from toolscope_core.store.experiment_rows import keep_result, open_experiment
-from ui.evaluation.evaluations import Evaluations, Wanted
-from ui.shared.services.experiments import Experiments
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.measured_changes import MeasuredChanges
+from toolscope_core.store.experiment_rows import delete_experiment, keep_result, open_experiment
+from ui.evaluation import evaluations
+from ui.evaluation.evaluations import Wanted
+from ui.shared.services import experiments, loaded_queries, measured_changes, review
 
 QUERIES = [
     {
@@ -32,7 +31,7 @@ def page(open_app):
 
 
 def measure(page, **wanted):
-    return page.work.service(Evaluations).run(page.catalog_id, Wanted(queries="q.jsonl", **wanted))
+    return evaluations.run(page.now, Wanted(queries="q.jsonl", **wanted))
 
 
 def experiment(page, part, **query):
@@ -43,9 +42,9 @@ def test_nothing_is_measured_until_somebody_asks(page):
     page.open("evaluation")
     assert "Nothing is measured yet" in page.text
     page.at.button(key="measure").click().run()
-    page.after(page.work.service(Evaluations).job(page.catalog_id, "comparison"))
+    page.after(page.now.job(evaluations.job_kind("comparison")))
     assert "as it is against all proposals\\: 2 queries of q" in page.text
-    assert len(page.work.service(Experiments).all(page.catalog_id)) == 1
+    assert len(experiments.all(page.now)) == 1
 
 
 def test_figures_of_both_toolsets_and_what_shows_over_merging(page):
@@ -72,7 +71,7 @@ def test_figures_of_both_toolsets_and_what_shows_over_merging(page):
 
 def test_a_merge_that_loses_is_named(page):
     number = measure(page, after="all proposals")
-    whole = page.work.service(Experiments).get(number).result
+    whole = experiments.get(page.work.store, number).result
     for at, merge in enumerate(whole["merges"]):
         merge["change"] = -0.25 if at == 0 else 0.1
     keep_result(page.work.store, number, whole, 1.0, is_done=True)
@@ -82,7 +81,7 @@ def test_a_merge_that_loses_is_named(page):
 
 def test_after_the_first_merge_what_is_accepted_is_measured(page):
     mails = by_name(page.work, page.catalog_id, "send_mail")
-    page.review.decide(page.catalog_id, "accept", mails, "ann")
+    review.decide(page.now, "accept", mails, "ann")
     page.open("evaluation")
     assert page.at.selectbox(key="after").value == "accepted and safe"
 
@@ -102,7 +101,7 @@ def test_confusions_are_a_table_of_pairs_and_a_matrix_of_what_is_found_instead(p
     right = r"Queries that find what they ask for: 0\."
     assert rf"{right}333" in page.text and "n = 3" in page.text
     mails = by_name(page.work, page.catalog_id, "send_mail")
-    page.review.decide(page.catalog_id, "accept", mails, "ann")
+    review.decide(page.now, "accept", mails, "ann")
     page.at.toggle(key="equal_as_one").set_value(True).run()
     assert rf"{right}667" in page.text, "the merged mails count as one"
 
@@ -119,7 +118,7 @@ def test_series_have_a_picture_and_a_table(page, view, kind):
 def test_an_encoder_sweep_asks_for_names_and_draws_them(page):
     experiment(page, "Sweep", knob="what embeds (the encoder)")
     (names,) = page.at.text_area
-    own = page.work.service(Evaluations).encoder
+    own = page.work.embedder.name
     assert names.value == own
     number = measure(page, kind="sweep", knob="encoder", encoders=(own,))
     experiment(page, "Sweep", knob="what embeds (the encoder)", x=str(number))
@@ -146,7 +145,7 @@ def test_the_ablation_is_a_table(page):
 def test_experiments_are_listed_with_what_is_out_of_date(page):
     first = measure(page)
     mails = by_name(page.work, page.catalog_id, "send_mail")
-    page.review.decide(page.catalog_id, "accept", mails, "ann")
+    review.decide(page.now, "accept", mails, "ann")
     second = measure(page, kind="stress")
     page.open("evaluation", x=str(first))
     assert "The catalog or the decisions have changed since" in page.text
@@ -158,7 +157,7 @@ def test_experiments_are_listed_with_what_is_out_of_date(page):
 
 def test_a_half_finished_sweep_is_shown_and_said(page):
     number = measure(page, kind="sweep")
-    whole = page.work.service(Experiments).get(number).result
+    whole = experiments.get(page.work.store, number).result
     keep_result(page.work.store, number, {"points": whole["points"][:2]}, 1.0, is_done=False)
     experiment(page, "Sweep")
     assert "Not finished" in page.text
@@ -174,7 +173,7 @@ def test_one_that_is_measured_now_or_was_cancelled_is_not_drawn(page, view):
     later = open_experiment(page.work.store, page.catalog_id, "comparison", {"queries": "q.jsonl"})
     page.open("evaluation", evaluation_view=view)
     assert f"Experiment {first}," in page.text
-    page.work.service(Experiments).delete(first)
+    delete_experiment(page.work.store, first)
     page.open("evaluation", evaluation_view=view, x=str(later.number))
     assert "Nothing is measured yet" in page.text
 
@@ -186,7 +185,7 @@ def test_a_damaged_experiment_is_said_and_not_drawn(through_the_app, page):
 
 
 def test_synthetic_requests_are_called_so(page):
-    page.work.service(Evaluations).run(page.catalog_id, Wanted())
+    evaluations.run(page.now, Wanted())
     page.open("evaluation")
     assert "Synthetic: these requests are made from the descriptions" in page.text
 
@@ -197,16 +196,14 @@ def test_what_was_measured_stands_where_people_decide(page):
     pair = Pair.of("alpha/send_mail", "beta/send_mail")
     page.open("overlap", pair=pair_key(pair))
     assert f"1 query of experiment {number} confuses these two" in page.text
-    work = page.work.service(Experiments)
-    assert work.confusion_of(page.catalog_id, Pair.of(*rain.members)) is None
+    assert experiments.confusion_of(page.now, Pair.of(*rain.members)) is None
 
 
 def test_a_card_says_what_its_merge_does_to_the_requests_there_are(page):
     mails = by_name(page.work, page.catalog_id, "send_mail")
     page.open("review", cluster=mails.id)
     assert "Before and after this change: being measured" in page.text
-    work = page.work.service(MeasuredChanges)
-    page.after(work.job(page.catalog_id))
+    page.after(page.now.job(measured_changes.KIND))
     assert "2 requests with these tools: **1 won, 0 lost**; not enough queries" in page.text
     assert "1 of them need two of these tools" in page.text
     assert list(page.tables("request")[0]["request"]) == ["send a mail to a person"]
@@ -214,12 +211,15 @@ def test_a_card_says_what_its_merge_does_to_the_requests_there_are(page):
 
 def test_what_is_measured_is_kept_until_the_requests_are_others(page):
     mails, i = by_name(page.work, page.catalog_id, "send_mail"), page.catalog_id
-    work = page.work.service(MeasuredChanges)
-    change = work.merge(i, mails)
-    work.run(i, [change])
-    assert work.effect(i, change) is work.effect(i, change) is not None
-    page.work.service(LoadedQueries).delete(i, "q.jsonl")
-    assert work.effect(i, change).touched == 0, "there is none left"
+    change = measured_changes.merge(page.work.snapshot(i), mails)
+    measured_changes.run(page.work.snapshot(i), [change])
+    assert (
+        measured_changes.effect(page.work.snapshot(i), change)
+        is measured_changes.effect(page.work.snapshot(i), change)
+        is not None
+    )
+    loaded_queries.delete(page.work.snapshot(i), "q.jsonl")
+    assert measured_changes.effect(page.work.snapshot(i), change).touched == 0, "there is none left"
     row = json.dumps({"query": "post it", "gold": ["beta/send_mail"]})
-    page.work.service(LoadedQueries).add(i, row.encode(), "other.jsonl")
-    assert work.effect(i, change) is None
+    loaded_queries.add(page.work.snapshot(i), row.encode(), "other.jsonl")
+    assert measured_changes.effect(page.work.snapshot(i), change) is None

@@ -5,8 +5,8 @@ import pytest
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import SUM, accept_variants, by_name, tool
 from toolscope_core.catalog.scan.scanner import scan_catalog
-from ui.documents.edited_documents import Documents
-from ui.shared.services.reviewed_variants import Variants
+from ui.documents import edited_documents
+from ui.shared.services import review, reviewed_variants, toolsets
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_the_files_are_shown_on_demand_and_follow_a_decision(page):
     files = list(page.at.dataframe[0].value["file"])
     assert files[:3] == ["README.md", "toolset.json", "bundle/toolset.json"]
     assert page.at.code[0].value.count("send_mail") == 3
-    page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "bob")
+    review.decide(page.now, "accept", by_name(page.work, 1, "send_mail"), "bob")
     page.at.run()
     assert page.at.code[0].value.count("send_mail") == 1
     assert figures(page)["Tools"] == "8 → 6"
@@ -68,7 +68,7 @@ def test_the_files_are_shown_on_demand_and_follow_a_decision(page):
 def test_a_client_is_told_what_its_file_does_and_where_it_goes(page):
     choose(page, "Claude Code")
     assert "No file for Claude Code: no merge" in page.text
-    page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "bob")
+    review.decide(page.now, "accept", by_name(page.work, 1, "send_mail"), "bob")
     page.at.run()
     assert "`claude-code.json`: Add its rules to `.claude/settings.json`" in page.text
     assert "Agents no longer see 2 tools." in page.text
@@ -169,7 +169,7 @@ def test_too_many_tools_show_their_parts_before_and_after_the_split(open_app):
 
 
 def test_texts_are_searched_for_names_that_the_export_takes_away(page):
-    page.work.toolsets.leave_out(1, [SUM.id], "ann", "nobody calls it")
+    toolsets.leave_out(page.now, [SUM.id], "ann", "nobody calls it")
     page.at.run()
     text = f"Add up.\nThen call `{SUM.name}`.".encode()
     page.at.file_uploader(key="text_files").upload("CLAUDE.md", text, "text/markdown").run()
@@ -191,12 +191,12 @@ def test_a_refused_tool_is_left_out_on_request(open_app):
 
 
 def test_what_is_left_out_and_edited_on_its_own_is_said(page):
-    page.work.toolsets.leave_out(1, [SUM.id], "ann", "nobody calls it")
+    toolsets.leave_out(page.now, [SUM.id], "ann", "nobody calls it")
     tool_id = "alpha/list_files"
-    cluster = page.review.alone(1, tool_id)
-    draft = page.work.service(Documents).draft(1, cluster)
+    cluster = review.alone(page.now, tool_id)
+    draft = edited_documents.draft_of(page.now, cluster)
     named = replace(draft, document=replace(draft.document, name="our_files"))
-    page.work.service(Documents).edit(1, cluster, named, "ann")
+    edited_documents.edit(page.now, cluster, named, "ann")
     page.at.run()
     assert "Left out: 1 tool. Edited single tools: 0." in page.text
     assert r"exported in the original form: alpha/list\_files" in page.text
@@ -208,8 +208,8 @@ def test_what_is_left_out_and_edited_on_its_own_is_said(page):
 def test_accepted_variants_can_be_the_descriptions(page):
     assert not [toggle for toggle in page.at.toggle if toggle.key == "expanded"]
     row = b'{"tool": "alpha/send_mail", "expanded": "Post it now.", "questions": []}'
-    page.work.service(Variants).add(page.catalog_id, row, "v.jsonl")
-    accept_variants(page.work.service(Variants), page.catalog_id)
+    reviewed_variants.add(page.now, row, "v.jsonl")
+    accept_variants(small_workspace.Functions(page.work, reviewed_variants), page.catalog_id)
     page.at.run()
     before = figures(page)
     page.widget("toggle", "expanded").set_value(True).run()

@@ -7,7 +7,8 @@ from tests.ui.services import family_catalog, small_workspace
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.address_keys import pair_key, tool_key
 from toolscope_core.model.pair import Pair
-from ui.shared.pairs.pair_view import Pairs
+from ui.shared.pairs import pair_view
+from ui.shared.services import review, toolsets
 
 BANKS = [tool.id for tool in family_catalog.BANKS]
 SCHWAB = "get_positions_schwab"
@@ -45,7 +46,7 @@ def undecided(open_app, monkeypatch):
 
 
 def pairs_left(page):
-    return page.work.service(Pairs).undecided(page.catalog_id)
+    return pair_view.undecided(page.now)
 
 
 def test_undecided_pairs_are_answered_one_after_the_other_and_undone(undecided):
@@ -55,7 +56,7 @@ def test_undecided_pairs_are_answered_one_after_the_other_and_undone(undecided):
     page.press("reject_")
     assert [(p.left, p.right) for p in pairs_left(page)] == [second]
     page.press("family_")
-    (decision, last) = page.work.review.log(page.catalog_id)
+    (decision, last) = page.now.log
     assert (decision.action, last.action) == ("reject", "accept")
     assert last.detail["relation"] == "parametric"
     assert pairs_left(page) == ()
@@ -63,8 +64,8 @@ def test_undecided_pairs_are_answered_one_after_the_other_and_undone(undecided):
     page.press("undo_")
     assert [(p.left, p.right) for p in pairs_left(page)] == [second]
     page.press(f"accept_{pair_key(Pair(*second))}")
-    assert page.work.review.log(page.catalog_id)[-1].detail["relation"] in ("duplicate", "subsumes")
-    (cluster,) = page.work.review.plan(page.catalog_id).clusters
+    assert page.now.log[-1].detail["relation"] in ("duplicate", "subsumes")
+    (cluster,) = page.now.plan.clusters
     assert (cluster.members, cluster.state) == (second, "accepted")
 
 
@@ -141,9 +142,9 @@ def test_whether_all_words_match_stands_on_the_card_of_a_prune(page):
     assert title(page) == "get_recipe"
     assert "Names and descriptions show no relevant difference." in page.text
     lock = Pair.of("lock_door", "unlock_door")
-    sets, both = page.work.toolsets, (lock.left, lock.right)
-    sets.send_to_review(1, both, sets.version(1, both), "ann")
-    page.open("review", cluster=page.work.service(Pairs).view(1, lock).card.id)
+    both = (lock.left, lock.right)
+    toolsets.send_to_review(page.now, both, toolsets.version(page.now, both), "ann")
+    page.open("review", cluster=pair_view.view(page.now, lock).card.id)
     assert "Differences in wording:" in page.text
     assert page.text.count(r"says “lock” where") == 1
     card = page.text.split("Verdicts on the pairs")[0]
@@ -154,9 +155,9 @@ def test_one_job_is_shown_before_it_is_said(page):
     shown = by_name(page.work, 1, SCHWAB)
     page.open("review", show="Same operation").press(f"one_job_{shown.id}")
     seen = page.text.split("**As one job**")[1]
-    assert page.review.standing(1) == ()
+    assert review.standing(page.now) == ()
     page.press(f"accept_one_job_{shown.id}")
-    (decision,) = page.review.standing(1)
+    (decision,) = review.standing(page.now)
     assert decision.detail["relation"] == "duplicate"
     after = by_name(page.work, 1, SCHWAB)
     assert after.relation == "duplicate"
@@ -174,7 +175,7 @@ def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page)
     assert page.button(f"accept_{shown.id}").label == "Same job"
     assert "the judge had proposed" not in page.text
     page.press(f"accept_{shown.id}")
-    (decision,) = page.review.standing(1)
+    (decision,) = review.standing(page.now)
     assert decision.detail["relation"] == "duplicate"
     judged = f"the judge had proposed the same operation, other provider, weakest pair {shown.weakest_edge:.2f}"
     assert judged in page.text.replace("\\", "")

@@ -11,7 +11,7 @@ from toolscope_core.llm.tasks.prompt_task import PromptTask
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
 from ui.shared import page_frame, safe_text
-from ui.shared.services.model_runs import ModelRuns
+from ui.shared.services import model_runs
 
 
 def badge(tab):
@@ -23,7 +23,7 @@ def test_the_chip_names_the_judge_of_the_plan(open_app, through_the_app):
     assert "Judge: offline" in badge(tab.open("review"))
     with ModelServer(served(answering(same_verb))) as server:
         tab.work.endpoints.save(Endpoint(server.url, "[m](http://x)"))
-        tab.work.service(ModelRuns).run(tab.catalog_id)
+        model_runs.run(tab.now)
     told = badge(tab.open("review"))
     assert ":blue-badge" in told and "127" in told and "](http:" not in told
 

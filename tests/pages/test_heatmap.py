@@ -5,8 +5,8 @@ from tests.ui.services import small_workspace
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import digest
+from ui.overlap import heatmaps
 from ui.overlap.collisions import pair_at, tile
-from ui.overlap.heatmaps import Heatmaps
 
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
 
@@ -43,15 +43,14 @@ def test_the_first_level_is_servers_by_pairs(monkeypatch, work):
 
 
 def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
-    heatmaps = work.service(Heatmaps)
     app = heatmap(monkeypatch, work)
-    shown = heatmaps.block_grid(1, "servers", "pairs")
+    shown = heatmaps.block_grid(work.snapshot(1), "servers", "pairs")
     row, column = (shown.blocks[at] for at in shown.grid.cells[1])
     click(app, f"blocks_1_{digest('servers', 'pairs')[:8]}", 1)
     assert place(app) == {"one": row.key, "other": column.key}
     assert "at θ or more" in words(app)
     click(app, f"tile_1_{digest(row.key, column.key)[:8]}", 0)
-    analysis = work.analyses.get(1)
+    analysis = work.snapshot(1).analysed
     pair = pair_at(analysis, tile(analysis, row, column), 0)
     assert place(app) == {"one": row.key, "other": column.key, "cell": pair_key(pair)}
     assert "Same job" in words(app)

@@ -12,10 +12,8 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.profile import Profile
 from toolscope_core.model.tool import canonical_json
 from toolscope_core.profiles.profile_changes import with_choice
-from ui.profiles.profile_edits import ProfileEdits
-from ui.shared.services.exports import Exports
-from ui.shared.services.learned_judge import LearnedJudge
-from ui.shared.services.people import People
+from ui.profiles import profile_edits
+from ui.shared.services import exports, learned_judge, people, review
 
 
 @pytest.fixture
@@ -24,13 +22,13 @@ def page(open_app):
 
 
 def accepted(page, name, reviewer="ann"):
-    return page.review.decide(1, "accept", by_name(page.work, 1, name), reviewer)
+    return review.decide(page.now, "accept", by_name(page.work, 1, name), reviewer)
 
 
 def test_every_decision_is_listed_with_who_took_it_back_and_filtered(page):
     first = accepted(page, "send_mail")
-    page.review.undo(1, "bob", first.seq)
-    page.review.decide(1, "reject", by_name(page.work, 1, "get_weather"), "zoe")
+    review.undo(page.now, "bob", first.seq)
+    review.decide(page.now, "reject", by_name(page.work, 1, "get_weather"), "zoe")
     page.at.run()
     assert list(page.tables("what")[0]["state"]) == ["stands", "taken back by bob"]
     assert "2 of 2 decisions listed; 1 stands." in page.text
@@ -50,12 +48,11 @@ def at_decision(page, number):
 
 
 def test_a_decision_on_a_profile_says_what_it_changed_in_it_and_goes_back(page):
-    edits = page.work.service(ProfileEdits)
     for ids in (["alpha/send_mail", "alpha/get_weather"], ["beta/add_numbers"]):
-        standing = edits.chosen(1).get("desk")
+        standing = profile_edits.chosen(page.now).get("desk")
         before = standing.profile if standing else Profile("desk")
-        edits.save(1, with_choice(edits.plan(1), before, ids, is_in=True), "ann")
-    edits.delete(1, edits.chosen(1)["desk"].profile, "ann")
+        profile_edits.save(page.now, with_choice(page.now.plan, before, ids, is_in=True), "ann")
+    profile_edits.delete(page.now, profile_edits.chosen(page.now)["desk"].profile, "ann")
     said = {
         "1": "What it changed in the profile desk: 2 new",
         "2": "What it changed in the profile desk: 1 new",
@@ -65,17 +62,17 @@ def test_a_decision_on_a_profile_says_what_it_changed_in_it_and_goes_back(page):
         assert words in at_decision(page, number).text
     assert "the profile desk: 3 gone" in page.text
     page.press("history_undo_3")
-    assert len(edits.chosen(1)["desk"].ids) == 3
+    assert len(profile_edits.chosen(page.now)["desk"].ids) == 3
     with pytest.raises(DecisionError, match="undo"):
-        page.review.undo(1, "ann", 1)
-    page.review.undo(1, "ann", 2)
-    assert len(edits.chosen(1)["desk"].ids) == 2
+        review.undo(page.now, "ann", 1)
+    review.undo(page.now, "ann", 2)
+    assert len(profile_edits.chosen(page.now)["desk"].ids) == 2
 
 
 def test_a_long_history_comes_in_pages_and_a_link_opens_its_own(page, monkeypatch):
     monkeypatch.setattr("ui.history.decision_list.PAGE_SIZE", 2)
     for _ in range(3):
-        page.review.undo(1, "bob", accepted(page, "send_mail").seq)
+        review.undo(page.now, "bob", accepted(page, "send_mail").seq)
     at_decision(page, "1")
     assert list(page.tables("what")[0]["no."]) == [1] and "3 of 3 decisions listed" in page.text
     page.widget("pagination", "history_page_2").set_value(1).run()
@@ -87,30 +84,30 @@ def test_the_chosen_decision_says_what_it_changed_and_goes_back_and_forth(page):
     page.at.run()
     assert "What it changed in the toolset: 1 merged" in page.text
     page.press("history_undo_1")
-    assert page.review.standing(1) == ()
+    assert review.standing(page.now) == ()
     assert "Decision 1 is undone" in page.text
     page.press("history_redo_1")
-    (again,) = page.review.standing(1)
+    (again,) = review.standing(page.now)
     assert (again.action, again.seq) == ("accept", 3)
     at_decision(page, "3").press("history_restore_2_3")
-    assert page.review.standing(1) == ()
+    assert review.standing(page.now) == ()
     at_decision(page, "1").press("history_restore_1_4")
-    assert [one.action for one in page.review.standing(1)] == ["accept"]
+    assert [one.action for one in review.standing(page.now)] == ["accept"]
 
 
 def test_what_builds_on_a_decision_is_shown_and_goes_back_with_it(page):
     accepted(page, "send_mail")
     edited = by_name(page.work, 1, "send_mail")
-    page.review.decide(1, "canonical", edited, "bob", {"canonical": edited.members[1]})
+    review.decide(page.now, "canonical", edited, "bob", {"canonical": edited.members[1]})
     at_decision(page, "1")
     assert "Later decisions on the same tools build on this one" in page.text
     page.press("history_undo_all_1")
-    assert page.review.standing(1) == ()
+    assert review.standing(page.now) == ()
 
 
 def test_a_batch_goes_back_at_once_and_a_note_stays(page):
     rows = [("accept", by_name(page.work, 1, name), {}) for name in ("send_mail", "get_weather")]
-    page.review.decide_each(1, "ann", rows)
+    review.decide_each(page.now, "ann", rows)
     page.at.run()
     page.widget("text_area", "history_note_").set_value("asked the mail team")
     page.at.button[[b.label for b in page.at.button].index("Keep the note")].click().run()
@@ -118,7 +115,7 @@ def test_a_batch_goes_back_at_once_and_a_note_stays(page):
     page.widget("text_input", "history_words").set_value("mail team").run()
     assert len(page.tables("what")[0]) == 1
     page.press("history_undo_batch_")
-    assert [one.action for one in page.review.standing(1)] == ["note"]
+    assert [one.action for one in review.standing(page.now)] == ["note"]
 
 
 def test_somebody_who_decided_meanwhile_is_not_overruled_by_a_restore(page):
@@ -127,7 +124,7 @@ def test_somebody_who_decided_meanwhile_is_not_overruled_by_a_restore(page):
     accepted(page, "get_weather", "bob")
     page.press("history_restore_0_1")
     assert "somebody decided since" in page.text
-    assert len(page.review.standing(1)) == 2
+    assert len(review.standing(page.now)) == 2
 
 
 def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monkeypatch):
@@ -139,18 +136,18 @@ def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monke
     accepted(page, "send_mail")
     page.at.run()
     assert "Decided one by one: **1 decision** on 3 pairs, 3 of them the same job" in page.text
-    before = page.review.safe(1)
+    before = review.safe(page.now)
     page.press("learn_")
     assert "In use: version" in page.text
-    assert page.work.service(LearnedJudge).chosen(1).start == 0.5
-    assert page.review.safe(1) == before, "what is safe is not widened"
-    waiting = {one.id for one in page.review.queue(1)}
-    assert set(page.work.service(LearnedJudge).of_clusters(1)) == waiting
+    assert learned_judge.chosen(page.now).start == 0.5
+    assert review.safe(page.now) == before, "what is safe is not widened"
+    waiting = {one.id for one in review.queue(page.now)}
+    assert set(learned_judge.of_clusters(page.now)) == waiting
     page.open("review")
     page.widget("selectbox", "by").set_value("learned").run()
     page.open("history", history_part="More")
     page.press("learn_off")
-    assert page.work.service(LearnedJudge).chosen(1) is None
+    assert learned_judge.chosen(page.now) is None
     page.open("review")  # by an order that is gone
 
 
@@ -177,30 +174,29 @@ def bring(page, *rows, turn=0):
 
 
 def test_decisions_of_a_bundle_are_shown_first_and_added_once(page):
-    review = page.review
-    review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "ann")
-    review.decide(1, "reject", by_name(page.work, 1, "get_weather"), "ann")
-    gone = review.decide(1, "accept", by_name(page.work, 1, "list_files"), "ann")
-    review.undo(1, "ann", gone.seq)
-    files = page.work.service(Exports).bundle(1, PlanConfig(accept="none"))
-    review.undo_all(1, "ann", [1, 2])
+    review.decide(page.now, "accept", by_name(page.work, 1, "send_mail"), "ann")
+    review.decide(page.now, "reject", by_name(page.work, 1, "get_weather"), "ann")
+    gone = review.decide(page.now, "accept", by_name(page.work, 1, "list_files"), "ann")
+    review.undo(page.now, "ann", gone.seq)
+    files = exports.bundle(page.now, PlanConfig(accept="none"))
+    review.undo_all(page.now, "ann", [1, 2])
     rows = [json.loads(line) for line in files["decisions.jsonl"].splitlines()]
     strange = {"action": "accept", "ids": ["x", "y"], "members": ["f", "g"], "reviewer": "zoe"}
     bring(page, *rows, strange)
     assert "2 decisions to add, 1 about tools not in this catalog" in page.text
-    assert review.standing(1) == ()
+    assert review.standing(page.now) == ()
     page.press("import_button_")
-    added = review.standing(1)[::-1]
+    added = review.standing(page.now)[::-1]
     assert [(d.action, d.reviewer) for d in added] == [("accept", "ann"), ("reject", "ann")]
     bring(page, *rows, turn=1)
     assert "0 decisions to add, 2 already recorded" in page.text
     assert page.button("import_button_").disabled
     page.press("undo_batch_")
-    assert review.standing(1) == ()
+    assert review.standing(page.now) == ()
 
 
 def test_what_contradicts_is_refused_in_words_and_the_rest_is_offered(page):
-    page.review.decide(1, "reject", by_name(page.work, 1, "send_mail"), "ann")
+    review.decide(page.now, "reject", by_name(page.work, 1, "send_mail"), "ann")
     ids = ["alpha/send_mail", "beta/send_mail"]
     weather = ["alpha/get_weather", "beta/get_weather"]
     bring(page, *({"action": "accept", "ids": two, "reviewer": "zoe"} for two in (ids, weather)))
@@ -231,8 +227,8 @@ def test_a_share_is_ones_own_and_a_second_look_is_blind(page):
     page.widget("text_input", "share_names_").set_value("ann, reviewer")
     page.at.button[[b.label for b in page.at.button].index("Divide")].click().run()
     page.open("history", history_part="People")
-    own = [i for i, who in page.work.service(People).owners(1).items() if who == "reviewer"]
-    page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "ann")
+    own = [i for i, who in people.owners(page.now).items() if who == "reviewer"]
+    review.decide(page.now, "accept", by_name(page.work, 1, "send_mail"), "ann")
     page.at.run()
     assert "1 decision left to look at" in page.text and "Accepted" not in page.text
     page.press("look_apart_1")
@@ -240,6 +236,6 @@ def test_a_share_is_ones_own_and_a_second_look_is_blind(page):
     assert "Where a second look disagrees" in page.text
     page.open("review")
     page.widget("toggle", "review_share").set_value(True).run()
-    shown = page.work.review.queue(1)
+    shown = review.queue(page.now)
     left = [one.id for one in shown if one.id in own]
     assert not left or f"{len(left)} of {len(shown)} shown" in page.text

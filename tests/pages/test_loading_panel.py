@@ -8,8 +8,7 @@ from tests.ui.services.test_namespace_views import SUMS, describe
 from toolscope_core.decisions.log import active
 from toolscope_core.model.configuration import Endpoint
 from ui.shared import page_frame
-from ui.shared.services.findable_tools import FindableTools
-from ui.shared.services.model_runs import ModelRuns
+from ui.shared.services import findable_tools, model_runs
 
 
 @pytest.fixture
@@ -18,11 +17,11 @@ def page(open_app):
 
 
 def measure(page):
-    page_frame.workspace().service(FindableTools).run(page.catalog_id)
+    findable_tools.run(page_frame.workspace().snapshot(page.catalog_id))
 
 
 def standing(page):
-    return [(one.action, dict(one.detail)) for one in active(page.review.log(page.catalog_id))]
+    return [(one.action, dict(one.detail)) for one in active(page.now.log)]
 
 
 def test_a_person_keeps_a_tool_in_every_prompt_and_the_file_says_so(page):
@@ -73,7 +72,7 @@ def test_a_description_starts_from_what_a_model_wrote(page):
     page.open("documents")
     with ModelServer(served(describe)) as server:
         page.work.endpoints.save(Endpoint(server.url, "m"))
-        page.work.service(ModelRuns).run(page.catalog_id, "namespaces")
+        model_runs.run(page.now, "namespaces")
     page.at.session_state["texts"] = "Namespaces"
     page.at.run()
     page.at.selectbox(key="namespace").set_value("beta").run()

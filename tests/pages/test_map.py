@@ -9,10 +9,8 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.tool import digest
 from toolscope_core.store.background import subprocess_jobs
 from ui.overlap import map_panel
-from ui.overlap.maps import Maps
-from ui.shared.services import watched_jobs
+from ui.shared.services import review, watched_jobs
 from ui.shared.tools import tool_selection
-from ui.shared.tools.tool_selection import Selections
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
 
@@ -69,7 +67,7 @@ def selected(app, work):
     """What the link says is selected."""
     key = app.query_params.get("sel")
     key = key if isinstance(key, str) or key is None else key[0]
-    selection = work.service(Selections).get(1, key) if key else None
+    selection = tool_selection.get(work.snapshot(1), key) if key else None
     return set(selection.tool_ids) if selection else set()
 
 
@@ -83,7 +81,7 @@ def test_few_tools_are_shown_by_pca_and_the_page_says_why(monkeypatch, work):
 
 def test_umap_starts_by_itself_and_is_shown_once_it_is_there(monkeypatch, work, computed_aside):
     app = plane(monkeypatch, work)
-    work.analyses.wait(work.service(Maps).job(1, "UMAP").id)
+    work.analyses.wait(work.snapshot(1).job("UMAP").id)
     app.run()
     assert "distances between groups" in words(app)
     assert "principal components" not in words(app)
@@ -99,22 +97,22 @@ def test_a_failed_projection_is_told_and_started_again_only_when_asked(
     monkeypatch.setattr(subprocess_jobs, "compute", fail)
     app = plane(monkeypatch, work)
     with pytest.raises(JobError, match="ended early"):
-        work.analyses.wait(work.service(Maps).job(1, "UMAP").id)
+        work.analyses.wait(work.snapshot(1).job("UMAP").id)
     app.run()
     assert "ended early" in words(app)
-    failed = work.service(Maps).job(1, "UMAP").id
+    failed = work.snapshot(1).job("UMAP").id
     app.run()
-    assert work.service(Maps).job(1, "UMAP").id == failed
+    assert work.snapshot(1).job("UMAP").id == failed
     monkeypatch.setattr(subprocess_jobs, "compute", good)
     app.button(key="project").click().run()
-    assert work.service(Maps).job(1, "UMAP").id != failed
+    assert work.snapshot(1).job("UMAP").id != failed
 
 
 @pytest.mark.case(97)
 def test_a_map_whose_progress_is_shown_goes_on(monkeypatch, work, endless_maps):
     """As a fragment the panel is drawn again each second, and the page is not."""
     plane(monkeypatch, work)
-    first = work.service(Maps).job(1, "UMAP")
+    first = work.snapshot(1).job("UMAP")
 
     def panel(job_id):
         from ui.shared import page_frame
@@ -131,8 +129,8 @@ def test_a_map_whose_progress_is_shown_goes_on(monkeypatch, work, endless_maps):
 @pytest.mark.case(97)
 @pytest.mark.parametrize("leave", ["page", "method"])
 def test_a_map_that_is_left_stops_and_starts_again_unasked(monkeypatch, work, endless_maps, leave):
-    app, maps = plane(monkeypatch, work), work.service(Maps)
-    first = maps.job(1, "UMAP")
+    app = plane(monkeypatch, work)
+    first = work.snapshot(1).job("UMAP")
     if leave == "page":
         app.switch_page("pages/settings.py").run()
     else:
@@ -142,17 +140,17 @@ def test_a_map_that_is_left_stops_and_starts_again_unasked(monkeypatch, work, en
         app.switch_page("pages/overlap.py").run()
     else:
         app.segmented_control(key="method").set_value("UMAP").run()
-    assert maps.job(1, "UMAP").live
+    assert work.snapshot(1).job("UMAP").live
     assert "left" not in words(app)
 
 
 def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, computed_aside):
     monkeypatch.setattr("ui.overlap.map_panel.UNASKED", 7)
     app = plane(monkeypatch, work)
-    assert work.service(Maps).job(1, "UMAP") is None
+    assert work.snapshot(1).job("UMAP") is None
     assert "an estimate" in app.button(key="project").label
     app.button(key="project").click().run()
-    assert work.service(Maps).job(1, "UMAP") is not None
+    assert work.snapshot(1).job("UMAP") is not None
 
 
 def test_a_lasso_selects_and_dims_and_an_empty_one_changes_nothing(monkeypatch, work):
@@ -183,7 +181,7 @@ def test_a_decision_draws_the_marks_with_the_colours(monkeypatch, work):
     app = plane(monkeypatch, work, method="PCA", map_beside="false", colour="state of the cluster")
     lasso(app, work, (0, 0), (0, 1))
     assert not any(trace.get("selectedpoints") for trace in drawn(app)["data"])
-    work.review.decide(1, "accept", work.review.queue(1)[0], "ann")
+    review.decide(work.snapshot(1), "accept", review.queue(work.snapshot(1))[0], "ann")
     drawn_round(app, work, (0, 0), (0, 1))
     app.run()
     assert any(trace.get("selectedpoints") for trace in drawn(app)["data"])
@@ -196,11 +194,11 @@ def test_a_selection_is_proposed_taken_back_and_kept_apart_where_it_is_ticked(mo
     (button,) = [b for b in app.button if b.key.startswith("propose_")]
     assert button.label == "Propose all 2 as a cluster"
     button.click().run()
-    (decision,) = work.review.standing(1)
+    (decision,) = review.standing(work.snapshot(1))
     assert (decision.action, set(decision.ids)) == ("propose", ids)
     assert "Sent to review\\: 2 tools" in words(app)
     app.button(key=f"undo_batch_{decision.seq}").click().run()
-    assert work.review.standing(1) == ()
+    assert review.standing(work.snapshot(1)) == ()
     lasso(app, work, (0, 0), (0, 1), (0, 2))
     table = digest(sorted(selected(app, work)))[:12]
     app.session_state[f"chosen_{table}"] = {"selection": {"rows": [0, 2]}}
@@ -208,7 +206,7 @@ def test_a_selection_is_proposed_taken_back_and_kept_apart_where_it_is_ticked(mo
     (button,) = [b for b in app.button if b.key.startswith("never_")]
     assert button.label == "Keep apart the 2 ticked"
     button.click().run()
-    (decision,) = work.review.standing(1)
+    (decision,) = review.standing(work.snapshot(1))
     assert (decision.action, len(decision.ids)) == ("reject", 2)
 
 
@@ -218,7 +216,7 @@ def test_silhouettes_are_measured_when_asked(monkeypatch, work, computed_aside):
     app.session_state["map_more"] = True
     app.run()
     app.button(key="silhouette").click().run()
-    work.analyses.wait(work.service(Maps).job(1, "silhouettes").id)
+    work.analyses.wait(work.snapshot(1).job("silhouettes").id)
     app.run()
     assert "Of 8 tools 7 are left when merged" in words(app)
     assert "rightly merged or not" in words(app)

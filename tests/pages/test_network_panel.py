@@ -6,7 +6,8 @@ from tests.support.scripted import judge_says
 from tests.ui.services import small_workspace
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.pair import Pair
-from ui.shared.tools.tool_selection import Selections
+from ui.shared.services import review
+from ui.shared.tools import tool_selection
 
 WORDS = {
     "add_book": "Add a book to the library.",
@@ -28,7 +29,7 @@ def chain(open_app, monkeypatch):
 
 def opened(chain, **query):
     """The page with the one cluster drawn."""
-    (cluster,) = chain.review.plan(chain.catalog_id).clusters
+    (cluster,) = chain.now.plan.clusters
     return chain.open("graph", drawn=cluster.id, **query)
 
 
@@ -46,7 +47,7 @@ def labels(app):
 
 
 def decisions(chain):
-    return [decision.action for decision in chain.review.standing(chain.catalog_id)]
+    return [decision.action for decision in review.standing(chain.now)]
 
 
 def test_the_bridges_are_offered_first(chain):
@@ -57,21 +58,21 @@ def test_the_bridges_are_offered_first(chain):
 
 def test_split_here_makes_the_decision_and_draws_what_becomes_of_it(chain):
     at_edge(chain, NEW, REGISTER).press("split_")
-    (split,) = chain.review.standing(chain.catalog_id)
+    (split,) = review.standing(chain.now)
     assert split.action == "recut"
-    (left,) = chain.review.plan(chain.catalog_id).clusters
+    (left,) = chain.now.plan.clusters
     assert (left.members, left.state) == ((ADD, NEW), "proposed")
     assert chain.at.query_params["drawn"] == left.id
     assert "kept out; 2 tools still to be decided" in chain.text
     chain.press("recent_undo_")
     assert decisions(chain) == []
-    whole = chain.review.cluster(chain.catalog_id, chain.at.query_params["drawn"])
+    whole = review.cluster(chain.now, chain.at.query_params["drawn"])
     assert whole.members == (ADD, NEW, REGISTER)
 
 
 def test_where_correction_cut_already_there_is_no_button(chain):
-    (cluster,) = chain.review.plan(chain.catalog_id).clusters
-    chain.review.decide(chain.catalog_id, "drop", cluster, "ann", {"drop": [REGISTER]})
+    (cluster,) = chain.now.plan.clusters
+    review.decide(chain.now, "drop", cluster, "ann", {"drop": [REGISTER]})
     opened(chain)
     assert list(links_of(chain)["tools without it"]) == [""], "two tools have no bridge"
     assert not chain.widgets("button", "split_")
@@ -86,7 +87,7 @@ def test_an_edge_of_another_part_is_not_shown_and_close_lets_go(chain):
 
 
 def test_a_selected_tool_shows_its_links(chain):
-    kept = chain.work.service(Selections).keep(chain.catalog_id, [NEW], "the map")
+    kept = tool_selection.keep(chain.now, [NEW], "the map")
     app = opened(chain, sel=kept.key)
     assert r"add\_new\_book" in app.text
     assert len(links_of(app)) == 2

@@ -5,7 +5,8 @@ from dataclasses import replace
 from tests.pages.screen import open_page, words
 from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, add_analysed, by_name, catalog, on
 from tests.ui.services.test_usage_evidence import bad_log
-from ui.catalog.usage_logs import UsageLogs
+from ui.catalog import usage_logs
+from ui.shared.services import review
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
 NEXT = (CHANGED, *TOOLS[1:], on("gamma", SUM))
@@ -19,7 +20,7 @@ def links(app):
 def next_version(work, *, analysed=True):
     """Two accepted merges, one of which waits in version 2, which brings one proposal."""
     for name in ("send_mail", "get_weather"):
-        work.review.decide(1, "accept", by_name(work, 1, name), "ann")
+        review.decide(work.snapshot(1), "accept", by_name(work, 1, name), "ann")
     return add_analysed(work, "Desk", *NEXT) if analysed else work.catalogs.add("Desk", NEW)
 
 
@@ -44,7 +45,7 @@ def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypa
 
 def test_a_merge_that_lost_a_tool_is_listed_as_gone(monkeypatch, work):
     merged = by_name(work, 1, "get_weather")
-    work.review.decide(1, "accept", merged, "ann")
+    review.decide(work.snapshot(1), "accept", merged, "ann")
     add_analysed(work, "Desk", *(tool for tool in TOOLS if tool.id != merged.members[0]))
     app = open_page(monkeypatch, work)
     assert "0 decisions hold; 1 names tools that are gone." in words(app)
@@ -68,7 +69,7 @@ def test_a_merge_that_went_bad_is_looked_at_before_what_changed(monkeypatch, wor
     record = next_version(work)
     merged = by_name(work, record.id, "get_weather")
     log = bad_log(merged.members[0])
-    work.service(UsageLogs).add(record.id, log, "calls.jsonl")
+    usage_logs.add(work.snapshot(record.id), log, "calls.jsonl")
     app = open_page(monkeypatch, work, part="Usage")
     assert "show=Look+again" in links(app)["Look again: 1 merge went bad"]
     app = open_page(monkeypatch, work, "review", show="Look again")
@@ -92,8 +93,11 @@ def test_before_the_analysis_the_guide_says_what_is_known(monkeypatch, work):
 
 def test_a_version_that_is_done_with_stands_below_the_figures(monkeypatch, work):
     record = next_version(work)
-    for card in (*work.review.queue_part(record, "again"), *work.review.queue_part(record, "new")):
-        work.review.decide(record.id, "accept", card, "ann")
+    for card in (
+        *review.queue_part(work.snapshot(record.id), "again"),
+        *review.queue_part(work.snapshot(record.id), "new"),
+    ):
+        review.decide(work.snapshot(record.id), "accept", card, "ann")
     text = words(open_page(monkeypatch, work))
     assert "3 decisions hold." in text and "wait" not in text.partition("3. New")[0]
     assert "0 proposals with tools that are new" in text

@@ -13,9 +13,8 @@ from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.pair import Pair
 from ui.overlap import curves
-from ui.overlap.curves import Curves
 from ui.shared.charts import pictures
-from ui.shared.services.reviewed_variants import Variants
+from ui.shared.services import review, reviewed_variants
 
 
 def table(app):
@@ -122,7 +121,7 @@ def test_a_large_curve_is_counted_while_the_page_stays(monkeypatch, work):
     monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
     app = open_page(monkeypatch, work, "overlap", view="Threshold")
     assert "Counting all pairs" in words(app)
-    work.analyses.wait(work.service(Curves).job(1).id)
+    work.analyses.wait(work.snapshot(1).job(curves.KIND).id)
     app.run()
     assert len(app.get("plotly_chart")) == 1
 
@@ -130,9 +129,9 @@ def test_a_large_curve_is_counted_while_the_page_stays(monkeypatch, work):
 def test_a_counting_that_failed_is_told_and_can_be_tried_again(monkeypatch, work):
     monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
     with monkeypatch.context() as patch:
-        patch.setattr(work.service(Curves), "run", _fail)
+        patch.setattr(curves, "run", _fail)
         with pytest.raises(JobError):
-            work.analyses.wait(work.service(Curves).start(1))
+            work.analyses.wait(curves.start(work.snapshot(1)))
     app = open_page(monkeypatch, work, "overlap", view="Threshold")
     assert "no room" in words(app)
     assert "Counting all pairs" not in words(app)
@@ -140,7 +139,7 @@ def test_a_counting_that_failed_is_told_and_can_be_tried_again(monkeypatch, work
     assert "Counting all pairs" in words(app)
 
 
-def _fail(*_, progress):
+def _fail(*_):
     raise ConfigError("no room")
 
 
@@ -153,7 +152,9 @@ def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):
     assert (metrics(app)["Clusters"], metrics(app)["Tools left"]) == ("3", "4")
     assert "Clusters compared with the plan" not in words(app)
     assert len(app.get("plotly_chart")) == 1
-    work.review.decide(1, "reject", small_workspace.by_name(work, 1, "get_weather"), "ann")
+    review.decide(
+        work.snapshot(1), "reject", small_workspace.by_name(work, 1, "get_weather"), "ann"
+    )
     app.slider(key="theta").set_value(0.9).run()
     assert (metrics(app)["Clusters"], metrics(app)["Tools left"]) == ("2", "5")
     shapes = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["shapes"]
@@ -167,7 +168,7 @@ def test_what_appears_is_named(monkeypatch, work):
     record = work.catalogs.add("Near", small_workspace.catalog(*near, small_workspace.SUM))
     analysis = work.analyses.run(record.id)
     scores = replace(analysis.scores, probability=np.full(len(analysis.scores), 0.65))
-    monkeypatch.setattr(work.analyses, "get", lambda _: replace(analysis, scores=scores))
+    monkeypatch.setattr(work.analyses, "offline", lambda _: replace(analysis, scores=scores))
     app = open_page(
         monkeypatch, work, "overlap", catalog="Near", view="Threshold", probability="0.6"
     )
@@ -202,8 +203,8 @@ def test_accepted_document_variants_have_a_curve_and_a_map_of_their_own(monkeypa
     app = open_page(monkeypatch, work, "overlap", view="Threshold")
     assert "More" not in [box.label for box in app.expander], "without variants there is no more"
     row = b'{"tool": "alpha/send_mail", "expanded": "Post a letter.", "questions": []}'
-    work.service(Variants).add(1, row, "v.jsonl")
-    small_workspace.accept_variants(work.service(Variants), 1)
+    reviewed_variants.add(work.snapshot(1), row, "v.jsonl")
+    small_workspace.accept_variants(small_workspace.Functions(work, reviewed_variants), 1)
     app.session_state["threshold_more"] = True
     app.run()
     columns = set().union(*(frame.value.columns for frame in app.dataframe))

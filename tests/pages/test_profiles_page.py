@@ -5,7 +5,7 @@ from tests.support.replies import planning, served
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.profile import Profile
 from toolscope_core.profiles.profile_changes import with_choice
-from ui.profiles.profile_edits import ProfileEdits
+from ui.profiles import profile_edits
 
 MAIL, SUM = "alpha/send_mail", "beta/add_numbers"
 
@@ -14,9 +14,8 @@ MAIL, SUM = "alpha/send_mail", "beta/add_numbers"
 def desk(open_app):
     """The page with one profile, of the tool that adds up."""
     tab = open_app()
-    edits = tab.work.service(ProfileEdits)
-    edits.save(1, with_choice(edits.plan(1), Profile("desk"), [SUM], True), "bob")
-    return tab.open("profiles"), edits
+    profile_edits.save(tab.now, with_choice(tab.now.plan, Profile("desk"), [SUM], True), "bob")
+    return tab.open("profiles")
 
 
 def edit(page, key, *rows):
@@ -40,12 +39,12 @@ def test_a_profile_is_made_from_requests(open_app):
     assert page.button("save_profile").disabled, "it has no name yet"
     page.widget("text_input", "profile_name").set_value("desk").run()
     page.press("save_profile")
-    chosen = page.work.service(ProfileEdits).chosen(1)["desk"]
+    chosen = profile_edits.chosen(page.now)["desk"]
     assert any("send_mail" in one for one in chosen.ids)
     assert chosen.profile.intents == ("Send a mail to a person",)
     assert "Requests served: **1.000" in page.text
-    edits, own = page.work.service(ProfileEdits), ["alpha/send_mail", "beta/send_mail"]
-    edits.save(1, with_choice(edits.plan(1), chosen.profile, own, True), "bob")
+    own = ["alpha/send_mail", "beta/send_mail"]
+    profile_edits.save(page.now, with_choice(page.now.plan, chosen.profile, own, True), "bob")
     page.at.run()
     (by,) = intents_table(page)["by"]
     assert "alpha_send_mail, beta_send_mail" in by, "the accounts are told apart"
@@ -67,7 +66,7 @@ def test_a_model_plans_the_requests_when_it_is_asked(open_app):
     assert "**1 tool, " in page.text and "Not served (1): Tell a person" in page.text
     page.widget("text_input", "profile_name").set_value("desk").run()
     page.press("save_profile")
-    assert page.work.service(ProfileEdits).chosen(1)["desk"].ids == {SUM}
+    assert profile_edits.chosen(page.now)["desk"].ids == {SUM}
 
 
 def adds_up(job, tools):
@@ -84,37 +83,37 @@ def test_a_name_that_is_no_part_of_an_address_is_refused(open_app):
 
 
 def test_ticks_change_the_figures_at_once_and_are_saved_together(desk):
-    page, edits = desk
+    page = desk
     edit(page, "ticks_1_8", {"in desk": False}, {"in desk": True}, {"in desk": True})
     figures = page.tables("profile")[0]
     assert figures["tools"].to_list() == [2]
-    assert edits.chosen(1)["desk"].ids == {SUM}, "nothing is saved yet"
+    assert profile_edits.chosen(page.now)["desk"].ids == {SUM}, "nothing is saved yet"
     assert page.button("save_ticks").label == "Save 3 ticks"
     page.press("save_ticks")
-    ids = edits.chosen(1)["desk"].ids
+    ids = profile_edits.chosen(page.now)["desk"].ids
     assert len(ids) == 2 and SUM not in ids
 
 
 def test_words_and_fixed_values_are_checked_and_saved(desk):
-    page, edits = desk
+    page = desk
     page.at.query_params["profile_part"] = "Words and fixed values"
     page.at.run()
     edit(page, "own_words_desk_1", {"fixed": "{numbers"})
     assert "give JSON such as" in page.text
     edit(page, "own_words_desk_1", {"fixed": '{"numbers": [1]}', "name here": "total"})
     page.press("save_words")
-    (item,) = edits.chosen(1)["desk"].tools
+    (item,) = profile_edits.chosen(page.now)["desk"].tools
     assert item.tool.name == "total"
     assert not item.tool.parameters
 
 
 def test_rules_and_the_end_of_a_profile(desk):
-    page, edits = desk
+    page = desk
     page.at.query_params["profile_part"] = "Rules"
     page.at.run()
     page.widget("multiselect", "servers_Take in").set_value(["alpha"]).run()
     page.press("save_rules")
-    assert MAIL in edits.chosen(1)["desk"].ids
+    assert MAIL in profile_edits.chosen(page.now)["desk"].ids
     page.press("delete_profile_desk")
     assert "History takes it back" in page.text
-    assert not edits.chosen(1)
+    assert not profile_edits.chosen(page.now)

@@ -4,8 +4,7 @@ import pytest
 
 from tests.ui.services.small_workspace import MAIL, WEATHER, on
 from ui.shared import page_frame
-from ui.shared.services.findable_tools import FindableTools
-from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services import findable_tools, loaded_queries
 
 LINES = b"""{"id": "a", "query": "send a mail", "gold": ["alpha/send_mail"]}
 {"id": "b", "query": "say *this*", "gold": ["gone/<b>tool</b>"], "steps": ["one"]}
@@ -36,13 +35,13 @@ def test_a_set_is_previewed_added_and_deleted(page):
     (problems,) = page.tables("reason")
     assert list(problems["line"]) == [3]
     assert "Not in this catalog, so never found: gone/\\<b\\>tool" in page.text
-    assert page.work.service(LoadedQueries).sets(page.catalog_id) == ()
+    assert loaded_queries.sets(page.now) == ()
     page.press("add_queries_")
-    (view,) = page.work.service(LoadedQueries).sets(page.catalog_id)
+    (view,) = loaded_queries.sets(page.now)
     assert view.name == "q.jsonl"
     assert r"**q\.jsonl**: 2 queries" in page.text
     page.press("delete_queries_")
-    assert page.work.service(LoadedQueries).sets(page.catalog_id) == ()
+    assert loaded_queries.sets(page.now) == ()
 
 
 def test_names_are_matched_or_asked_back_before_anything_is_measured(page):
@@ -65,7 +64,7 @@ def test_a_file_that_is_no_query_set_is_refused_in_words(page):
 
 
 def test_what_cannot_be_found_is_shown_for_each_search(page):
-    page_frame.workspace().service(FindableTools).run(page.catalog_id)
+    findable_tools.run(page_frame.workspace().snapshot(page.catalog_id))
     page.open("catalog", part="Cannot be found")
     assert "Codex" in list(page.at.dataframe[0].value["search"])
     assert "This search finds every tool" in page.text

@@ -11,10 +11,8 @@ from tests.ui.services.small_workspace import add_queries
 from toolscope_core.embedding import encoders
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.errors import ModelError
-from ui.retrieval.request_plans import Plans
-from ui.shared.services import searches
-from ui.shared.services.learned_searches import LearnedSearches
-from ui.shared.services.searches import Searches
+from ui.retrieval import request_plans
+from ui.shared.services import learned_searches, searches
 
 QUERIES = [
     {"id": "a", "query": "send a mail", "gold": ["beta/send_mail"]},
@@ -76,8 +74,8 @@ def test_servers_are_found_instead(page):
 
 def ended(page):
     """The job that builds the index, once it has ended; the page is drawn again."""
-    page.after(page.work.service(Searches).job(page.catalog_id))
-    return page.work.service(Searches).job(page.catalog_id)
+    page.after(page.now.job(searches.KIND))
+    return page.now.job(searches.KIND)
 
 
 def test_an_index_that_takes_long_is_built_by_a_job(slow, page):
@@ -90,10 +88,10 @@ def test_an_index_that_takes_long_is_built_by_a_job(slow, page):
 
 
 def test_a_failed_building_is_said_and_not_begun_again_unasked(slow, page, monkeypatch):
-    def fail(*args, progress):
+    def fail(*_):
         raise ModelError("no model; get one")
 
-    monkeypatch.setattr(searches.Searches, "run", fail)
+    monkeypatch.setattr(searches, "run", fail)
     page.open("retrieval", q="send a mail")
     assert ended(page).state == "failed"
     assert "no model; get one" in page.text.replace("\\", "")
@@ -126,8 +124,8 @@ def plan(page, **choices):
 def asked(page):
     """The job that asks for plans, once it has ended."""
     page.press("ask_plan")
-    page.after(page.work.service(Plans).job(page.catalog_id))
-    return page.work.service(Plans).job(page.catalog_id)
+    page.after(page.now.job(request_plans.KIND))
+    return page.now.job(request_plans.KIND)
 
 
 def test_a_plan_shows_the_jobs_their_candidates_and_what_is_called(page):
@@ -165,7 +163,7 @@ def test_a_model_is_trained_used_and_removed(page):
     page.open("retrieval", q="post box letter nine", ranking="Usage")
     assert "Nothing is learned yet, so tools are ranked by their text" in page.text
     page.press("train_model")
-    page.work.analyses.wait(page.work.service(LearnedSearches).job(page.catalog_id).id)
+    page.work.analyses.wait(page.now.job(learned_searches.KIND).id)
     page.open("retrieval", q="post box letter nine", ranking="Usage")
     assert any("What it gives: recall@5" in one.label for one in page.at.expander)
     assert any("Trained on 13 queries" in one.value for one in page.at.caption)

@@ -11,6 +11,7 @@ from toolscope_core.model.address_keys import tool_key
 from ui.review.queue_table import sorted_rows
 from ui.shared.cards.shortcuts import LISTENS, SHORTCUTS
 from ui.shared.safe_text import word_diff
+from ui.shared.services import review, toolsets
 
 
 @pytest.fixture
@@ -39,10 +40,10 @@ def test_accept_shows_the_next_card_and_leaves_a_trail_that_undoes_it(page):
     page.press(f"accept_{mail}")
     assert shown(page) == "get_weather"
     assert "Accepted\\: send\\_mail" in page.text
-    assert [d.action for d in page.review.log(1)] == ["accept"]
+    assert [d.action for d in page.now.log] == ["accept"]
     page.press("recent_undo_")
     assert card_id(page) == mail, "where it was"
-    assert page.review.standing(1) == ()
+    assert review.standing(page.now) == ()
 
 
 def card_id(page):
@@ -53,20 +54,20 @@ def card_id(page):
 
 def test_undo_takes_back_the_own_last_decision_only(page):
     assert page.button("undo_").disabled
-    page.review.decide(1, "accept", by_name(page.work, 1, "list_files"), "somebody else")
+    review.decide(page.now, "accept", by_name(page.work, 1, "list_files"), "somebody else")
     page.at.run()
     assert page.button("undo_").disabled
     page.press(f"accept_{card_id(page)}").press("undo_")
-    assert [d.reviewer for d in page.review.standing(1)] == ["somebody else"]
+    assert [d.reviewer for d in review.standing(page.now)] == ["somebody else"]
     assert shown(page) == "send_mail"
 
 
 def test_undo_means_the_newest_own_decision_even_if_the_page_is_older(page):
-    page.review.decide(1, "accept", by_name(page.work, 1, "get_weather"), "reviewer")
+    review.decide(page.now, "accept", by_name(page.work, 1, "get_weather"), "reviewer")
     page.at.run()
-    page.review.decide(1, "accept", by_name(page.work, 1, "list_files"), "reviewer")
+    review.decide(page.now, "accept", by_name(page.work, 1, "list_files"), "reviewer")
     page.press("undo_1")
-    assert [d.ids[0] for d in page.review.standing(1)] == ["alpha/get_weather"]
+    assert [d.ids[0] for d in review.standing(page.now)] == ["alpha/get_weather"]
 
 
 def test_skip_asks_last_and_the_order_stays(page):
@@ -95,25 +96,25 @@ def test_a_long_notice_keeps_its_beginning_and_its_end(page):
 
 @pytest.mark.case(70)
 def test_a_card_decided_by_somebody_else_meanwhile_is_refused_in_words(page):
-    page.review.decide(1, "reject", by_name(page.work, 1, "send_mail"), "bob")
+    review.decide(page.now, "reject", by_name(page.work, 1, "send_mail"), "bob")
     page.press(f"accept_{card_id(page)}")
     assert "reject by bob" in page.at.error[0].value
-    assert [d.reviewer for d in page.review.log(1)] == ["bob"]
+    assert [d.reviewer for d in page.now.log] == ["bob"]
     assert shown(page) == "get_weather"
 
 
 def test_one_member_is_dropped_by_its_button_and_nothing_is_accepted(page):
-    before = page.review.progress(1)
+    before = review.progress(page.now)
     (button,) = [b for b in page.at.button if b.key.endswith("_gamma/send_mail")]
     button.click().run()
     left = by_name(page.work, 1, "send_mail")
     assert left.members == ("alpha/send_mail", "beta/send_mail")
-    assert (left.state, page.review.progress(1)) == ("proposed", before)
+    assert (left.state, review.progress(page.now)) == ("proposed", before)
     assert card_id(page) == left.id, "what is left is shown, to be decided"
     text = page.text.replace("\\", "")
     assert "send_mail: gamma/send_mail kept out; 2 tools still to be decided" in text
     page.press(f"accept_{left.id}")
-    assert [d.action for d in page.review.log(1)] == ["recut", "accept"]
+    assert [d.action for d in page.now.log] == ["recut", "accept"]
     page.press("undo_").press("undo_")
     assert len(by_name(page.work, 1, "send_mail").members) == 3
 
@@ -142,10 +143,10 @@ def test_a_tool_of_another_cluster_is_taken_in_and_its_neighbour_stays_behind(pa
     page.widget("selectbox", "reshape_tool").set_value("beta/get_weather").run()
     assert part(page, "alpha/get_weather").value == 2
     page.press("reshape_record_")
-    (grown,) = [c for c in page.review.plan(1).clusters if len(c.members) == 4]
+    (grown,) = [c for c in page.now.plan.clusters if len(c.members) == 4]
     assert "beta/get_weather" in grown.members and grown.put_forward
-    assert [d.action for d in page.review.log(1)] == ["recut"]
-    assert all("alpha/get_weather" not in c.members for c in page.review.plan(1).clusters)
+    assert [d.action for d in page.now.log] == ["recut"]
+    assert all("alpha/get_weather" not in c.members for c in page.now.plan.clusters)
 
 
 def test_two_clusters_are_joined(page):
@@ -153,9 +154,9 @@ def test_two_clusters_are_joined(page):
     weather = by_name(page.work, 1, "get_weather").id
     page.widget("selectbox", "reshape_cluster").set_value(weather).run()
     page.press("reshape_one").press("reshape_record_")
-    (grown,) = [c for c in page.review.plan(1).clusters if len(c.members) > 3]
+    (grown,) = [c for c in page.now.plan.clusters if len(c.members) > 3]
     assert grown.state == "proposed"
-    assert [d.action for d in page.review.log(1)] == ["propose"]
+    assert [d.action for d in page.now.log] == ["propose"]
 
 
 def test_a_note_is_kept_listed_and_removed(page):
@@ -163,7 +164,7 @@ def test_a_note_is_kept_listed_and_removed(page):
     page.widget("text_input", "note_").set_value("ask *the* owner")
     next(b for b in page.at.button if b.label == "Save the note").click().run()
     assert "ask \\*the\\* owner" in page.text
-    assert [d.action for d in page.review.standing(1)] == ["flag"]
+    assert [d.action for d in review.standing(page.now)] == ["flag"]
     page.widget("selectbox", "show").set_value("Flagged").run()
     assert [*page.at.dataframe[0].value["name"]] == ["send_mail"]
     page.press("unflag_")
@@ -172,7 +173,7 @@ def test_a_note_is_kept_listed_and_removed(page):
 
 def test_a_duplicate_is_accepted_as_a_family(page):
     page.press("family_")
-    assert [said.action for said in page.review.standing(1)] == ["accept"]
+    assert [said.action for said in review.standing(page.now)] == ["accept"]
     assert by_name(page.work, 1, "send_mail").relation == "parametric"
 
 
@@ -183,7 +184,7 @@ def test_decided_clusters_are_listed_and_taken_back(page, action, state):
     assert [*page.at.dataframe[0].value["name"]] == ["send_mail"]
     assert not page.widgets("button", "reject_")
     page.press("take_back_")
-    assert page.review.standing(1) == ()
+    assert review.standing(page.now) == ()
     assert f"Nothing is {state.lower()}" in page.text
 
 
@@ -208,7 +209,7 @@ def test_another_canonical_can_be_chosen(page):
 
 def test_a_newcomer_is_kept_out_with_the_same_button(open_app):
     before = open_app(on("alpha", MAIL), on("beta", MAIL), SUM)
-    before.review.decide(1, "accept", by_name(before.work, 1, "send_mail"), "ann")
+    review.decide(before.now, "accept", by_name(before.work, 1, "send_mail"), "ann")
     page = open_app().open("review")
     while shown(page) != "send_mail":
         page.press(f"next_{card_id(page)}")
@@ -272,13 +273,13 @@ def test_what_was_decided_last_can_be_taken_back_after_the_last_card(page):
     for _ in range(3):
         page.press(f"accept_{card_id(page)}")
     assert "Nothing left to review" in page.text
-    before = len(page.review.standing(1))
+    before = len(review.standing(page.now))
     page.at.session_state[LISTENS] = True
     page.at.run()
     undo = page.button("undo_")
     assert undo.proto.shortcut
     undo.click().run()
-    assert len(page.review.standing(1)) == before - 1
+    assert len(review.standing(page.now)) == before - 1
     assert "Nothing left to review" not in page.text
 
 
@@ -313,8 +314,8 @@ def test_progress_says_what_came_into_the_queue_since_one_came(page):
 
     assert "new" not in said()
     other = (SUM.id, FILES.id)
-    version = page.work.toolsets.version(1, other)
-    page.work.toolsets.send_to_review(1, other, version, "ann")
+    version = toolsets.version(page.now, other)
+    toolsets.send_to_review(page.now, other, version, "ann")
     page.at.run()
     assert said() == "0 of 3 reviewed: 0 accepted, 0 kept apart, 1 new"
     page.widget("selectbox", "show").set_value("New proposals").run()
@@ -343,6 +344,6 @@ def test_blind_nothing_of_the_judge_is_on_the_card_until_it_is_turned_off(page):
         assert word not in page.text
     assert columns() == {"name", "server", "tools"}
     page.press(f"accept_{card_id(page)}")
-    assert page.review.progress(1).accepted == 1
+    assert review.progress(page.now).accepted == 1
     page.widget("toggle", "blind").set_value(False).run()
     assert "Weakest pair" in page.text

@@ -3,7 +3,7 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.model.address_keys import tool_key
-from ui.shared.tools.tool_selection import Selections
+from ui.shared.tools import tool_selection
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
 MAILS = ("alpha/send_mail", "beta/send_mail")
@@ -11,7 +11,7 @@ MAILS = ("alpha/send_mail", "beta/send_mail")
 
 @pytest.fixture
 def kept(work):
-    return work.service(Selections).keep(1, MAILS, "the **map**")
+    return tool_selection.keep(work.snapshot(1), MAILS, "the **map**")
 
 
 def sidebar(app):
@@ -90,7 +90,7 @@ def test_without_it_the_selected_are_marked_and_nothing_is_missing(monkeypatch, 
 
 
 def test_a_selection_without_clusters_leaves_an_empty_queue_and_says_so(monkeypatch, work):
-    alone = work.service(Selections).keep(1, ["beta/add_numbers"], "the map")
+    alone = tool_selection.keep(work.snapshot(1), ["beta/add_numbers"], "the map")
     for page, said in (
         ("review", "None of 3 clusters passes the filters and holds selected tools."),
         ("documents", "0 of 3 clusters hold selected tools."),

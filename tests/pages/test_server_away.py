@@ -4,6 +4,7 @@ from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.model.errors import StoreError
 from toolscope_core.store.job_rows import start_job
+from ui.shared.services import review
 from ui.shared.services.analyses import JOB_KIND
 
 AWAY = "the store postgresql://db/x cannot be used: the connection to the server was lost"
@@ -14,14 +15,14 @@ def away(*_, **__):
 
 
 def test_on_a_page(monkeypatch, work):
-    monkeypatch.setattr(work.catalogs, "newest", away)
+    monkeypatch.setattr(work, "newest", away)
     (error,) = open_page(monkeypatch, work).error
     assert "the connection to the server was lost" in error.value
 
 
 def test_in_a_decision(monkeypatch, work, through_the_app):
     app = open_page(monkeypatch, work, "review")
-    monkeypatch.setattr(work.review, "decide", away)
+    monkeypatch.setattr(review, "decide", away)
     start = f"accept_{small_workspace.by_name(work, 1, 'send_mail').id}"
     next(one for one in app.button if (one.key or "").startswith(start)).click().run()
     assert "the connection to the server was lost" in words(app)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.ui.services.small_workspace import MAIL, TEXT, WEATHER, on
+from ui.shared.services import review
 
 BOTH = tuple(on(server, one) for one in (MAIL, WEATHER) for server in ("alpha", "beta"))
 
@@ -39,19 +40,19 @@ def test_the_filters_of_the_queue_narrow_the_table(page):
 
 def test_all_are_accepted_with_one_undo(page):
     page.press("together_").press("accept_all_")
-    assert page.review.progress(1).accepted == 2
+    assert review.progress(page.now).accepted == 2
     assert decisions(page) == {"accepted"}
     assert "Accepted\\: 2 merges between alpha and beta" in page.text
-    assert page.review.progress(1).waiting == 0
+    assert review.progress(page.now).waiting == 0
     page.press("undo_batch_")
-    assert page.review.progress(1).accepted == 0
+    assert review.progress(page.now).accepted == 0
     assert len(page.tables("other says")[0]) == 2
 
 
 def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
     page.press("together_").press("keep_beta")
     assert decisions(page) == {"exact copy, keeps beta"}
-    assert page.review.progress(1).accepted == 0
+    assert review.progress(page.now).accepted == 0
     assert page.button("keep_beta").disabled
     page.press("undo_batch_")
     assert decisions(page) == {"exact copy, keeps alpha"}
@@ -81,10 +82,10 @@ def test_of_two_stores_both_are_kept_until_a_person_keeps_one_or_says_one_accoun
     question = next(one for one in page.at.segmented_control if "one account" in one.label)
     question.set_value("one account").run()
     assert decisions(page) == {"exact copy, keeps alpha"}
-    decision = page.review.log(1)[-1]
+    decision = page.now.log[-1]
     assert (decision.action, decision.detail) == ("account", {"account": "one account"})
     page.press("accept_all_")
-    assert page.review.progress(1).accepted == 2
+    assert review.progress(page.now).accepted == 2
 
 
 def test_on_a_card_one_store_can_be_kept(open_app, stores_apart):
@@ -92,7 +93,7 @@ def test_on_a_card_one_store_can_be_kept(open_app, stores_apart):
     assert "passes each call on to" in page.text
     assert "each server may keep data of its own" in page.text
     page.press("drop_in_")
-    (decision,) = page.review.log(1)
+    (decision,) = page.now.log
     assert (decision.action, decision.detail["kind"]) == ("canonical", "prune")
     assert "no longer see" in page.text
     assert "others switched off" in page.open("history").text
@@ -103,5 +104,5 @@ def test_the_one_that_can_take_all_calls_is_kept_whichever_gives_the_name(open_a
     page = open_app(MAIL, replace(on("beta", MAIL), schema=wide)).open("review")
     assert "on alpha or" in page.text
     page.press("drop_in_")
-    assert page.review.log(1)[0].detail["kind"] == "prune"
+    assert page.now.log[0].detail["kind"] == "prune"
     assert "Agents keep **send\\_mail** on beta and no longer see" in page.text

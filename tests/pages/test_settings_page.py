@@ -14,8 +14,7 @@ from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.errors import ConfigError, JobError
 from ui.settings.endpoint_panel import TESTED
 from ui.settings.prices_panel import price_table
-from ui.shared.services.judging import Judging
-from ui.shared.services.model_runs import ModelRuns
+from ui.shared.services import judging, model_runs
 
 SECRET = "sk-secret-0123456789"
 HOSTILE = "![p](http://evil.example/p.png) <img src=x onerror=alert(1)>"
@@ -42,7 +41,7 @@ def chosen(page, server, **more):
 
 def asked(page, kind="judge", **more):
     with suppress(JobError):
-        page.work.analyses.wait(page.work.service(ModelRuns).start(page.catalog_id, kind, **more))
+        page.work.analyses.wait(model_runs.start(page.now, kind, **more))
     return page
 
 
@@ -141,18 +140,18 @@ def test_an_origin_without_a_key_says_how_to_give_one(open_app, monkeypatch):
     assert "api.openai.com" in told and SECRET not in told
 
 
-def review(page):
+def review_page(page):
     """The Review page with the panel open, as it is after a click."""
     page.at.session_state["ask"] = True
     return page.open("review")
 
 
 def test_asking_says_what_it_takes_and_starts(two, server):
-    page = review(chosen(two, server, prices=Prices(1.0, 1.0)))
+    page = review_page(chosen(two, server, prices=Prices(1.0, 1.0)))
     assert "Questions: **1** to **m**" in page.text and "Cost: at most" in page.text
     assert not server.received, "an estimate sends nothing"
     page.press("ask_judge")
-    page.after(page.work.service(Judging).job(page.catalog_id))
+    page.after(judging.job(page.now))
     assert len(server.received) == 1
     assert "Nothing is left to ask" in page.text and "Already answered: 1" in page.text
     host = server.origin.removeprefix("http://")
@@ -161,11 +160,11 @@ def test_asking_says_what_it_takes_and_starts(two, server):
 
 
 def test_a_budget_that_is_used_up_is_raised_and_the_run_goes_on(two, server):
-    page = review(asked(chosen(two, server, budget=Budget(calls=0))))
+    page = review_page(asked(chosen(two, server, budget=Budget(calls=0))))
     assert "used up" in page.text
     page.press("raise_budget")
     assert page.work.endpoints.get().budget == Budget(calls=100)
-    page.after(page.work.service(Judging).job(page.catalog_id))
+    page.after(judging.job(page.now))
     assert len(server.received) == 1
 
 
@@ -175,7 +174,7 @@ def test_what_a_model_says_is_text_and_nothing_else(two, server):
         return {"answers": [{**row, "reason": HOSTILE} for row in reply["answers"]]}
 
     server.answer = served(hostile)
-    page = review(asked(chosen(two, server)))
+    page = review_page(asked(chosen(two, server)))
     page.open("overlap", verdict="")
     assert HOSTILE not in page.text and "evil" in page.text
 
@@ -217,4 +216,4 @@ def test_words_are_taken_by_a_person_and_in_spite_of_violations_only_if_said(two
     page.press("take_")
     now = by_name(page.work, page.catalog_id, "send_mail")
     assert now.document.description == said["description"]
-    assert [d.action for d in page.review.log(page.catalog_id)] == ["edit"]
+    assert [d.action for d in page.now.log] == ["edit"]

@@ -4,8 +4,8 @@ import pytest
 
 from tests.ui.services.small_workspace import add_queries, tool
 from tests.ui.services.test_siblings import END, OTHER, PAIR, QUERIES, START, TEXT_OF_BOTH
-from ui.documents.siblings import Siblings
-from ui.shared.services.measured_changes import MeasuredChanges
+from ui.documents import siblings
+from ui.shared.services import measured_changes, toolsets
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_a_pair_is_offered_its_own_words_in_front_and_what_that_does(page):
     assert "Words that only one says: **goal** / **origin**" in page.text
     with_words_in_front(page)
     assert fields(page)[f"Description of {END.name}"] == f"Goal: {TEXT_OF_BOTH}"
-    longer = page.work.catalogs.described(1, {END.id: f"Goal: {TEXT_OF_BOTH}", START.id: ""})
+    longer = page.now.described({END.id: f"Goal: {TEXT_OF_BOTH}", START.id: ""})
     assert longer.before.tokens > longer.after.tokens and ":red-badge[≈ " in page.text
     assert "Similarity **0.9" in page.text and "1 of 1 pair wait" in page.text
 
@@ -39,9 +39,9 @@ def test_new_descriptions_are_measured_in_the_whole_catalog(page):
     i = page.catalog_id
     add_queries(page.work, i, QUERIES)
     page.at.run()
-    assert page.work.service(MeasuredChanges).job(i) is None, "nothing is changed yet"
+    assert page.work.snapshot(i).job(measured_changes.KIND) is None, "nothing is changed yet"
     with_words_in_front(page)
-    page.after(page.work.service(MeasuredChanges).job(i))
+    page.after(page.work.snapshot(i).job(measured_changes.KIND))
     assert "3 requests with these tools: **" in page.text
     assert "not enough queries to tell (n = " in page.text
 
@@ -49,12 +49,12 @@ def test_new_descriptions_are_measured_in_the_whole_catalog(page):
 def test_what_is_saved_leaves_the_list_and_an_undo_brings_it_back(page):
     with_words_in_front(page)
     page.press("tell_")
-    assert page.work.service(Siblings).edited(page.catalog_id) == {START.id, END.id}
+    assert siblings.edited(page.now) == {START.id, END.id}
     assert "0 of 1 pair wait" in page.text and "No pair is left here" in page.text
     page.widget("segmented_control", "siblings_shown").set_value("edited").run()
     assert fields(page)[f"Description of {END.name}"] == f"Goal: {TEXT_OF_BOTH}"
     page.press("undo_batch")
-    assert not page.work.service(Siblings).edited(page.catalog_id)
+    assert not siblings.edited(page.now)
 
 
 def test_a_word_that_the_tool_does_not_say_is_pointed_out(page):
@@ -70,8 +70,8 @@ def test_words_that_are_no_part_of_the_job_are_not_offered(open_app):
         tool("alpha", "read_flights", TEXT_OF_BOTH), tool("beta", "read_flights", longer_text)
     )
     work, i = page.work, page.catalog_id
-    both = [one.id for one in page.work.catalogs.open(i).tools]
-    work.toolsets.never_merge(i, both, work.toolsets.version(i, both), "ann")
+    both = [one.id for one in page.work.snapshot(i).catalog.tools]
+    toolsets.never_merge(work.snapshot(i), both, toolsets.version(work.snapshot(i), both), "ann")
     page.open("documents")
     page.at.segmented_control(key="texts").set_value("Tell apart").run()
     assert "always" in page.text

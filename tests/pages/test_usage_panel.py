@@ -5,9 +5,8 @@ import json
 import pytest
 
 from tests.ui.services.small_workspace import MAIL, WEATHER, on
-from ui.catalog.usage_logs import UsageLogs
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.usage_evidence import UsageEvidence
+from ui.catalog import usage_logs
+from ui.shared.services import loaded_queries, usage_evidence
 
 EVIL = "![x](http://evil.test/a) <b>"
 
@@ -40,13 +39,13 @@ def test_a_log_is_previewed_added_and_deleted(page):
     upload(page, LOG)
     assert "3 calls of 1 tool, 2026-01-01 to 2026-03-01; 1 call of tools that are not" in page.text
     assert EVIL not in page.text
-    assert page.work.service(UsageEvidence).logs(page.catalog_id) == ()
+    assert usage_evidence.logs(page.now) == ()
     page.press("add_usage_")
-    assert page.work.service(LoadedQueries).sets(page.catalog_id) == ()
+    assert loaded_queries.sets(page.now) == ()
     assert "**2 tools unused for 30 days**" in page.text
     assert r"**calls\.jsonl**, added" in page.text
     page.press("delete_usage_")
-    assert page.work.service(UsageEvidence).logs(page.catalog_id) == ()
+    assert usage_evidence.logs(page.now) == ()
 
 
 @pytest.mark.case(92)
@@ -58,14 +57,14 @@ def test_calls_of_another_log_count_once_and_what_was_not_read_is_said(page):
     assert "1 record was not understood" in page.text
     assert "3 calls of it in logs that are here already" in page.text
     page.press("add_usage_")
-    assert page.work.service(UsageEvidence).figures(page.catalog_id).calls == 4
+    assert usage_evidence.figures(page.now).calls == 4
 
 
 def test_requests_are_kept_where_somebody_ticks_that(page):
     upload(page, LOG)
     page.at.checkbox(key="consent_0").check().run()
     page.press("add_usage_")
-    (kept,) = page.work.service(LoadedQueries).sets(page.catalog_id)
+    (kept,) = loaded_queries.sets(page.now)
     assert [query.text for query in kept.content.queries] == ["Write to Ann"]
 
 
@@ -77,7 +76,7 @@ def test_a_file_that_is_no_log_is_refused_in_words(page):
 
 def test_cards_say_how_often_each_copy_was_called(open_app):
     page = open_app(MAIL, on("beta", MAIL), WEATHER)
-    page.work.service(UsageLogs).add(page.catalog_id, LOG, "calls.jsonl")
+    usage_logs.add(page.now, LOG, "calls.jsonl")
     page.open("review")
     assert "Called 3 times, 1 failed, last on 2026-03-01" in page.text
     assert "Never called in the logs" in page.text

@@ -39,11 +39,13 @@ from toolscope_core.store.named_rows import (
     list_variants,
     read_server_source,
 )
+from toolscope_core.store.rebuilding import rebuilt
 from toolscope_core.store.runs import get_run, list_runs, open_run
 from toolscope_core.store.selection_rows import get_selection, keep_selection
-from toolscope_core.store.settings import read_setting, write_setting
+from toolscope_core.store.settings import read_setting, setting_as, write_setting
+from toolscope_core.store.stored_state import read_state
 from toolscope_core.store.tables import Json, Row
-from ui.shared.services.chosen_judge import Choice, ChosenJudge
+from ui.shared.chosen_judge import JudgeChoice, choose, setting_name
 
 CATALOG = Catalog(
     tools=(Tool("a", "a", schema={"type": "object"}, raw={"x": 1}), Tool("b", "b", server="s")),
@@ -120,8 +122,13 @@ def fill(url, folder):
     StoredLedger(store).commit(CALL, (ANSWER,))
     desk = Endpoints(Settings("", folder, folder), store)
     desk.save(Endpoint("http://127.0.0.1/v1", "m", prices=Prices(1.0, 2.0)))
-    ChosenJudge(store).choose(1, Choice("run", 0, "then"))
+    choose(store, 1, JudgeChoice("run", 0, "then"))
     store.close()
+
+
+def judge_choice(store):
+    """Which judge was chosen for the first catalog."""
+    return setting_as(store, setting_name(1), lambda saved: rebuilt(JudgeChoice, saved))
 
 
 FIRST = {
@@ -166,7 +173,8 @@ def readings(store, folder):
     yield lambda: StoredLedger(store).answers([ANSWER.key])
     yield lambda: read_calls(store, CALL.run)
     yield lambda: (desk.get(), desk.prices())
-    yield lambda: ChosenJudge(store).choice(1)
+    yield lambda: judge_choice(store)
+    yield lambda: read_state(store, lambda records: records[0])
     yield lambda: append_decision(store, 1, lambda log: REJECT)
     yield lambda: save_catalog(store, "catalog 1", CATALOG)
     yield lambda: rename_catalog(store, "catalog 1", "new")
@@ -255,7 +263,7 @@ def test_a_setting_of_another_form_is_refused_in_words(store, tmp_path, name, va
     write_setting(store, name, value)
     desk = Endpoints(Settings("", tmp_path, tmp_path), store)
     with pytest.raises(ToolScopeError):
-        desk.get(), ChosenJudge(store).choice(1)
+        desk.get(), judge_choice(store)
     assert read_setting(store, name) == value
 
 

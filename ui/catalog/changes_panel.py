@@ -13,24 +13,25 @@ from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import changed_since, decision_trail
 from ui.shared.cards.queue import PARTS, Part
-from ui.shared.services.versions import Versions
+from ui.shared.services import review, versions
+from ui.shared.snapshot import Snapshot
 
 SHOWN = 10
 
 
-def changes_panel(first: DeltaGenerator, last: DeltaGenerator) -> None:
+def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerator) -> None:
     """The way through the current version: what changed, which decisions wait, what is new;
     nothing for a first version. It is drawn in ``first`` while it leads to something to do, then in
     ``last``.
     """
-    record, versions = page_frame.current(), page_frame.service(Versions)
-    earlier = {other.number: other for other in page_frame.workspace().catalogs.earlier(record)}
+    record = snapshot.record
+    earlier = {other.number: other for other in snapshot.earlier}
     if not earlier:
         return
     key = f"since_{record.id}"
     chosen = st.session_state.get(key, max(earlier))
-    changes = versions.since(record, earlier[chosen])
-    place = first if changes.doubts or _count("new") != 0 else last
+    changes = versions.since(snapshot, earlier[chosen])
+    place = first if changes.doubts or _count(snapshot, "new") != 0 else last
     with place.container(border=True, key="new_version"):
         st.markdown(
             f"**Version {record.number}**, added {record.at[:10]}. Decisions on tools that did "
@@ -40,14 +41,14 @@ def changes_panel(first: DeltaGenerator, last: DeltaGenerator) -> None:
         with what:
             _what_changed(changes)
         with decisions:
-            _decisions()
+            _decisions(snapshot)
         with new:
-            _new_proposals()
+            _new_proposals(snapshot)
         with st.expander(f"Changes since version {chosen}", icon=":material/difference:"):
             if len(earlier) > 1:
                 st.selectbox("Compare with version", list(earlier), key=key, width=160)
             _changes(changes)
-        if gone := versions.standing(record).gone:
+        if gone := versions.standing(snapshot).gone:
             label = f"Decisions on tools that are gone ({len(gone):,})"
             with st.expander(label, icon=":material/delete_sweep:"):
                 st.caption("Nothing is left of them to merge or to keep apart.")
@@ -57,7 +58,7 @@ def changes_panel(first: DeltaGenerator, last: DeltaGenerator) -> None:
         if changes.doubts:
             label = f"Decisions that wait ({len(changes.doubts):,}), and what changed since"
             with st.expander(label, icon=":material/history:"):
-                _doubts(changes.doubts)
+                _doubts(snapshot, changes.doubts)
 
 
 def new_version_summary(name: str, changes: Changes, hold: int) -> None:
@@ -90,59 +91,59 @@ def _what_changed(changes: Changes) -> None:
     st.markdown(f"Since version {changes.number}: {changes.summary}.")
 
 
-def _decisions() -> None:
+def _decisions(snapshot: Snapshot) -> None:
     st.markdown("**2. Decisions**")
-    standing = page_frame.service(Versions).standing(page_frame.current())
+    standing = versions.standing(snapshot)
     parts = [f"{quantity(len(standing.hold), 'decision')} hold{_s(standing.hold)}"]
     if standing.wait:
         parts.append(f"{len(standing.wait):,} wait{_s(standing.wait)}, as a tool has changed since")
     if standing.gone:
         parts.append(f"{len(standing.gone):,} name{_s(standing.gone)} tools that are gone")
     st.markdown(f"{'; '.join(parts)}.")
-    _queue_link("again")
+    _queue_link(snapshot, "again")
 
 
-def _new_proposals() -> None:
+def _new_proposals(snapshot: Snapshot) -> None:
     st.markdown("**3. New proposals**")
-    new, again = _count("new"), _count("again")
+    new, again = _count(snapshot, "new"), _count(snapshot, "again")
     if new is None or again is None:
         st.markdown("Known when the analysis is finished.")
         return
-    rest = len(page_frame.workspace().review.queue(page_frame.current().id)) - new - again
+    rest = len(review.queue(snapshot)) - new - again
     others = f" {rest:,} from before {'is' if rest == 1 else 'are'} still open." if rest else ""
     st.markdown(f"{quantity(new, 'proposal')} with tools that are new or changed.{others}")
-    _queue_link("new")
+    _queue_link(snapshot, "new")
 
 
-def _count(part: Part) -> int | None:
+def _count(snapshot: Snapshot, part: Part) -> int | None:
     """The clusters of a part of the new version; ``None`` before the analysis is finished."""
     try:
-        return len(page_frame.workspace().review.queue_part(page_frame.current(), part))
+        return len(review.queue_part(snapshot, part))
     except JobError:
         return None
 
 
-def _queue_link(part: Part) -> None:
+def _queue_link(snapshot: Snapshot, part: Part) -> None:
     """A link to the queue of a part of the new version, where that holds anything."""
-    if count := _count(part):
+    if count := _count(snapshot, part):
         page_frame.page_link("review", f"{PARTS[part]} ({count:,})", {"show": PARTS[part]})
 
 
-def _doubts(doubts: Sequence[Doubt]) -> None:
+def _doubts(snapshot: Snapshot, doubts: Sequence[Doubt]) -> None:
     """The decisions that wait, each with what changed and a link to where it is made again."""
     for doubt in doubts[:SHOWN]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Decision {_in_words(doubt)}", width="content")
-            _again_link(doubt)
-        changed_since.changed_tools(doubt.decision)
+            _again_link(snapshot, doubt)
+        changed_since.changed_tools(snapshot, doubt.decision)
     _rest(len(doubts), "decisions")
 
 
-def _again_link(doubt: Doubt) -> None:
+def _again_link(snapshot: Snapshot, doubt: Doubt) -> None:
     if doubt.cluster:
         page_frame.page_link("review", "Look again", cluster=doubt.cluster)
         return
-    tools = page_frame.workspace().catalogs.open(page_frame.current().id).by_id
+    tools = snapshot.catalog.by_id
     here = next((one for one in doubt.decision.ids if one in tools), None)
     if here is not None:
         page_frame.page_link(

@@ -7,14 +7,9 @@ import streamlit as st
 from toolscope_core.evaluation.findability import COMPARED
 from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, page_frame
-from ui.shared.services.findable_tools import (
-    AS_THEY_ARE,
-    DESCRIBED,
-    MERGED,
-    VARIANTS,
-    FindableTools,
-    title_of,
-)
+from ui.shared.services import findable_tools
+from ui.shared.services.findable_tools import AS_THEY_ARE, DESCRIBED, MERGED, VARIANTS, title_of
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
 
@@ -23,23 +18,23 @@ def chosen_search() -> str:
     return str(st.session_state.get("missed_by", COMPARED[0]))
 
 
-def found_shares(catalog_id: int) -> Mapping[str, float] | None:
+def found_shares(snapshot: Snapshot) -> Mapping[str, float] | None:
     """By tool id the share of its own requests for which the chosen search finds it; where that is
     not worked out ``None``, and the progress of the work is drawn.
     """
-    if page_frame.workspace().analyses.get(catalog_id) is None:
+    if snapshot.analysed is None:
         return None
-    findable, search = page_frame.service(FindableTools), chosen_search()
-    shares = findable.shares(catalog_id, search)
-    job = findable.job(catalog_id) if shares is None else None
+    search = chosen_search()
+    shares = findable_tools.shares(snapshot, search)
+    job = snapshot.job(findable_tools.KIND) if shares is None else None
     if shares is None and (job is None or job.live or job.state == "done"):
-        page_frame.job_panel(findable.start(catalog_id, search))
+        page_frame.job_panel(findable_tools.start(snapshot, search))
     return shares
 
 
-def found_figure(catalog_id: int) -> None:
+def found_figure(snapshot: Snapshot) -> None:
     """How many tools the chosen search finds at all, with the way to the others."""
-    shares = found_shares(catalog_id)
+    shares = found_shares(snapshot)
     if shares:
         reached = sum(share > 0 for share in shares.values())
         page_frame.page_link(
@@ -52,7 +47,7 @@ def found_figure(catalog_id: int) -> None:
         )
 
 
-def findability_panel(catalog_id: int) -> None:
+def findability_panel(snapshot: Snapshot) -> None:
     """A row for each search, and the tools that the chosen one misses."""
     st.caption(
         "Many clients no longer put every tool into the prompt: the model searches, and sees only "
@@ -60,12 +55,11 @@ def findability_panel(catalog_id: int) -> None:
         "your query sets that need it alone, else the questions written about it, else its name "
         "and its first sentence. It counts as found among the first five."
     )
-    findable = page_frame.service(FindableTools)
-    rows = findable.rows(catalog_id)
+    rows = findable_tools.rows(snapshot)
     if rows is None:
         page_frame.job_started_once(
-            findable,
-            catalog_id,
+            snapshot.job(findable_tools.KIND),
+            lambda: findable_tools.start(snapshot),
             "Searching for every tool in the way of each client.",
             "findability",
         )
@@ -110,7 +104,7 @@ def findability_panel(catalog_id: int) -> None:
         persist_state="session",
         help="The table of tools and the first page speak of this search too.",
     )
-    missed = findable.tools(catalog_id, search)
+    missed = findable_tools.tools(snapshot, search)
     if not missed:
         st.success("This search finds every tool for all its requests.", icon=":material/check:")
         return

@@ -13,8 +13,9 @@ from toolscope_core.store.generated_rows import SET_NAME, GeneratedState
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.models import ask_panel
-from ui.shared.services.generated_queries import UNUSABLE, GeneratedQueries, GeneratedView
-from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services import generated_queries, loaded_queries
+from ui.shared.services.generated_queries import UNUSABLE, GeneratedView
+from ui.shared.snapshot import Snapshot
 
 ABOUT = (
     "A model is shown ten tools at a time, chooses two to five that belong together, writes a "
@@ -40,7 +41,7 @@ BUTTONS: tuple[tuple[str, str, GeneratedState, str], ...] = (
 """Label, icon, the state it leads to, and what is said then."""
 
 
-def generated_panel(catalog_id: int) -> None:
+def generated_panel(snapshot: Snapshot) -> None:
     """The form that asks for queries, and the review of those that were written."""
     box = st.expander(
         "Write queries with a model",
@@ -52,15 +53,15 @@ def generated_panel(catalog_id: int) -> None:
         return
     with box:
         st.caption(ABOUT)
-        _asking(catalog_id)
-        decision_buttons.notice()
-        if views := page_frame.service(GeneratedQueries).views(catalog_id):
-            _summary(catalog_id, views)
-            review(catalog_id, views)
-            _coverage(catalog_id)
+        _asking(snapshot)
+        decision_buttons.notice(snapshot)
+        if views := generated_queries.views(snapshot):
+            _summary(snapshot, views)
+            review(snapshot, views)
+            _coverage(snapshot)
 
 
-def review(catalog_id: int, views: Sequence[GeneratedView]) -> None:
+def review(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
     """The list, the buttons for the ticked rows, and one query with its tools."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     show = bar.segmented_control(
@@ -76,9 +77,9 @@ def review(catalog_id: int, views: Sequence[GeneratedView]) -> None:
         return
     st.caption("Tick a row to read that query below, several to decide on them at once.")
     if len(ticked) > 1:
-        _together(catalog_id, ticked)
+        _together(snapshot, ticked)
     else:
-        _card(catalog_id, (ticked or listed)[0])
+        _card(snapshot, (ticked or listed)[0])
 
 
 def attempt(work: Callable[[], object], done: str) -> None:
@@ -92,9 +93,9 @@ def attempt(work: Callable[[], object], done: str) -> None:
     st.session_state["notice"] = (True, text)
 
 
-def _asking(catalog_id: int) -> None:
+def _asking(snapshot: Snapshot) -> None:
     """How many are wanted, the estimate and the button."""
-    if not ask_panel.can_ask(catalog_id, "queries", WITHOUT):
+    if not ask_panel.can_ask(snapshot, "queries", WITHOUT):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = st.number_input(
@@ -121,22 +122,21 @@ def _asking(catalog_id: int) -> None:
         "Tools without a query in the catalog's query sets come first. Five requests of those sets "
         "are shown as examples; where there is none, requests that come with ToolScope are."
     )
-    work, wanted = page_frame.service(GeneratedQueries), QueryGeneration(int(count), int(seed))
+    wanted = QueryGeneration(int(count), int(seed))
     question = ask_panel.Question(
         "queries",
-        (wanted, len(page_frame.service(LoadedQueries).sets(catalog_id))),
-        lambda: work.estimate(catalog_id, wanted),
-        lambda: work.start(catalog_id, wanted),
+        (wanted, len(loaded_queries.sets(snapshot))),
+        lambda: generated_queries.estimate(snapshot, wanted),
+        lambda: generated_queries.start(snapshot, wanted),
     )
     try:
-        ask_panel.question_panel(catalog_id, question, "Write queries")
+        ask_panel.question_panel(snapshot, question, "Write queries")
     except ToolScopeError as error:
         safe_text.show_error(error)
 
 
-def _summary(catalog_id: int, views: Sequence[GeneratedView]) -> None:
+def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
     """Counts, the button that keeps what nothing speaks against, and the export."""
-    work = page_frame.service(GeneratedQueries)
     count = Counter[str](view.query.state for view in views)
     clean = sum(view.query.state == "waiting" and not view.flaws for view in views)
     parts = [f"**{count[one]:,}** {one}" for one in STATES if count[one]]
@@ -151,12 +151,12 @@ def _summary(catalog_id: int, views: Sequence[GeneratedView]) -> None:
                 help="Read some of them first: a model may call for a tool that the request does "
                 "not need.",
                 on_click=attempt,
-                args=(lambda: work.keep_clean(catalog_id), "Kept"),
+                args=(lambda: generated_queries.keep_clean(page_frame.snapshot()), "Kept"),
             )
         if count["kept"]:
             st.download_button(
                 f"Export the {count['kept']:,} kept",
-                lambda: work.file(catalog_id),
+                lambda: generated_queries.file(snapshot),
                 SET_NAME,
                 "application/jsonl",
                 key="export_generated",
@@ -172,7 +172,7 @@ def _summary(catalog_id: int, views: Sequence[GeneratedView]) -> None:
                 icon=":material/delete_sweep:",
                 help="Asking for the same queries again brings them back, at no cost.",
                 on_click=attempt,
-                args=(lambda: work.clear(catalog_id), "Cleared"),
+                args=(lambda: generated_queries.clear(snapshot), "Cleared"),
             )
     if count["kept"]:
         st.caption(
@@ -181,11 +181,11 @@ def _summary(catalog_id: int, views: Sequence[GeneratedView]) -> None:
         )
 
 
-def _coverage(catalog_id: int) -> None:
+def _coverage(snapshot: Snapshot) -> None:
     """How many tools have no query."""
     with_waiting = st.toggle("Count waiting queries too", True, key="cover_waiting")
-    covered = page_frame.service(GeneratedQueries).covered(catalog_id, with_waiting)
-    tools = len(page_frame.workspace().catalogs.open(catalog_id).tools)
+    covered = generated_queries.covered(snapshot, with_waiting)
+    tools = len(snapshot.catalog.tools)
     st.markdown(
         f"**{covered:,}** of {quantity(tools, 'tool')} answer a generated query; "
         f"**{tools - covered:,}** answer none."
@@ -223,9 +223,9 @@ def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
     return [listed[at] for at in ticked]
 
 
-def _together(catalog_id: int, ticked: Sequence[GeneratedView]) -> None:
+def _together(snapshot: Snapshot, ticked: Sequence[GeneratedView]) -> None:
     """The buttons for several queries."""
-    work, rows = page_frame.service(GeneratedQueries), [view.query for view in ticked]
+    rows = [view.query for view in ticked]
     key = digest([row.key for row in rows])[:12]
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, icon, state, done in BUTTONS:
@@ -235,22 +235,22 @@ def _together(catalog_id: int, ticked: Sequence[GeneratedView]) -> None:
                 icon=icon,
                 disabled=all(row.state == state for row in rows),
                 on_click=attempt,
-                args=(lambda to=state: work.decide(catalog_id, rows, to), done),
+                args=(lambda to=state: generated_queries.decide(snapshot, rows, to), done),
             )
         if doubtful := sum(bool(view.flaws) for view in ticked):
             st.caption(f"{doubtful:,} of them have warnings.", width="content")
 
 
-def _card(catalog_id: int, view: GeneratedView) -> None:
+def _card(snapshot: Snapshot, view: GeneratedView) -> None:
     """One query beside what its tools say, with the text to edit."""
-    work, shown = page_frame.service(GeneratedQueries), view.query
+    shown = view.query
     suffix = digest(shown.key, shown.text)[:12]
     left, right = st.columns([3, 2], gap="large")
     with left:
         text = st.text_area("Query", shown.text, key=f"generated_text_{suffix}", height=110)
         line = " ".join(text.split())
         is_edited = line != shown.text
-        flaws = work.flaws(catalog_id, shown, line) if is_edited else view.flaws
+        flaws = generated_queries.flaws(snapshot, shown, line) if is_edited else view.flaws
         for flaw in flaws:
             st.warning(safe_text.untrusted(flaw.message), icon=":material/rule:")
         if shown.draft != shown.text:
@@ -265,7 +265,7 @@ def _card(catalog_id: int, view: GeneratedView) -> None:
                     icon=":material/check:",
                     disabled=any(flaw.code in UNUSABLE for flaw in flaws),
                     on_click=attempt,
-                    args=(lambda: work.edit(catalog_id, shown, line), "Kept as edited"),
+                    args=(lambda: generated_queries.edit(snapshot, shown, line), "Kept as edited"),
                 )
             for label, icon, state, done in BUTTONS:
                 if state != shown.state and not (is_edited and state == "kept"):
@@ -275,10 +275,13 @@ def _card(catalog_id: int, view: GeneratedView) -> None:
                         type="primary" if state == "kept" else "secondary",
                         icon=icon,
                         on_click=attempt,
-                        args=(lambda to=state: work.decide(catalog_id, [shown], to), done),
+                        args=(
+                            lambda to=state: generated_queries.decide(snapshot, [shown], to),
+                            done,
+                        ),
                     )
     with right:
-        tools = page_frame.workspace().catalogs.open(catalog_id).by_id
+        tools = snapshot.catalog.by_id
         st.markdown("**It needs**")
         for one in shown.tools:
             about = tools[one].description[:300] if one in tools else "not in this catalog now"

@@ -6,14 +6,15 @@ import streamlit as st
 
 from toolscope_core.model.catalog import ImpliedServer
 from toolscope_core.model.numbers import quantity
-from ui.catalog.implied_servers import ImpliedServers
+from ui.catalog import implied_servers
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
+from ui.shared.snapshot import Snapshot
 
 
-def implied_panel(catalog_id: int) -> None:
+def implied_panel(snapshot: Snapshot) -> None:
     """The implied servers of the catalog, and a form to change one; nothing where it has none."""
-    servers = page_frame.service(ImpliedServers).of(catalog_id)
+    servers = implied_servers.of(snapshot)
     if not servers:
         return
     st.subheader(f"Implied servers: {len(servers):,}", anchor=False)
@@ -31,16 +32,16 @@ def implied_panel(catalog_id: int) -> None:
         "Implied servers",
         width="stretch",
     )
-    _change(catalog_id, servers)
-    decision_buttons.notice()
+    _change(snapshot, servers)
+    decision_buttons.notice(snapshot)
 
 
-def _change(catalog_id: int, servers: Sequence[ImpliedServer]) -> None:
+def _change(snapshot: Snapshot, servers: Sequence[ImpliedServer]) -> None:
     by_name = {one.name: one for one in servers}
     chosen = by_name[
         st.selectbox("Change", list(by_name), key="implied_server", help="An implied server")
     ]
-    names = page_frame.workspace().catalogs.open(catalog_id).by_id
+    names = snapshot.catalog.by_id
     some = st.multiselect(
         "Only some of its tools",
         chosen.tools,
@@ -52,17 +53,17 @@ def _change(catalog_id: int, servers: Sequence[ImpliedServer]) -> None:
     tools = some or chosen.tools
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input("Name", chosen.name, key=f"implied_name_{chosen.name}").strip()
-        owners, count = page_frame.service(ImpliedServers), quantity(len(tools), "tool")
+        count = quantity(len(tools), "tool")
         decision_buttons.record_button(
             "Split" if len(tools) < len(chosen.tools) else "Rename",
-            lambda: owners.change(catalog_id, tools, name, page_frame.reviewer()),
+            lambda: implied_servers.change(snapshot, tools, name, page_frame.reviewer()),
             f"{count}: {name}",
             key="implied_rename",
             disabled=not name or name == chosen.name,
         )
         decision_buttons.record_button(
             "No server",
-            lambda: owners.change(catalog_id, tools, "", page_frame.reviewer()),
+            lambda: implied_servers.change(snapshot, tools, "", page_frame.reviewer()),
             f"{count}: no implied server",
             key="implied_dismiss",
             help="These tools belong to no implied server.",

@@ -6,10 +6,10 @@ from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.numbers import quantity
 from ui.catalog.implied_panel import implied_panel
-from ui.shared import data_tables, page_frame, safe_text
-from ui.shared.tools import tool_selection
+from ui.shared import data_tables, safe_text
+from ui.shared.snapshot import Snapshot
+from ui.shared.tools import catalog_tables, tool_selection
 from ui.shared.tools.catalog_tables import (
-    CatalogTables,
     finding_kind,
     findings_by_kind,
     ranked_findings,
@@ -20,17 +20,16 @@ SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
 ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
 
 
-def servers_table(catalog_id: int) -> None:
+def servers_table(snapshot: Snapshot) -> None:
     """The servers with what they cost, and those that names imply."""
-    tables = page_frame.service(CatalogTables)
-    rows = tables.servers(catalog_id)
+    rows = catalog_tables.servers(snapshot)
     if not rows:
         st.info("The tools of this catalog name no servers.", icon=":material/dns:")
-        implied_panel(catalog_id)
+        implied_panel(snapshot)
         return
     st.caption(
         "What does each server cost in every prompt? Tokens: "
-        f"{tokenizer().label}, as {page_frame.workspace().catalogs.shape}."
+        f"{tokenizer().label}, as {snapshot.shape}."
     )
     data_tables.draw(
         data_tables.columns(rows, ["name", "tools", "tokens", "description"])
@@ -40,18 +39,18 @@ def servers_table(catalog_id: int) -> None:
             "name": st.column_config.TextColumn("server", width=220, pinned=True),
             "tokens": st.column_config.NumberColumn("tokens ≈", format="localized"),
             "select": tool_selection.server_column(
-                catalog_id, [row.name for row in rows], "select_server"
+                snapshot, [row.name for row in rows], "select_server"
             ),
         },
         column_order=("name", "select", "tools", "tokens", "description"),
     )
-    implied_panel(catalog_id)
+    implied_panel(snapshot)
 
 
-def findings_panel(catalog_id: int) -> None:
+def findings_panel(snapshot: Snapshot) -> None:
     """The records that could not be read, and what the scan found in the texts of the others."""
-    _unread(catalog_id)
-    catalog = page_frame.workspace().catalogs.open(catalog_id)
+    _unread(snapshot)
+    catalog = snapshot.catalog
     kinds = findings_by_kind(catalog)
     if not kinds:
         st.success("No suspicious text was found in these tools.", icon=":material/verified:")
@@ -83,14 +82,14 @@ def findings_panel(catalog_id: int) -> None:
         key=f"findings_{chosen}",
     )
     if picked is not None:
-        _one_finding(catalog_id, picked)
+        _one_finding(snapshot, picked)
 
 
 def _kind_label(key: str, count: int) -> str:
     return f"{ICONS.get(key.partition(':')[0], ':material/info:')} {key} ({count:,})"
 
 
-def _one_finding(catalog_id: int, finding: Finding) -> None:
+def _one_finding(snapshot: Snapshot, finding: Finding) -> None:
     """The finding in full, and a button that shows its tool."""
     with st.container(border=True):
         st.markdown(f"**{SIGNS[finding.severity]}** · {safe_text.untrusted(finding.subject)}")
@@ -102,20 +101,20 @@ def _one_finding(catalog_id: int, finding: Finding) -> None:
                 icon=":material/table_rows:",
                 key="show_tool",
                 on_click=_go_to,
-                args=(catalog_id, finding.tool_id),
+                args=(snapshot, finding.tool_id),
             )
 
 
-def _go_to(catalog_id: int, tool_id: str) -> None:
+def _go_to(snapshot: Snapshot, tool_id: str) -> None:
     """Open the Tools tab with only this tool's server and name."""
-    tool = page_frame.workspace().catalogs.open(catalog_id).by_id[tool_id]
+    tool = snapshot.catalog.by_id[tool_id]
     st.session_state["part"] = "Tools"
     st.session_state["catalog_find"] = tool.name
     st.session_state["on"] = tool.server or None
 
 
-def _unread(catalog_id: int) -> None:
-    problems = page_frame.workspace().catalogs.open(catalog_id).problems
+def _unread(snapshot: Snapshot) -> None:
+    problems = snapshot.catalog.problems
     if not problems:
         return
     with st.container(border=True):

@@ -17,8 +17,10 @@ from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 from ui.shared.cards.queue import Progressed
-from ui.shared.pairs.pair_view import Pairs
-from ui.shared.services.page_service import PageService, Uses
+from ui.shared.kept import kept, kept_under
+from ui.shared.pairs import pair_view
+from ui.shared.services import review
+from ui.shared.snapshot import Snapshot
 
 WORST = 5
 _OF_NAMES, _OF_SERVERS = 0.2, 0.05
@@ -71,51 +73,37 @@ class NextStep:
     query: Mapping[str, str] = field(default_factory=dict)
 
 
-class Overview(PageService):
-    """What the first page advises. Remembers what a plan was found to need."""
+@kept()
+def worst(snapshot: Snapshot) -> tuple[Collision, ...]:
+    """The five worst collisions. Raises ``JobError`` before the analysis is finished."""
+    analysis = snapshot.analysis
+    never = constraints(analysis.catalog, snapshot.log).cannot
+    return worst_collisions(analysis, snapshot.plan, never)
 
-    _pairs = Uses(Pairs)
 
-    def worst(self, catalog_id: int) -> tuple[Collision, ...]:
-        """The five worst collisions. Raises ``JobError`` before the analysis is finished."""
-        plan = self._review.plan(catalog_id)
+@kept()
+def names_shared(plan: MergePlan) -> tuple[SharedToolName, ...]:
+    """The names that most servers share first."""
+    return names_of_servers(item.tool for item in plan.tools)
 
-        def make() -> tuple[Collision, ...]:
-            analysis = self._analyses.required(catalog_id)
-            links = constraints(analysis.catalog, self._review.log(catalog_id))
-            return worst_collisions(analysis, plan, links.cannot)
 
-        return self._cached(("worst", catalog_id), (plan,), make)
+def reading_steps_of(snapshot: Snapshot) -> tuple[NextStep, ...]:
+    """What waits in the catalog itself; needs no analysis."""
+    catalog = snapshot.catalog
+    return tuple(reading_steps(len(catalog.problems), len(catalog.blocked)))
 
-    def shared_names(self, catalog_id: int) -> tuple[SharedToolName, ...]:
-        """The names that most servers share first. Raises ``JobError`` as ``worst``."""
-        plan = self._review.plan(catalog_id)
-        return self._cached(
-            ("names", catalog_id),
-            (plan,),
-            lambda: names_of_servers(item.tool for item in plan.tools),
-        )
 
-    def reading_steps_of(self, catalog_id: int) -> tuple[NextStep, ...]:
-        """What waits in the catalog itself; needs no analysis."""
-        catalog = self._catalogs.open(catalog_id)
-        return tuple(reading_steps(len(catalog.problems), len(catalog.blocked)))
+@kept()
+def steps(snapshot: Snapshot) -> tuple[NextStep, ...]:
+    """What waits after the analysis, the first to do first; where nothing does, the export.
 
-    def steps(self, catalog_id: int) -> tuple[NextStep, ...]:
-        """What waits after the analysis, the first to do first; where nothing does, the export.
-
-        Raises ``JobError`` before the analysis is finished.
-        """
-        plan = self._review.plan(catalog_id)
-
-        def make() -> tuple[NextStep, ...]:
-            broken: BrokenRules = self._cached(("broken", catalog_id), (), dict)
-            progress = self._review.progress(catalog_id)
-            waiting = progress.clusters.duplicates.waiting
-            unsure = 0 if waiting else len(self._pairs.undecided(catalog_id))
-            return (*review_steps(progress, unsure), *export_steps(plan, broken))
-
-        return self._cached(("steps", catalog_id), (plan,), make)
+    Raises ``JobError`` before the analysis is finished.
+    """
+    broken: BrokenRules = kept_under(snapshot.catalog, "broken rules", (), dict)
+    progress = review.progress(snapshot)
+    waiting = progress.clusters.duplicates.waiting
+    unsure = 0 if waiting else len(pair_view.undecided(snapshot))
+    return (*review_steps(progress, unsure), *export_steps(snapshot.plan, broken))
 
 
 def worst_collisions(

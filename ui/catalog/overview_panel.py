@@ -7,17 +7,16 @@ import streamlit as st
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.kinds import outcome_word
 from toolscope_core.model.numbers import listed, quantity
-from ui.catalog import price_panel
+from ui.catalog import overview, price_panel
 from ui.catalog.changes_panel import changes_panel
 from ui.catalog.findability_panel import found_figure
-from ui.catalog.overview import Collision, NextStep, Overview, SharedToolName
+from ui.catalog.overview import Collision, NextStep, SharedToolName
 from ui.catalog.tool_facets import SHARES_NAME
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import server_advice_panel
-from ui.shared.pairs.pair_list import PairLists
-from ui.shared.services.experiments import Experiments
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.server_advice import ServerAdvice
+from ui.shared.pairs import pair_list
+from ui.shared.services import experiments, loaded_queries, server_advice
+from ui.shared.snapshot import Snapshot
 
 MOST_SERVERS = 3
 MOST_NAMES = 5
@@ -25,46 +24,45 @@ MOST_MISSED = 5
 NAMED = 2
 
 
-def overview_panel(catalog_id: int) -> None:
+def overview_panel(snapshot: Snapshot) -> None:
     """Draw what needs no analysis, then its results; before it is finished its progress, and the
     page ends.
     """
     newest = st.container()
-    tag = price_panel.draw_today()
+    tag = price_panel.draw_today(snapshot)
     advice, beside = st.container(key="beside").columns([3, 2], gap="medium")
     done = st.container()
-    changes_panel(newest, done)
-    overview = page_frame.service(Overview)
+    changes_panel(snapshot, newest, done)
     with tag.card:
-        _links(overview.reading_steps_of(catalog_id))
+        _links(overview.reading_steps_of(snapshot))
     with tag.room[0]:
-        page_frame.analysis()
+        page_frame.wait_for_analysis(snapshot)
     with beside.container(border=True, key="next", gap="xsmall"):
         st.markdown("**Next steps**")
         with st.spinner("Adding up what merging saves"):
-            _links(overview.steps(catalog_id), first=True)
-    price_panel.fill_in(tag)
+            _links(overview.steps(snapshot), first=True)
+    price_panel.fill_in(snapshot, tag)
     with tag.card:
-        found_figure(catalog_id)
+        found_figure(snapshot)
     with advice:
-        _servers(catalog_id)
-        _worst(catalog_id, overview.worst(catalog_id))
+        _servers(snapshot)
+        _worst(snapshot, overview.worst(snapshot))
     with beside:
-        _shared_names(overview.shared_names(catalog_id))
-        _missed(catalog_id)
+        _shared_names(overview.names_shared(snapshot.plan))
+        _missed(snapshot)
 
 
-def _servers(catalog_id: int) -> None:
+def _servers(snapshot: Snapshot) -> None:
     """The servers that could be switched off: people decide by server before they do by tool."""
-    given = page_frame.service(ServerAdvice).advice(catalog_id)
+    given = server_advice.advice(snapshot)
     if not given.switch_off and not given.copies:
         return
     with st.container(border=True, gap="xsmall", key="advised_servers"):
         st.markdown("**Servers to switch off**: which can go, as others do their work?")
-        server_advice_panel.advice(catalog_id, MOST_SERVERS)
+        server_advice_panel.advice(snapshot, MOST_SERVERS)
 
 
-def _worst(catalog_id: int, collisions: Sequence[Collision]) -> None:
+def _worst(snapshot: Snapshot, collisions: Sequence[Collision]) -> None:
     with st.container(border=True, gap="xsmall", key="worst_confusions"):
         st.markdown(
             "**Worst confusions**: which tools does an agent mistake for each other?",
@@ -83,7 +81,7 @@ def _worst(catalog_id: int, collisions: Sequence[Collision]) -> None:
                 pair=pair_key(item.verdict.pair),
             )
             st.caption(safe_text.untrusted(item.reason))
-        if siblings := page_frame.workspace().service(PairLists).counts(catalog_id).siblings:
+        if siblings := pair_list.pair_counts(snapshot.analysis).siblings:
             page_frame.page_link(
                 "overlap",
                 f"{quantity(siblings, 'close pair')} that do different jobs",
@@ -116,12 +114,12 @@ def _shared_names(names: Sequence[SharedToolName]) -> None:
             )
 
 
-def _missed(catalog_id: int) -> None:
+def _missed(snapshot: Snapshot) -> None:
     """The tools that queries need and search does not find, as the newest measurement has it; where
     there are queries and nothing is measured, the way there.
     """
-    missed = page_frame.service(Experiments).missed(catalog_id)
-    sets = page_frame.service(LoadedQueries).sets(catalog_id)
+    missed = experiments.missed(snapshot)
+    sets = loaded_queries.sets(snapshot)
     if missed is None and not sets:
         return
     with st.container(border=True, gap="xsmall"):
@@ -132,7 +130,7 @@ def _missed(catalog_id: int) -> None:
             return
         if not missed:
             st.caption("Each tool that a query needs was among the first ten for one of them.")
-        tools = page_frame.workspace().catalogs.open(catalog_id).by_id
+        tools = snapshot.catalog.by_id
         for tool_id, query in list(missed.items())[:MOST_MISSED]:
             name = safe_text.untrusted(tools[tool_id].name if tool_id in tools else tool_id)
             page_frame.page_link(

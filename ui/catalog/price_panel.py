@@ -12,16 +12,11 @@ from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.merging.coverage import Coverage
 from toolscope_core.model.numbers import listed, quantity
-from ui.catalog.pricing import (
-    DECIDED,
-    WITH_GATEWAY,
-    WITHOUT_CODE,
-    MergeCounts,
-    Pricing,
-    ToolsetPrice,
-)
+from ui.catalog import pricing
+from ui.catalog.pricing import DECIDED, WITH_GATEWAY, WITHOUT_CODE, MergeCounts, ToolsetPrice
 from ui.shared import page_frame, safe_text
-from ui.shared.services.server_advice import ServerAdvice
+from ui.shared.services import review, server_advice
+from ui.shared.snapshot import Snapshot
 
 CLIENTS = tuple(name for name in MATRIX if name in ADVISED or not target_named(name).writes)
 """Clients that people use, and the APIs that they call themselves."""
@@ -48,11 +43,11 @@ class PriceTag:
         return card
 
 
-def draw_today() -> PriceTag:
+def draw_today(snapshot: Snapshot) -> PriceTag:
     """Draw what the catalog costs as it is."""
-    record = page_frame.current()
-    servers = page_frame.workspace().catalogs.open(record.id).servers
-    price = page_frame.service(Pricing).today(record.id)
+    record = snapshot.record
+    servers = snapshot.catalog.servers
+    price = pricing.today(snapshot)
     owners = f" on {quantity(len(servers), 'server')}" if servers else ""
     st.markdown(
         f"**{safe_text.untrusted(record.name)}** holds {quantity(price.tools, 'tool')}{owners}. "
@@ -78,23 +73,21 @@ def draw_today() -> PriceTag:
     return PriceTag(price, targets, card, tuple(room))
 
 
-def fill_in(tag: PriceTag) -> None:
+def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
     """Draw the prices that follow from the analysis. Raises ``JobError`` before it is finished."""
-    catalog_id = page_frame.current().id
-    pricing = page_frame.service(Pricing)
-    decided, kinds = pricing.under(catalog_id, DECIDED), pricing.merges(catalog_id)
+    decided, kinds = pricing.under(snapshot, DECIDED), pricing.merges(snapshot)
     if decided != tag.today:
         tag.card.caption(
             f"As decided so far: {quantity(decided.tools, 'tool')}, {decided.tokens:,} tokens."
         )
     without_code, with_gateway, servers = tag.room
-    with tag.add(without_code, "Without code", pricing.under(catalog_id, WITHOUT_CODE)):
-        _drop_ins(kinds, page_frame.workspace().review.progress(catalog_id).clusters.safe)
-    with tag.add(with_gateway, "With a gateway", pricing.under(catalog_id, WITH_GATEWAY)):
+    with tag.add(without_code, "Without code", pricing.under(snapshot, WITHOUT_CODE)):
+        _drop_ins(kinds, review.progress(snapshot).clusters.safe)
+    with tag.add(with_gateway, "With a gateway", pricing.under(snapshot, WITH_GATEWAY)):
         _gateways(kinds)
     with servers, st.spinner("Comparing the servers"):
-        off = page_frame.service(ServerAdvice).advice(catalog_id).switch_off
-        price = pricing.without_servers(catalog_id)
+        off = server_advice.advice(snapshot).switch_off
+        price = pricing.without_servers(snapshot)
     with tag.add(servers, "Servers switched off", price):
         _servers_off(off)
 

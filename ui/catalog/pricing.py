@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergedTool
 from ui.shared.cards.queue import is_family
-from ui.shared.services.page_service import PageService, Uses
-from ui.shared.services.server_advice import ServerAdvice
+from ui.shared.kept import kept
+from ui.shared.services import server_advice
+from ui.shared.snapshot import Snapshot
 
 DECIDED = PlanConfig()
 WITHOUT_CODE = PlanConfig(accept="all")
@@ -36,45 +37,37 @@ class MergeCounts:
     alike: int
 
 
-class Pricing(PageService):
-    """The price of the toolset of a catalog, as its plan would leave it."""
+def today(snapshot: Snapshot) -> ToolsetPrice:
+    """The catalog as it was loaded; needs no analysis."""
+    tokens = snapshot.tokens
+    return ToolsetPrice(len(tokens), sum(tokens.values()))
 
-    _servers = Uses(ServerAdvice)
 
-    def today(self, catalog_id: int) -> ToolsetPrice:
-        """The catalog as it was loaded; needs no analysis."""
-        tokens = self._catalogs.tokens(catalog_id)
-        return ToolsetPrice(len(tokens), sum(tokens.values()))
+@kept()
+def under(snapshot: Snapshot, config: PlanConfig) -> ToolsetPrice:
+    """What the plan leaves. Raises ``JobError`` before the analysis is finished."""
+    return _price(snapshot, snapshot.plan_under(config).tools)
 
-    def under(self, catalog_id: int, config: PlanConfig) -> ToolsetPrice:
-        """What the plan leaves. Raises ``JobError`` before the analysis is finished."""
-        plan = self._review.plan(catalog_id, config)
-        return self._cached(
-            ("prices", catalog_id, config, self._catalogs.shape),
-            (plan,),
-            lambda: self._price(plan.tools),
-        )
 
-    def without_servers(self, catalog_id: int) -> ToolsetPrice:
-        """What is left, as decided, once all servers are off that the advice names. Raises as
-        ``under``.
-        """
-        plan, advice = self._review.plan(catalog_id), self._servers.advice(catalog_id)
-        gone = {one.server for one in advice.switch_off}
-        return self._cached(
-            ("prices", catalog_id, "servers", self._catalogs.shape),
-            (plan, advice),
-            lambda: self._price(item for item in plan.tools if item.tool.server not in gone),
-        )
+@kept()
+def without_servers(snapshot: Snapshot) -> ToolsetPrice:
+    """What is left, as decided, once all servers are off that the advice names. Raises as
+    ``under``.
+    """
+    gone = {one.server for one in server_advice.advice(snapshot).switch_off}
+    left = (item for item in snapshot.plan.tools if item.tool.server not in gone)
+    return _price(snapshot, left)
 
-    def merges(self, catalog_id: int) -> MergeCounts:
-        """How many merges the plan with a gateway makes of each kind. Raises as ``under``."""
-        plan = self._review.plan(catalog_id, WITH_GATEWAY)
-        kinds = Counter("family" if is_family(one) else one.kind for one in plan.applied)
-        alike = sum(one.kind == "unknown" for one in plan.clusters)
-        return MergeCounts(kinds["prune"], kinds["router"], kinds["family"], alike)
 
-    def _price(self, items: Iterable[MergedTool]) -> ToolsetPrice:
-        shape = self._catalogs.shape
-        costs = [self._catalogs.costs.of(item.tool, shape) for item in items]
-        return ToolsetPrice(len(costs), sum(costs))
+def merges(snapshot: Snapshot) -> MergeCounts:
+    """How many merges the plan with a gateway makes of each kind. Raises as ``under``."""
+    plan = snapshot.plan_under(WITH_GATEWAY)
+    kinds = Counter("family" if is_family(one) else one.kind for one in plan.applied)
+    alike = sum(one.kind == "unknown" for one in plan.clusters)
+    return MergeCounts(kinds["prune"], kinds["router"], kinds["family"], alike)
+
+
+def _price(snapshot: Snapshot, items: Iterable[MergedTool]) -> ToolsetPrice:
+    shape = snapshot.shape
+    costs = [snapshot.work.catalogs.costs.of(item.tool, shape) for item in items]
+    return ToolsetPrice(len(costs), sum(costs))

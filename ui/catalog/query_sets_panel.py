@@ -5,14 +5,16 @@ import streamlit as st
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from ui.catalog.generated_panel import generated_panel
-from ui.shared import data_tables, kept_failure, page_frame, safe_text
-from ui.shared.services.loaded_queries import MOST_BYTES, LoadedQueries, QuerySetView
+from ui.shared import data_tables, kept_failure, safe_text
+from ui.shared.services import loaded_queries
+from ui.shared.services.loaded_queries import MOST_BYTES, QuerySetView
+from ui.shared.snapshot import Snapshot
 
 SHOWN = 20
 NAMED = 5
 
 
-def query_sets_panel(catalog_id: int) -> None:
+def query_sets_panel(snapshot: Snapshot) -> None:
     """The sets that the catalog has, and the form to add one; nothing is stored before the button
     is pressed.
     """
@@ -22,27 +24,27 @@ def query_sets_panel(catalog_id: int) -> None:
         "answer them. Retrieval and Evaluation try them on the toolset before and after the merge. "
         "They stay with all versions of this catalog."
     )
-    for view in page_frame.service(LoadedQueries).sets(catalog_id):
-        _kept(catalog_id, view)
-    _form(catalog_id)
-    generated_panel(catalog_id)
+    for view in loaded_queries.sets(snapshot):
+        _kept(snapshot, view)
+    _form(snapshot)
+    generated_panel(snapshot)
 
 
-def _kept(catalog_id: int, view: QuerySetView) -> None:
+def _kept(snapshot: Snapshot, view: QuerySetView) -> None:
     """One set, with a button that deletes it."""
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"**{safe_text.untrusted(view.name)}**: {_in_words(view)}", width="content")
     row.button(
         "Delete",
-        key=f"delete_queries_{catalog_id}_{view.name}",
+        key=f"delete_queries_{snapshot.id}_{view.name}",
         icon=":material/delete:",
         type="tertiary",
-        on_click=lambda: page_frame.service(LoadedQueries).delete(catalog_id, view.name),
+        on_click=lambda: loaded_queries.delete(snapshot, view.name),
     )
     _problems(view)
 
 
-def _form(catalog_id: int) -> None:
+def _form(snapshot: Snapshot) -> None:
     turn = st.session_state.setdefault("queries_turn", 0)
     file = st.file_uploader(
         "Add a query set: JSON Lines or CSV with `query`, and `gold` (ids or names of tools) or "
@@ -54,7 +56,7 @@ def _form(catalog_id: int) -> None:
     if file is None:
         return
     try:
-        view = page_frame.service(LoadedQueries).preview(catalog_id, file.getvalue(), file.name)
+        view = loaded_queries.preview(snapshot.catalog, file.getvalue(), file.name)
     except ConfigError as error:
         safe_text.show_error(error)
         return
@@ -80,7 +82,7 @@ def _form(catalog_id: int) -> None:
         icon=":material/add:",
         key=f"add_queries_{turn}",
         on_click=_add,
-        args=(catalog_id, turn, file.getvalue(), file.name),
+        args=(snapshot, turn, file.getvalue(), file.name),
     )
 
 
@@ -109,7 +111,6 @@ def _problems(view: QuerySetView) -> None:
         )
 
 
-def _add(catalog_id: int, turn: int, content: bytes, name: str) -> None:
-    queries = page_frame.service(LoadedQueries)
-    if kept_failure.attempt("queries_error", lambda: queries.add(catalog_id, content, name)):
+def _add(snapshot: Snapshot, turn: int, content: bytes, name: str) -> None:
+    if kept_failure.attempt("queries_error", lambda: loaded_queries.add(snapshot, content, name)):
         st.session_state["queries_turn"] = turn + 1

@@ -4,11 +4,13 @@ import streamlit as st
 
 from toolscope_core.model.numbers import quantity
 from ui.shared import kept_failure, page_frame, safe_text
+from ui.shared.services.catalogs import Catalogs
+from ui.shared.snapshot import Snapshot
 
 
-def rename_delete_panel() -> None:
+def rename_delete_panel(snapshot: Snapshot) -> None:
     """Rename the catalog, or delete it after a confirmation."""
-    record, work = page_frame.current(), page_frame.workspace()
+    record = snapshot.record
     kept_failure.show("rename_error")
     name = safe_text.untrusted(record.name)
     row = st.container(horizontal=True, vertical_alignment="bottom")
@@ -18,10 +20,10 @@ def rename_delete_panel() -> None:
         key="rename_catalog",
         disabled=not new.strip() or new.strip() == record.name,
         on_click=_rename,
-        args=(record.name, new.strip()),
+        args=(snapshot.work.catalogs, record.name, new.strip()),
     )
     with row.popover("Delete…", icon=":material/delete:"):
-        decisions = len(work.review.log(record.id))
+        decisions = len(snapshot.log)
         st.markdown(
             f"Delete **{name}**: {quantity(record.number, 'version')}, "
             f"{quantity(decisions, 'decision')}, its analysis, runs and selections? This "
@@ -32,17 +34,15 @@ def rename_delete_panel() -> None:
             key="delete_catalog",
             type="primary",
             on_click=_delete,
-            args=(record.name,),
+            args=(snapshot.work.catalogs, record.name),
         )
 
 
-def _rename(name: str, new: str) -> None:
-    catalogs = page_frame.workspace().catalogs
+def _rename(catalogs: Catalogs, name: str, new: str) -> None:
     if kept_failure.attempt("rename_error", lambda: catalogs.rename(name, new)):
         page_frame.show(new)
 
 
-def _delete(name: str) -> None:
-    catalogs = page_frame.workspace().catalogs
+def _delete(catalogs: Catalogs, name: str) -> None:
     if kept_failure.attempt("rename_error", lambda: catalogs.delete(name)):
         page_frame.show(catalogs.newest()[0].name)

@@ -10,7 +10,9 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.catalog.upload_panel import preview_and_add
 from ui.shared import data_tables, kept_failure, page_frame, safe_text, sign_in, start_token
-from ui.shared.services.live_servers import LiveServers, ServersRead, Survey, changed_servers
+from ui.shared.services import live_servers
+from ui.shared.services.live_servers import ServersRead, Survey, changed_servers
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_choice
 
 HEIGHT = 420
@@ -19,39 +21,34 @@ TALL = 3
 """More servers than this scroll."""
 
 
-def is_reading() -> bool:
+def is_reading(snapshot: Snapshot) -> bool:
     """Whether servers of this page are being read, or have been and wait to be added."""
-    live, record = page_frame.service(LiveServers), page_frame.current()
-    job = live.job(record.id)
-    return (job is not None and job.live) or live.survey(record.id) is not None
+    job = snapshot.job(live_servers.JOB_KIND)
+    return (job is not None and job.live) or live_servers.survey(snapshot) is not None
 
 
-def servers_panel() -> None:
+def servers_panel(snapshot: Snapshot) -> None:
     """The panel; nothing is started or opened before a server is ticked and the button pressed."""
-    live, record = page_frame.service(LiveServers), page_frame.current()
-    job, survey = live.job(record.id), live.survey(record.id)
-    if reason := live.why_off(sign_in.is_shared()):
+    job, survey = snapshot.job(live_servers.JOB_KIND), live_servers.survey(snapshot)
+    if reason := live_servers.why_off(snapshot.work.settings, sign_in.is_shared()):
         st.info(reason, icon=":material/block:")
     elif job is not None and job.live:
         page_frame.job_panel(job.id)
     elif survey is not None:
-        _survey(live, survey, record.id)
+        _survey(snapshot, survey)
     elif not start_token.asks_for_token():
         if job is not None and job.message:
             safe_text.show_error(JobError(job.message))
-        before = live.last_read(record.name)
+        before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
         configuration = server_choice.configuration(
-            live, before, "servers", "Read them again to make a new version."
+            before, "servers", "Read them again to make a new version."
         )
         if configuration is not None:
-            _choice(live, configuration, before, record.id)
+            _choice(snapshot, configuration, before)
 
 
 def _choice(
-    live: LiveServers,
-    configuration: ClientConfiguration,
-    before: ServersRead | None,
-    catalog_id: int,
+    snapshot: Snapshot, configuration: ClientConfiguration, before: ServersRead | None
 ) -> None:
     """Each server with how it is started and a tick, and the button that starts those ticked."""
     changed = changed_servers(configuration, before) if before else ()
@@ -78,25 +75,24 @@ def _choice(
         key="servers_start",
         disabled=not names,
         on_click=_start,
-        args=(live, catalog_id, configuration, names, ready_within(seconds)),
+        args=(snapshot, configuration, names, ready_within(seconds)),
         help="Each one ticked is started or reached, its tools are listed, and it is ended.",
     )
 
 
 def _start(
-    live: LiveServers,
-    catalog_id: int,
+    snapshot: Snapshot,
     configuration: ClientConfiguration,
     names: list[str],
     limits: ConnectionLimits,
 ) -> None:
     kept_failure.attempt(
         "servers_error",
-        lambda: live.start(catalog_id, configuration, names, sign_in.is_shared(), limits),
+        lambda: live_servers.start(snapshot, configuration, names, sign_in.is_shared(), limits),
     )
 
 
-def _survey(live: LiveServers, survey: Survey, catalog_id: int) -> None:
+def _survey(snapshot: Snapshot, survey: Survey) -> None:
     """What the servers offered, and the form that adds their tools."""
     data_tables.draw(
         [_row(offer) for offer in survey.offers], "What each server offered", {"result": 620}
@@ -105,25 +101,27 @@ def _survey(live: LiveServers, survey: Survey, catalog_id: int) -> None:
     if failures:
         lines = "\n".join(f"- {safe_text.untrusted(failure)}" for failure in failures)
         st.warning(f"{quantity(len(failures), 'server')} could not be read:\n{lines}")
-    before = live.last_read(page_frame.current().name)
-    kept_of = _kept_of(survey) if before and survey.read else None
+    before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
+    kept_of = _kept_of(snapshot, survey) if before and survey.read else None
     preview, choice = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
     if survey.read:
 
         def added(name: str) -> None:
-            live.remember(name, survey)
-            live.drop(catalog_id)
+            live_servers.remember(snapshot.work.store, name, survey)
+            live_servers.drop(snapshot)
 
-        source = live.source(survey, kept_of)
-        stem = page_frame.current().name if before else "servers"
-        preview_and_add(preview, choice, [source], stem, f"servers_{catalog_id}", added)
-    choice.button("Discard", key="servers_discard", on_click=live.drop, args=(catalog_id,))
+        source = live_servers.source(snapshot, survey, kept_of)
+        stem = snapshot.record.name if before else "servers"
+        preview_and_add(
+            snapshot, (preview, choice), [source], stem, f"servers_{snapshot.id}", added
+        )
+    choice.button("Discard", key="servers_discard", on_click=live_servers.drop, args=(snapshot,))
 
 
-def _kept_of(survey: Survey) -> int | None:
+def _kept_of(snapshot: Snapshot, survey: Survey) -> int | None:
     """The catalog whose other servers keep their tools, if that is wanted."""
-    record = page_frame.current()
-    catalog = page_frame.workspace().catalogs.open(record.id)
+    record = snapshot.record
+    catalog = snapshot.catalog
     others = [server.name for server in catalog.servers if server.name not in survey.read]
     if not others:
         return None

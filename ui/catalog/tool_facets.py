@@ -4,8 +4,10 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 
 from toolscope_core.catalog.formats.offered_names import shared_names
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.plan import MergePlan
-from ui.shared.services.page_service import PageService
+from ui.shared.kept import kept
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools.catalog_tables import findings_by_kind
 
 Facet = Mapping[str, Collection[str]]
@@ -15,29 +17,22 @@ PROPOSED, MERGED, ALONE, LEFT_OUT = "in a proposal", "merged", "in no proposal",
 SHARES_NAME = "shares its name with another server"
 
 
-class ToolFacets(PageService):
-    """The facets of the tools of catalogs."""
-
-    def findings(self, catalog_id: int) -> Facet:
-        """The tools by kind of finding, the worst first."""
-
-        def make() -> Facet:
-            kinds = findings_by_kind(self._catalogs.open(catalog_id))
-            ids = {kind: {one.tool_id for one in own} - {""} for kind, own in kinds.items()}
-            return {kind: own for kind, own in ids.items() if own}
-
-        return self._cached(("findings", catalog_id), (), make)
-
-    def states(self, catalog_id: int) -> Facet:
-        """The tools by what becomes of them, as far as that is decided; empty before the analysis
-        is finished.
-        """
-        if self._analyses.get(catalog_id) is None:
-            return {}
-        plan = self._review.plan(catalog_id)
-        return self._cached(("states", catalog_id), (plan,), lambda: tool_states(plan))
+@kept()
+def findings(catalog: Catalog) -> Facet:
+    """The tools by kind of finding, the worst first."""
+    kinds = findings_by_kind(catalog)
+    ids = {kind: {one.tool_id for one in own} - {""} for kind, own in kinds.items()}
+    return {kind: own for kind, own in ids.items() if own}
 
 
+def states(snapshot: Snapshot) -> Facet:
+    """The tools by what becomes of them, as far as that is decided; empty before the analysis
+    is finished.
+    """
+    return {} if snapshot.analysed is None else tool_states(snapshot.plan)
+
+
+@kept()
 def tool_states(plan: MergePlan) -> Facet:
     """The tools of a plan by their state; what no tool has is left away."""
     states: defaultdict[str, set[str]] = defaultdict(set)

@@ -8,16 +8,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.tokens import tokenizer
+from ui.catalog import tool_facets
 from ui.catalog.findability_panel import chosen_search, found_shares
-from ui.catalog.tool_facets import Facet, ToolFacets
-from ui.shared import data_tables, page_frame
+from ui.catalog.tool_facets import Facet
+from ui.shared import data_tables
 from ui.shared.cards import decision_buttons
 from ui.shared.models.grades_panel import BANDS
+from ui.shared.services import judging, toolsets
 from ui.shared.services.findable_tools import title_of
-from ui.shared.services.judging import Judging
-from ui.shared.tools import leave_out, tool_parts, tool_selection
-from ui.shared.tools.catalog_tables import CatalogTables, ToolRow
-from ui.shared.tools.tool_selection import Selections
+from ui.shared.snapshot import Snapshot
+from ui.shared.tools import catalog_tables, leave_out, tool_parts, tool_selection
+from ui.shared.tools.catalog_tables import ToolRow
 
 MAX_ROWS = 5_000
 """At most so many tools are sent to the browser: 40,000 are 10 MB and take two more seconds."""
@@ -29,31 +30,30 @@ SHOWN = (
 TABLE = "the table of tools"
 
 
-def tools_panel(catalog_id: int) -> None:
+def tools_panel(snapshot: Snapshot) -> None:
     """The search, the facets and the table."""
-    tables = page_frame.service(CatalogTables)
-    grades = page_frame.service(Judging).grades(catalog_id)
+    grades = judging.grades(snapshot)
     bands = {tool_id: grade.band for tool_id, grade in grades.items()}
-    matching = _matching(catalog_id, bands)
-    rows = _selected_first(catalog_id, matching)
+    matching = _matching(snapshot, bands)
+    rows = _selected_first(snapshot, matching)
     cut = (
         f" Showing the first {MAX_ROWS:,}; use the search for others."
         if len(rows) > MAX_ROWS
         else ""
     )
-    every = len(page_frame.workspace().catalogs.open(catalog_id).tools)
+    every = len(snapshot.catalog.tools)
     st.caption(
         f"{len(rows):,} of {every:,} tools.{cut} Tick rows to select tools in every view. "
         f"Tokens: {tokenizer().label}."
     )
     rows = rows[:MAX_ROWS]
-    _table(catalog_id, rows, bands)
-    decision_buttons.notice()
-    if chosen := tool_selection.selected(catalog_id):
-        leave_out.leave_out_panel(catalog_id, sorted(chosen.tool_ids), "table")
+    _table(snapshot, rows, bands)
+    decision_buttons.notice(snapshot)
+    if chosen := tool_selection.selected(snapshot):
+        leave_out.leave_out_panel(snapshot, sorted(chosen.tool_ids), "table")
     st.download_button(
         "Download all as CSV",
-        lambda: tables.csv(catalog_id),
+        lambda: catalog_tables.csv(snapshot),
         "tools.csv",
         "text/csv",
         key="tools_csv",
@@ -61,12 +61,11 @@ def tools_panel(catalog_id: int) -> None:
     )
 
 
-def _matching(catalog_id: int, bands: Mapping[str, str]) -> Sequence[ToolRow]:
+def _matching(snapshot: Snapshot, bands: Mapping[str, str]) -> Sequence[ToolRow]:
     """The rows that the search and the facets leave."""
-    tables, facets = page_frame.service(CatalogTables), page_frame.service(ToolFacets)
     bar = st.container(horizontal=True, key="facets")
     find = bar.text_input("Search", type="search", key="catalog_find", bind="query-params")
-    names = [row.name for row in tables.servers(catalog_id)]
+    names = [row.name for row in catalog_tables.servers(snapshot)]
     server = bar.selectbox(
         "Server", names, index=None, placeholder="all servers", key="on", bind="query-params"
     )
@@ -74,11 +73,11 @@ def _matching(catalog_id: int, bands: Mapping[str, str]) -> Sequence[ToolRow]:
     for tool_id, band in bands.items():
         by_band[band].append(tool_id)
     wanted = (
-        _facet(bar, "State", "state", facets.states(catalog_id)),
-        _facet(bar, "Finding", "finding", facets.findings(catalog_id)),
+        _facet(bar, "State", "state", tool_facets.states(snapshot)),
+        _facet(bar, "Finding", "finding", tool_facets.findings(snapshot.catalog)),
         _facet(bar, "Documentation", "band", {band: by_band[band] for band in BANDS if bands}),
     )
-    rows = tables.tools(catalog_id, find, server)
+    rows = catalog_tables.tools(snapshot, find, server)
     return [row for row in rows if all(ids is None or row.id in ids for ids in wanted)]
 
 
@@ -92,15 +91,15 @@ def _facet(bar: DeltaGenerator, label: str, key: str, facet: Facet) -> frozenset
     return None if chosen is None else frozenset(facet[chosen])
 
 
-def _table(catalog_id: int, rows: Sequence[ToolRow], bands: Mapping[str, str]) -> None:
+def _table(snapshot: Snapshot, rows: Sequence[ToolRow], bands: Mapping[str, str]) -> None:
     """The rows; those of the selection are ticked."""
-    ids, key = [row.id for row in rows], f"tools_{catalog_id}"
-    left_out = page_frame.workspace().toolsets.left_out(catalog_id)
+    ids, key = [row.id for row in rows], f"tools_{snapshot.id}"
+    left_out = toolsets.left_out(snapshot)
     reasons = {tool_id: str(one.detail["reason"]) for tool_id, one in left_out.items()}
-    chosen = tool_selection.selected(catalog_id)
+    chosen = tool_selection.selected(snapshot)
     ticked = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
     data_tables.select_rows(key, ticked)
-    shares = found_shares(catalog_id)
+    shares = found_shares(snapshot)
     empty = {
         "found": not shares,
         "documentation": not bands,
@@ -116,7 +115,7 @@ def _table(catalog_id: int, rows: Sequence[ToolRow], bands: Mapping[str, str]) -
         "All tools of the catalog",
         _column_config(ids),
         key=key,
-        on_select=lambda: tool_selection.ticked(catalog_id, ids, key, TABLE),
+        on_select=lambda: tool_selection.ticked(snapshot, ids, key, TABLE),
         selection_mode="multi-row",
         height=HEIGHT,
         column_order=(
@@ -150,13 +149,13 @@ def _column_config(ids: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _selected_first(catalog_id: int, rows: Sequence[ToolRow]) -> Sequence[ToolRow]:
+def _selected_first(snapshot: Snapshot, rows: Sequence[ToolRow]) -> Sequence[ToolRow]:
     """The rows, those that another view selected first. What is ticked here stays in its place."""
-    chosen, first = tool_selection.selected(catalog_id), f"first_{catalog_id}"
+    chosen, first = tool_selection.selected(snapshot), f"first_{snapshot.id}"
     if chosen is None or chosen.source != TABLE:
         st.session_state[first] = chosen and chosen.key
-    if chosen and tool_selection.only():
+    if chosen and tool_selection.only(snapshot):
         rows = [row for row in rows if row.id in chosen.tool_ids]
     key = st.session_state.get(first)
-    selection = page_frame.service(Selections).get(catalog_id, key) if key else None
+    selection = tool_selection.get(snapshot, key) if key else None
     return sorted(rows, key=lambda row: row.id not in selection.tool_ids) if selection else rows

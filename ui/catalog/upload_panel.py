@@ -15,7 +15,9 @@ from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import listed, quantity
 from ui.catalog.changes_panel import new_version_panel, new_version_summary
 from ui.shared import data_tables, kept_failure, page_frame, safe_text
-from ui.shared.services.versions import Versions
+from ui.shared.services import versions
+from ui.shared.services.workspace import Workspace
+from ui.shared.snapshot import Snapshot
 
 SHOWN = 20
 OWN_FORMAT = 4
@@ -26,7 +28,7 @@ TURN = "upload_turn"
 """Session key: how many catalogs were added by these forms."""
 
 
-def files_panel() -> None:
+def files_panel(snapshot: Snapshot) -> None:
     """The form for files or a folder; nothing is stored before the button is pressed."""
     turn = st.session_state.setdefault(TURN, 0)
     folder = st.toggle("Upload a folder", key="folder", help="All files in it become one catalog.")
@@ -45,10 +47,10 @@ def files_panel() -> None:
     sources = [Source(f.name, f.getvalue(), form) for f, form in zip(files, formats, strict=True)]
     first = PurePath(sources[0].label)
     stem = first.parts[0] if folder else first.stem
-    preview_and_add(preview, choice, sources, stem, str(turn), _next_turn)
+    preview_and_add(snapshot, (preview, choice), sources, stem, str(turn), _next_turn)
 
 
-def paste_panel() -> None:
+def paste_panel(snapshot: Snapshot) -> None:
     """The form for pasted definitions; nothing is stored before the button is pressed."""
     turn = st.session_state.setdefault(TURN, 0)
     text = st.text_area(
@@ -63,7 +65,7 @@ def paste_panel() -> None:
     (form,) = _formats(choice, ["the pasted text"], f"format_{turn}")
     source = pasted(text, form)
     stem = PurePath(source.label).stem
-    preview_and_add(preview, choice, [source], stem, str(turn), _next_turn)
+    preview_and_add(snapshot, (preview, choice), [source], stem, str(turn), _next_turn)
 
 
 def _form_places() -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -71,18 +73,20 @@ def _form_places() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def preview_and_add(
-    preview: DeltaGenerator,
-    choice: DeltaGenerator,
+    snapshot: Snapshot,
+    places: tuple[DeltaGenerator, DeltaGenerator],
     sources: Sequence[Source],
     stem: str,
     key: str,
     added: Callable[[str], object],
 ) -> None:
-    """What the sources hold, in ``preview``; a name, ``stem`` unless it is taken, and the button
-    that stores them, in ``choice``. ``added`` is called with the name once they are stored.
+    """What the sources hold, in the first of the ``places``; a name, ``stem`` unless it is taken,
+    and the button that stores them, in the second. ``added`` is called with the name once they are
+    stored.
     """
+    preview, choice = places
     try:
-        catalog = page_frame.workspace().catalogs.preview(sources)
+        catalog = snapshot.work.catalogs.preview(sources)
     except CatalogError as error:
         with preview:
             safe_text.show_error(error)
@@ -92,10 +96,12 @@ def preview_and_add(
     if not catalog.tools:
         return  # servers without tools: the table of problems says how to get them
     name = choice.text_input(
-        "Catalog name", _free_name(stem, catalog), key=f"name_{key}", width=320
+        "Catalog name", _free_name(snapshot, stem, catalog), key=f"name_{key}", width=320
     )
-    versions = page_frame.service(Versions)
-    changes, standing = versions.ahead(name, catalog), versions.standing_ahead(name, catalog)
+    changes, standing = (
+        versions.ahead(snapshot, name, catalog),
+        versions.standing_ahead(snapshot, name, catalog),
+    )
     is_version = changes is not None and not changes.same
     version = f"version {changes.number + 1}" if changes else ""
     choice.button(
@@ -104,7 +110,7 @@ def preview_and_add(
         icon=":material/add:",
         key=f"add_{key}",
         on_click=_add,
-        args=(key, sources, added),
+        args=(snapshot.work, key, sources, added),
     )
     if changes is not None and standing is not None:
         with choice:
@@ -113,9 +119,9 @@ def preview_and_add(
             new_version_panel(changes)
 
 
-def _free_name(stem: str, catalog: Catalog) -> str:
+def _free_name(snapshot: Snapshot, stem: str, catalog: Catalog) -> str:
     """The suggested name: not that of a catalog of which most tools would be gone."""
-    catalogs, name = page_frame.workspace().catalogs, stem
+    catalogs, name = snapshot.work.catalogs, stem
     ids = {record.name: record.id for record in catalogs.newest()}
     tools = {tool.name for tool in catalog.tools}
     for number in count(2):
@@ -175,9 +181,11 @@ def _places(catalog: Catalog) -> str:
     return listed(map(safe_text.untrusted, files), NAMED, nouns="files")
 
 
-def _add(key: str, sources: Sequence[Source], added: Callable[[str], object]) -> None:
+def _add(
+    work: Workspace, key: str, sources: Sequence[Source], added: Callable[[str], object]
+) -> None:
     """Store and analyse the catalog; the sidebar and the address then show it."""
-    work, name = page_frame.workspace(), st.session_state[f"name_{key}"]
+    name = st.session_state[f"name_{key}"]
     if kept_failure.attempt("upload_error", lambda: work.add(name, sources)):
         added(name.strip())
         page_frame.show(name.strip())

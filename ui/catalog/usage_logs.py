@@ -8,9 +8,9 @@ from toolscope_core.model.tool import canonical_json
 from toolscope_core.store.named_rows import keep_usage_log, list_usage_logs
 from toolscope_core.usage.call_counts import CatalogCallCounts, count_calls, query_rows
 from toolscope_core.usage.trace_formats import read_trace
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.page_service import PageService, Uses
+from ui.shared.services import loaded_queries
 from ui.shared.services.usage_evidence import as_json, call_keys, short_key
+from ui.shared.snapshot import Snapshot
 
 MOST_BYTES = 200_000_000
 
@@ -29,36 +29,33 @@ class UsagePreview:
     counted: int = 0
 
 
-class UsageLogs(PageService):
-    """Reads logs; of each only counts and times are kept, and its requests with consent."""
+def preview(snapshot: Snapshot, content: bytes, name: str) -> UsagePreview:
+    """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""
+    tools = snapshot.catalog.tools
+    trace = read_trace(content, name)
+    rows = query_rows(trace.requests, tools)
+    own = hashlib.sha256(content).hexdigest()
+    logs = list_usage_logs(snapshot.work.store, snapshot.id)
+    known = {key for log in logs if log.key != own for key in call_keys(log.value)}
+    new = [call for call in trace.calls if short_key(call) not in known]
+    return UsagePreview(
+        count_calls(replace(trace, calls=tuple(new)), tools),
+        tuple(rows),
+        trace.unread,
+        frozenset(filter(None, map(short_key, new))),
+        len(trace.calls) - len(new),
+    )
 
-    _queries = Uses(LoadedQueries)
 
-    def preview(self, catalog_id: int, content: bytes, name: str) -> UsagePreview:
-        """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""
-        tools = self._catalogs.open(catalog_id).tools
-        trace = read_trace(content, name)
-        rows = query_rows(trace.requests, tools)
-        own = hashlib.sha256(content).hexdigest()
-        logs = list_usage_logs(self._store, catalog_id)
-        known = {key for log in logs if log.key != own for key in call_keys(log.value)}
-        new = [call for call in trace.calls if short_key(call) not in known]
-        return UsagePreview(
-            count_calls(replace(trace, calls=tuple(new)), tools),
-            tuple(rows),
-            trace.unread,
-            frozenset(filter(None, map(short_key, new))),
-            len(trace.calls) - len(new),
-        )
-
-    def add(self, catalog_id: int, content: bytes, name: str, with_queries: bool = False) -> None:
-        """Keep what a file says; its requests as a query set only where somebody consented
-        (``with_queries``). Raises as ``preview``.
-        """
-        preview = self.preview(catalog_id, content, name)
-        key = hashlib.sha256(content).hexdigest()
-        keep_usage_log(self._store, catalog_id, key, name, as_json(preview.figures, preview.keys))
-        if with_queries and preview.queries:
-            lines = "".join(canonical_json(row) + "\n" for row in preview.queries)
-            queries = f"{name.rpartition('.')[0] or name} requests.jsonl"
-            self._queries.add(catalog_id, lines.encode("utf-8", "backslashreplace"), queries)
+def add(snapshot: Snapshot, content: bytes, name: str, with_queries: bool = False) -> None:
+    """Keep what a file says; its requests as a query set only where somebody consented
+    (``with_queries``). Raises as ``preview``.
+    """
+    seen = preview(snapshot, content, name)
+    key = hashlib.sha256(content).hexdigest()
+    value = as_json(seen.figures, seen.keys)
+    keep_usage_log(snapshot.work.store, snapshot.id, key, name, value)
+    if with_queries and seen.queries:
+        lines = "".join(canonical_json(row) + "\n" for row in seen.queries)
+        queries = f"{name.rpartition('.')[0] or name} requests.jsonl"
+        loaded_queries.add(snapshot, lines.encode("utf-8", "backslashreplace"), queries)

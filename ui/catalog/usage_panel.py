@@ -9,23 +9,25 @@ from toolscope_core.evaluation.example import EXAMPLE_NAME, example_calls
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line, unread_line
-from ui.catalog.usage_logs import MOST_BYTES, UsageLogs, UsagePreview
+from ui.catalog import usage_logs
+from ui.catalog.usage_logs import MOST_BYTES, UsagePreview
 from ui.shared import data_tables, kept_failure, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.queue import PARTS
-from ui.shared.services.usage_evidence import UNUSED_DAYS, UsageEvidence
+from ui.shared.services import settled, usage_evidence
+from ui.shared.services.usage_evidence import UNUSED_DAYS
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import leave_out
 
 SHOWN = 500
 MADE_UP = "made-up calls.jsonl"
 
 
-def usage_panel(catalog_id: int) -> None:
+def usage_panel(snapshot: Snapshot) -> None:
     """The logs that the catalog has, and the form to add one; nothing is stored before the button
     is pressed.
     """
-    usage = page_frame.service(UsageEvidence)
-    logs = usage.logs(catalog_id)
+    logs = usage_evidence.logs(snapshot)
     kept_failure.show("usage_error")
     st.caption(
         "Which tools do agents really call? The log of *serve* or traces of agents say so, and "
@@ -37,21 +39,21 @@ def usage_panel(catalog_id: int) -> None:
         row.markdown(f"**{safe_text.untrusted(log.label)}**, added {log.at[:10]}", width="content")
         row.button(
             "Delete",
-            key=f"delete_usage_{catalog_id}_{log.key[:16]}",
+            key=f"delete_usage_{snapshot.id}_{log.key[:16]}",
             icon=":material/delete:",
             type="tertiary",
-            on_click=usage.delete,
-            args=(catalog_id, log.key),
+            on_click=usage_evidence.delete,
+            args=(snapshot, log.key),
         )
     if logs:
-        _figures(catalog_id)
-    _form(catalog_id, bool(logs))
+        _figures(snapshot)
+    _form(snapshot, bool(logs))
 
 
-def _figures(catalog_id: int) -> None:
+def _figures(snapshot: Snapshot) -> None:
     """What all logs say, by tool, and what to leave out."""
-    figures = page_frame.service(UsageEvidence).figures(catalog_id)
-    tools = page_frame.workspace().catalogs.open(catalog_id).tools
+    figures = usage_evidence.figures(snapshot)
+    tools = snapshot.catalog.tools
     st.write(f"{catalog_count_line(figures)}.")
     ordered = sorted(tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
     data_tables.draw(
@@ -68,8 +70,8 @@ def _figures(catalog_id: int) -> None:
         ],
         "Calls by tool, the most used first",
     )
-    _merges(catalog_id)
-    unused = page_frame.service(UsageEvidence).unused(catalog_id)
+    _merges(snapshot)
+    unused = usage_evidence.unused(snapshot)
     if not unused:
         too_short = figures.days < UNUSED_DAYS
         st.caption(
@@ -96,19 +98,19 @@ def _figures(catalog_id: int) -> None:
             ],
             "Tools that nobody called",
         )
-        leave_out.leave_out_panel(catalog_id, unused, "unused")
-    decision_buttons.notice()
+        leave_out.leave_out_panel(snapshot, unused, "unused")
+    decision_buttons.notice(snapshot)
 
 
-def _merges(catalog_id: int) -> None:
+def _merges(snapshot: Snapshot) -> None:
     """Calls before and after each accepted merge, those that went bad first."""
     try:
-        calls = page_frame.service(UsageEvidence).after_merges(catalog_id)
+        calls = usage_evidence.after_merges(snapshot)
     except JobError:
         return
     if not calls:
         return
-    accepted = page_frame.workspace().settled.clusters(catalog_id, "accepted")
+    accepted = settled.clusters(snapshot, "accepted")
     names = {one.cluster.id: one.cluster.document.name for one in accepted}
     rows = []
     for one in sorted(calls, key=lambda one: (calls[one].corrected_p, names[one])):
@@ -136,7 +138,7 @@ def _sides(merge: str, tool: str, calls: CallsAround) -> dict[str, str]:
     return {"merge": merge, "tool": tool, "bad calls before": before, "bad calls after": after}
 
 
-def _form(catalog_id: int, is_any: bool) -> None:
+def _form(snapshot: Snapshot, is_any: bool) -> None:
     """Add a log; the example offers one of its own while the catalog does not have any."""
     turn = st.session_state.setdefault("usage_turn", 0)
     file = st.file_uploader(
@@ -147,18 +149,18 @@ def _form(catalog_id: int, is_any: bool) -> None:
         key=f"usage_{turn}",
     )
     if file is None:
-        if page_frame.current().name == EXAMPLE_NAME and not is_any:
+        if snapshot.record.name == EXAMPLE_NAME and not is_any:
             st.button(
                 "Add an example log",
                 key="add_example_log",
                 on_click=_add,
-                args=(catalog_id, turn, example_calls(date.today()), MADE_UP, False),
+                args=(snapshot, turn, example_calls(date.today()), MADE_UP, False),
                 help="Made-up calls of the tools of the example, on the 30 days before today and "
                 "the 14 after it: accept merges today, and see here which of them went bad.",
             )
         return
     try:
-        preview = page_frame.service(UsageLogs).preview(catalog_id, file.getvalue(), file.name)
+        preview = usage_logs.preview(snapshot, file.getvalue(), file.name)
     except ConfigError as error:
         safe_text.show_error(error)
         return
@@ -178,7 +180,7 @@ def _form(catalog_id: int, is_any: bool) -> None:
         icon=":material/add:",
         key=f"add_usage_{turn}",
         on_click=_add,
-        args=(catalog_id, turn, file.getvalue(), file.name, with_queries),
+        args=(snapshot, turn, file.getvalue(), file.name, with_queries),
     )
 
 
@@ -193,9 +195,8 @@ def _strange(preview: UsagePreview) -> None:
         st.caption(f"{quantity(preview.counted, 'call')} of it in logs that are here already.")
 
 
-def _add(catalog_id: int, turn: int, content: bytes, name: str, with_queries: bool) -> None:
-    usage = page_frame.service(UsageLogs)
+def _add(snapshot: Snapshot, turn: int, content: bytes, name: str, with_queries: bool) -> None:
     if kept_failure.attempt(
-        "usage_error", lambda: usage.add(catalog_id, content, name, with_queries)
+        "usage_error", lambda: usage_logs.add(snapshot, content, name, with_queries)
     ):
         st.session_state["usage_turn"] = turn + 1

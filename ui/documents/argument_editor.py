@@ -57,11 +57,11 @@ def argument_editor(
     key = f"map_{form_key}_{tool_key(chosen)}_{digest(targets)[:6]}"
     rows, constants = _table(key, tools[chosen], alphas[chosen], targets)
     try:
-        given = given_by(tools[chosen], before, rows, constants)
+        changes = given_by(tools[chosen], before, rows, constants)
     except DecisionError as error:
         return (str(error),)
-    if given:
-        typed[chosen] = given
+    if changes:
+        typed[chosen] = changes
     else:
         typed.pop(chosen, None)
     return ()
@@ -121,15 +121,15 @@ def given_by(
         if values:
             table = [[value_of(old, kinds[row.argument]), new] for old, new in values.items()]
             moves[row.argument]["values"] = table
-    given: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     if moves:
-        given["moves"] = moves
+        changes["moves"] = moves
     if dropped:
-        given["dropped"] = dropped
+        changes["dropped"] = dropped
     always = _object(constants, "what is always sent")
     if canonical_json(always) != canonical_json(dict(generated.constants)):
-        given["constants"] = always
-    return given
+        changes["constants"] = always
+    return changes
 
 
 def reachable(

@@ -9,21 +9,23 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import quantity
 from ui.documents import document_form
-from ui.shared import page_frame, safe_text
-from ui.shared.tools.catalog_tables import CatalogTables
+from ui.shared import safe_text
+from ui.shared.services import review
+from ui.shared.snapshot import Snapshot
+from ui.shared.tools import catalog_tables
 
 MAX_OPTIONS = 500
 
 
-def field_key(catalog_id: int, cluster: Cluster) -> str:
+def field_key(snapshot: Snapshot, cluster: Cluster) -> str:
     """What the fields of a document are kept under; it changes with the cluster."""
-    return f"{catalog_id}_{cluster.id}_{cluster.version[:8]}"
+    return f"{snapshot.id}_{cluster.id}_{cluster.version[:8]}"
 
 
-def chosen_merge(catalog_id: int, clusters: Mapping[str, Cluster]) -> Cluster:
+def chosen_merge(snapshot: Snapshot, clusters: Mapping[str, Cluster]) -> Cluster:
     """The merge that the address or the box names; ``clusters`` are those to choose from, by id."""
     unsaved = {
-        key for key, one in clusters.items() if document_form.is_unsaved(field_key(catalog_id, one))
+        key for key, one in clusters.items() if document_form.is_unsaved(field_key(snapshot, one))
     }
 
     def label(cluster_id: str) -> str:
@@ -44,15 +46,14 @@ def chosen_merge(catalog_id: int, clusters: Mapping[str, Cluster]) -> Cluster:
     return cluster
 
 
-def chosen_tool(catalog_id: int) -> Cluster:
+def chosen_tool(snapshot: Snapshot) -> Cluster:
     """The tool that the address or the box names, as a cluster of one; stops the page where none
     matches the search.
     """
-    work, key = page_frame.workspace(), st.query_params.get("single", "")
-    linked = work.catalogs.named(catalog_id, key)
+    linked = snapshot.named(st.query_params.get("single", ""))
     bar = st.container(horizontal=True)
     find = bar.text_input("Search", type="search", key="find_tool")
-    ids = [row.id for row in work.service(CatalogTables).tools(catalog_id, find)][:MAX_OPTIONS]
+    ids = [row.id for row in catalog_tables.tools(snapshot, find)][:MAX_OPTIONS]
     if linked and linked not in ids:
         ids.insert(0, linked)
     if not ids:
@@ -61,14 +62,14 @@ def chosen_tool(catalog_id: int) -> Cluster:
     if linked:
         st.session_state["tool_to_edit"] = linked
     chosen = bar.selectbox("Tool", ids, key="tool_to_edit", on_change=_pick_tool)
-    applied = work.review.plan(catalog_id).applied
+    applied = snapshot.plan.applied
     home = next((c for c in applied if chosen in c.members), None)
     if home is not None:
         st.info(
             f"This tool is part of the accepted merge {safe_text.untrusted(home.document.name)}, "
             "whose document agents see. The one below is used if that merge is undone."
         )
-    return work.review.alone(catalog_id, chosen)
+    return review.alone(snapshot, chosen)
 
 
 def _pick() -> None:

@@ -8,17 +8,22 @@ import streamlit as st
 
 from toolscope_core.llm.document_answers import Written
 from toolscope_core.model.cluster import Cluster, Document
-from ui.documents import argument_editor, document_choice, try_it
+from ui.documents import (
+    argument_editor,
+    document_choice,
+    edited_documents,
+    try_it,
+    written_documents,
+)
 from ui.documents.document_checks import document_checks
 from ui.documents.document_form import Form
 from ui.documents.drafts import Draft
-from ui.documents.edited_documents import Documents
 from ui.documents.try_it import signature
-from ui.documents.written_documents import WrittenDocuments
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import argument_panel, cluster_card, decision_buttons, decision_trail
 from ui.shared.cards.cards import Card, sources_in_words
 from ui.shared.models import ask_panel
+from ui.shared.snapshot import Snapshot
 
 NAMES = {
     "name": "name",
@@ -28,33 +33,33 @@ NAMES = {
 }
 
 
-def document_panel(catalog_id: int, cluster: Cluster, is_merge: bool) -> None:
+def document_panel(snapshot: Snapshot, cluster: Cluster, is_merge: bool) -> None:
     """The document of a merge, or of a single tool (a cluster of one)."""
-    draft = page_frame.service(Documents).draft(catalog_id, cluster)
-    form = Form(document_choice.field_key(catalog_id, cluster), draft)
+    draft = edited_documents.draft_of(snapshot, cluster)
+    form = Form(document_choice.field_key(snapshot, cluster), draft)
     left, effect = st.columns(2, gap="large")
     with left:
-        edited, card, problems = _fields(catalog_id, cluster, form)
+        edited, card, problems = _fields(snapshot, cluster, form)
     with effect:
         cluster_card.effect(card, cluster)
         checks(card)
         for problem in problems:
             st.error(safe_text.untrusted(problem), icon=":material/error:")
-        _buttons(catalog_id, cluster, form, edited, is_merge, bool(problems))
+        _buttons(snapshot, cluster, form, edited, is_merge, bool(problems))
         differences(card, form.suffix)
         argument_panel.arguments(card)
         st.markdown("**As a call**")
         st.code(signature(edited.document), language=None, wrap_lines=True)
         try_it.try_it(card, form.suffix)
-        document_versions(catalog_id, cluster, form.discard)
-    suggestion_panel(catalog_id, cluster, draft)
+        document_versions(snapshot, cluster, form.discard)
+    suggestion_panel(snapshot, cluster, draft)
     with st.expander("JSON Schema as exported"):
         st.code(json.dumps(edited.document.schema, indent=2, ensure_ascii=False), language="json")
 
 
-def document_versions(catalog_id: int, cluster: Cluster, then: Callable[[], None]) -> None:
+def document_versions(snapshot: Snapshot, cluster: Cluster, then: Callable[[], None]) -> None:
     """Draw the versions, newest first; ``then`` discards unsaved text after one is restored."""
-    versions = page_frame.service(Documents).versions(catalog_id, cluster)
+    versions = edited_documents.versions(snapshot, cluster)
     if not versions:
         return
     with st.expander(f"Earlier versions ({len(versions):,})", icon=":material/history:"):
@@ -72,6 +77,7 @@ def document_versions(catalog_id: int, cluster: Cluster, then: Callable[[], None
                     help="This is the current document." if same else None,
                     on_click=save,
                     args=(
+                        snapshot,
                         cluster,
                         version.draft,
                         f"Restored the document of {document.name}",
@@ -83,13 +89,13 @@ def document_versions(catalog_id: int, cluster: Cluster, then: Callable[[], None
             )
 
 
-def suggestion_panel(catalog_id: int, cluster: Cluster, draft: Draft) -> None:
+def suggestion_panel(snapshot: Snapshot, cluster: Cluster, draft: Draft) -> None:
     """The wording that the model suggests for the cluster, and the panel to ask for one."""
-    written = page_frame.service(WrittenDocuments).of(catalog_id, cluster)
+    written = written_documents.of(snapshot, cluster)
     if written is not None:
-        _offer(cluster, draft, written)
+        _offer(snapshot, cluster, draft, written)
     ask_panel.ask_box(
-        catalog_id,
+        snapshot,
         "documents",
         "Suggest wording with a model",
         "Suggest for all documents",
@@ -129,42 +135,51 @@ def differences(card: Card, key: str) -> None:
 
 
 def save(
-    cluster: Cluster, draft: Draft, message: str, then: Callable[[], None] | None = None
+    snapshot: Snapshot,
+    cluster: Cluster,
+    draft: Draft,
+    message: str,
+    then: Callable[[], None] | None = None,
 ) -> None:
     """Store an edited document, and say so with ``message``; on success call ``then``, which
     discards the unsaved text.
     """
-    documents, catalog_id = page_frame.service(Documents), page_frame.current().id
     decision_buttons.record(
-        lambda: documents.edit(catalog_id, cluster, draft, page_frame.reviewer()), message, then
+        lambda: edited_documents.edit(snapshot, cluster, draft, page_frame.reviewer()),
+        message,
+        then,
     )
 
 
-def _fields(catalog_id: int, cluster: Cluster, form: Form) -> tuple[Draft, Card, Sequence[str]]:
+def _fields(snapshot: Snapshot, cluster: Cluster, form: Form) -> tuple[Draft, Card, Sequence[str]]:
     """Draws the fields; the edited document, its card and its problems."""
-    documents = page_frame.service(Documents)
     typed = argument_editor.typed_maps(form.suffix, form.draft.maps)
-    tools = page_frame.analysis().catalog.by_id
+    tools = snapshot.analysis.catalog.by_id
     edited, problems = form.show(sources_in_words(cluster, tools))
     edited = replace(edited, maps=dict(typed))
-    card = documents.preview(catalog_id, cluster, edited)
+    card = edited_documents.preview(snapshot, cluster, edited)
     if len(cluster.members) > 1 and edited.document.schema is not None:
         bare = replace(edited, maps={})
-        generated = documents.preview(catalog_id, cluster, bare) if typed else card
+        generated = edited_documents.preview(snapshot, cluster, bare) if typed else card
         with st.expander("Argument maps: what each old argument becomes"):
             arguments = generated.cluster.arguments
             problems += argument_editor.argument_editor(form.suffix, card, arguments, typed)
     if typed != edited.maps:
         edited = replace(edited, maps=dict(typed))
-        card = documents.preview(catalog_id, cluster, edited)
-    problems += documents.problems(catalog_id, cluster, edited.document)
+        card = edited_documents.preview(snapshot, cluster, edited)
+    problems += edited_documents.problems(snapshot, cluster, edited.document)
     return edited, card, problems
 
 
 def _buttons(
-    catalog_id: int, cluster: Cluster, form: Form, edited: Draft, is_merge: bool, is_invalid: bool
+    snapshot: Snapshot,
+    cluster: Cluster,
+    form: Form,
+    edited: Draft,
+    is_merge: bool,
+    is_invalid: bool,
 ) -> None:
-    start = page_frame.service(Documents).synthesised(catalog_id, cluster)
+    start = edited_documents.synthesised(snapshot, cluster)
     has_new_maps = edited.maps != form.draft.maps
     with st.container(horizontal=True):
         st.button(
@@ -173,7 +188,13 @@ def _buttons(
             type="primary",
             disabled=is_invalid or not (edited.document != cluster.document or has_new_maps),
             on_click=save,
-            args=(cluster, edited, f"Saved the document of {edited.document.name}", form.discard),
+            args=(
+                snapshot,
+                cluster,
+                edited,
+                f"Saved the document of {edited.document.name}",
+                form.discard,
+            ),
         )
         st.button(
             "Discard changes",
@@ -187,13 +208,19 @@ def _buttons(
             key=f"reset_{form.suffix}",
             disabled=start.document == cluster.document and not form.draft.maps,
             on_click=save,
-            args=(cluster, start, _reset_in_words(cluster.document, start.document), form.discard),
+            args=(
+                snapshot,
+                cluster,
+                start,
+                _reset_in_words(cluster.document, start.document),
+                form.discard,
+            ),
         )
         if is_merge:
             page_frame.page_link("review", "Open in Review", cluster=cluster.id)
 
 
-def _offer(cluster: Cluster, draft: Draft, written: Written) -> None:
+def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, written: Written) -> None:
     """The difference, the problems with it, and the button to accept it."""
     with st.container(border=True):
         st.markdown(f"**Suggested by {safe_text.untrusted(written.judge)}**")
@@ -222,6 +249,7 @@ def _offer(cluster: Cluster, draft: Draft, written: Written) -> None:
             help="Stores it as your edit, which can be undone.",
             on_click=save,
             args=(
+                snapshot,
                 cluster,
                 replace(draft, document=written.document),
                 f"Saved the document of {written.document.name}",

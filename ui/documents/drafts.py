@@ -157,7 +157,7 @@ def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
     if document.schema is not None:
         edited.update(schema=document.schema, renames=dict(draft.renames))
     tools = analysis.catalog.by_id
-    edited["maps"] = {tools[one].fingerprint: given for one, given in draft.maps.items()}
+    edited["maps"] = {tools[one].fingerprint: changes for one, changes in draft.maps.items()}
     group = Group(
         cluster.members,
         cluster.weakest_edge,

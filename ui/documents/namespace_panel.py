@@ -7,12 +7,14 @@ import streamlit as st
 from toolscope_core.llm.tasks.namespace_prompt import MOST_TOOLS
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import digest
+from ui.documents import namespace_views
 from ui.documents.choice_panel import show_violations
-from ui.documents.namespace_views import Namespaces, NamespaceView
+from ui.documents.namespace_views import NamespaceView
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.models import ask_panel
-from ui.shared.services.findable_tools import FindableTools
+from ui.shared.services import findable_tools
+from ui.shared.snapshot import Snapshot
 
 ABOUT = (
     "OpenAI's tool search shows a model the name and description of each namespace first, and "
@@ -22,23 +24,20 @@ NOW, MODEL = "as it stands", "by the model"
 SUGGESTED = "found, by the model"
 
 
-def namespace_panel(catalog_id: int) -> None:
+def namespace_panel(snapshot: Snapshot) -> None:
     """All namespaces, and the form for the chosen one."""
     st.caption(ABOUT)
-    decision_buttons.notice()
-    work = page_frame.service(Namespaces)
-    views = {view.server: view for view in work.views(catalog_id)}
+    decision_buttons.notice(snapshot)
+    views = {view.server: view for view in namespace_views.views(snapshot)}
     if not views:
         st.info("The tools of this catalog name no servers.", icon=":material/dns:")
         return
     if not all(view.is_measured for view in views.values()):
         page_frame.job_started_once(
-            page_frame.service(FindableTools),
-            catalog_id,
+            snapshot.job(findable_tools.KIND),
+            lambda: findable_tools.start(snapshot, "", namespace_views.texts_to_measure(snapshot)),
             "Searching for every tool by its namespace.",
             "retry_namespaces",
-            "",
-            work.texts_to_measure(catalog_id),
         )
     suggested = [SUGGESTED] if any(one.suggested for one in views.values()) else []
     percent = st.column_config.NumberColumn(format="%d %%")
@@ -66,9 +65,9 @@ def namespace_panel(catalog_id: int) -> None:
         "is known, returns them; before, with what the server says of itself."
     )
     server = st.selectbox("Namespace", list(views), key="namespace")
-    _form(catalog_id, views[server])
+    _form(snapshot, views[server])
     ask_panel.ask_box(
-        catalog_id,
+        snapshot,
         "namespaces",
         "Suggest descriptions with a model",
         "Suggest descriptions",
@@ -77,8 +76,7 @@ def namespace_panel(catalog_id: int) -> None:
     )
 
 
-def _form(catalog_id: int, view: NamespaceView) -> None:
-    work = page_frame.service(Namespaces)
+def _form(snapshot: Snapshot, view: NamespaceView) -> None:
     suffix = digest(view.server, view.description)[:8]
     start, starts = NOW, {NOW: view.description, MODEL: view.suggested}
     if view.suggested:
@@ -87,7 +85,7 @@ def _form(catalog_id: int, view: NamespaceView) -> None:
         )
     at = digest(view.server, starts[start])[:8]
     text = st.text_area("Description", starts[start], key=f"namespace_{at}", height=120)
-    show_violations(work.violations(catalog_id, view.server, text))
+    show_violations(namespace_views.violations(snapshot, view.server, text))
     bar = st.container(horizontal=True)
     for label, wanted, is_off in (
         ("Save", text, text.strip() == view.description or not text.strip()),
@@ -96,7 +94,7 @@ def _form(catalog_id: int, view: NamespaceView) -> None:
         with bar:
             decision_buttons.record_button(
                 label,
-                partial(_describe, catalog_id, view.server, wanted),
+                partial(_describe, snapshot, view.server, wanted),
                 f"Described: {view.server}",
                 key=f"{label}_{suffix}",
                 type="primary" if wanted else "secondary",
@@ -104,5 +102,5 @@ def _form(catalog_id: int, view: NamespaceView) -> None:
             )
 
 
-def _describe(catalog_id: int, server: str, text: str) -> Decision:
-    return page_frame.service(Namespaces).describe(catalog_id, server, text, page_frame.reviewer())
+def _describe(snapshot: Snapshot, server: str, text: str) -> Decision:
+    return namespace_views.describe(snapshot, server, text, page_frame.reviewer())

@@ -9,14 +9,17 @@ from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair
+from ui.documents import siblings
 from ui.documents.choice_panel import chosen_key, show_violations
-from ui.documents.siblings import Siblings, SiblingsCard
+from ui.documents.siblings import SiblingsCard
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.change_effect_panel import rewrite_effect
 from ui.shared.cards.cluster_card import size_badge
 from ui.shared.models import ask_panel
 from ui.shared.pairs.pair_panel import pair_link
+from ui.shared.services import review
+from ui.shared.snapshot import Snapshot
 
 WAITING, EDITED, ALL = "waiting", "edited", "all"
 NOW = "as they are"
@@ -29,11 +32,10 @@ ABOUT = (
 )
 
 
-def siblings_panel(catalog_id: int) -> None:
+def siblings_panel(snapshot: Snapshot) -> None:
     """The list of pairs, the chosen one with what its new descriptions do, and the buttons."""
     st.caption(ABOUT)
-    decision_buttons.notice()
-    work = page_frame.service(Siblings)
+    decision_buttons.notice(snapshot)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     least = bar.slider(
         "Similarity at least", LEAST, 0.95, COLLIDE, 0.05, key="siblings_least", width=200
@@ -41,18 +43,18 @@ def siblings_panel(catalog_id: int) -> None:
     shown = bar.segmented_control(
         "Show", [WAITING, EDITED, ALL], default=WAITING, required=True, key="siblings_shown"
     )
-    pairs, edited = work.pairs(catalog_id, least), work.edited(catalog_id)
+    pairs, edited = siblings.pairs(snapshot, least), siblings.edited(snapshot)
     kept = [one for one in pairs if shown in (ALL, _state(one, edited))]
     waiting = sum(_state(one, edited) == WAITING for one in pairs)
     if kept:
-        _chosen(catalog_id, kept, bar)
+        _chosen(snapshot, kept, bar)
     else:
         st.info("No pair is left here.", icon=":material/check_circle:")
     st.caption(f"{waiting:,} of {quantity(len(pairs), 'pair')} wait, {len(kept):,} shown.")
     if waiting:
-        _accept_winning(catalog_id, least)
+        _accept_winning(snapshot, least)
     ask_panel.ask_box(
-        catalog_id,
+        snapshot,
         "siblings",
         "Suggest descriptions with a model",
         "Suggest descriptions",
@@ -61,22 +63,22 @@ def siblings_panel(catalog_id: int) -> None:
     )
 
 
-def _accept_winning(catalog_id: int, least: float) -> None:
+def _accept_winning(snapshot: Snapshot, least: float) -> None:
     st.button(
         "Save all that win",
         key="save_winning",
         icon=":material/done_all:",
         on_click=_save_winning,
-        args=(catalog_id, least),
+        args=(snapshot, least),
         help="The first rewrite of each pair that wins a request and loses none, that brings the "
         "right tool nearer on requests it was not chosen on, and has no warning. One undo takes "
         "all back.",
     )
 
 
-def _save_winning(catalog_id: int, least: float) -> None:
-    if texts := page_frame.service(Siblings).winning(catalog_id, least):
-        _save(catalog_id, texts, "")
+def _save_winning(snapshot: Snapshot, least: float) -> None:
+    if texts := siblings.winning(snapshot, least):
+        _save(snapshot, texts, "")
     else:
         text = "No rewrite wins. Add a query set to measure more, or edit pair by pair."
         st.session_state["notice"] = (False, text)
@@ -87,20 +89,20 @@ def _state(one: SiblingPair, edited: frozenset[str]) -> str:
 
 
 def _chosen(
-    catalog_id: int, pairs: Sequence[SiblingPair], bar: st.delta_generator.DeltaGenerator
+    snapshot: Snapshot, pairs: Sequence[SiblingPair], bar: st.delta_generator.DeltaGenerator
 ) -> None:
     by_key = {pair_key(one.pair): one for one in pairs}
-    names = page_frame.analysis().catalog.by_id
+    names = snapshot.analysis.catalog.by_id
     labels = {
         key: f"{names[one.pair.left].name} and {names[one.pair.right].name} ({one.similarity:.2f})"
         for key, one in by_key.items()
     }
     chosen, onward = chosen_key(bar, "Pair", labels, AT)
-    card = page_frame.service(Siblings).card(catalog_id, by_key[chosen])
-    _card(catalog_id, card, onward, len(pairs))
+    card = siblings.card(snapshot, by_key[chosen])
+    _card(snapshot, card, onward, len(pairs))
 
 
-def _card(catalog_id: int, card: SiblingsCard, onward: str, pairs: int) -> None:
+def _card(snapshot: Snapshot, card: SiblingsCard, onward: str, pairs: int) -> None:
     starts = {NOW: card.standing}
     starts |= {one.rewrite.way: one.rewrite.descriptions for one in card.rewrites}
     winning = [one.rewrite.way for one in card.rewrites if one.wins]
@@ -109,7 +111,7 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str, pairs: int) -> None:
     line = st.container(horizontal=True, vertical_alignment="center")
     line.markdown(_why(card.siblings))
     with line:
-        pair_link(pair_key(card.siblings.pair))
+        pair_link(snapshot, pair_key(card.siblings.pair))
     start = st.segmented_control(
         "Start from", list(starts), default=start_at, required=True, key=f"start_{suffix}"
     )
@@ -119,15 +121,14 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str, pairs: int) -> None:
     for column, tool in zip(st.columns(2, gap="large"), card.tools, strict=True):
         with column:
             texts[tool.id] = _field(tool, starts[start], f"{suffix}_{start}")
-    work = page_frame.service(Siblings)
-    violations = work.violations(catalog_id, texts)
+    violations = siblings.violations(snapshot, texts)
     for tool in card.tools:
         show_violations(violations[tool.id], tool.name)
-    size_badge(page_frame.workspace().catalogs.described(catalog_id, texts))
+    size_badge(snapshot.described(texts))
     if any(texts[tool.id] != tool.description for tool in card.tools):
-        similarity = work.similarity(catalog_id, texts)
+        similarity = siblings.similarity(snapshot, texts)
         st.markdown(f"Similarity **{card.siblings.similarity:.2f} → {similarity:.2f}**.")
-        rewrite_effect(catalog_id, card.siblings.pair, texts, pairs)
+        rewrite_effect(snapshot, card.siblings.pair, texts, pairs)
     with st.container(horizontal=True):
         st.button(
             "Save both",
@@ -136,13 +137,11 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str, pairs: int) -> None:
             icon=":material/check:",
             disabled=texts == dict(card.standing),
             on_click=_save,
-            args=(catalog_id, texts, onward),
+            args=(snapshot, texts, onward),
             help="Each is an edit of its tool: it leaves with the export, and can be undone.",
         )
         st.button("Skip", key=f"skip_{suffix}", on_click=_go, args=(onward,))
-        decision_buttons.undo_button(
-            page_frame.workspace().review.standing(catalog_id), by_key=False
-        )
+        decision_buttons.undo_button(snapshot, review.standing(snapshot), by_key=False)
 
 
 def _why(one: SiblingPair) -> str:
@@ -169,10 +168,9 @@ def _go(onward: str) -> None:
     st.session_state[AT] = onward
 
 
-def _save(catalog_id: int, texts: Mapping[str, str], onward: str) -> None:
-    work = page_frame.service(Siblings)
+def _save(snapshot: Snapshot, texts: Mapping[str, str], onward: str) -> None:
     decision_buttons.record(
-        lambda: work.save(catalog_id, texts, page_frame.reviewer()),
+        lambda: siblings.save(snapshot, texts, page_frame.reviewer()),
         "Saved the descriptions",
         lambda: _go(onward),
         as_batch=True,

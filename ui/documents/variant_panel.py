@@ -16,7 +16,9 @@ from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.cluster_card import size_badge
 from ui.shared.models import ask_panel
-from ui.shared.services.reviewed_variants import NONE, WHOLE, Variants, VariantView
+from ui.shared.services import review, reviewed_variants
+from ui.shared.services.reviewed_variants import NONE, WHOLE, VariantView
+from ui.shared.snapshot import Snapshot
 
 SHOWS = ("waiting", "with warnings", "accepted", "edited", "rejected")
 STANDS = "as it stands"
@@ -27,26 +29,26 @@ ABOUT = (
 )
 
 
-def variant_panel(catalog_id: int) -> None:
+def variant_panel(snapshot: Snapshot) -> None:
     """The form to load a file, and the review of the variants that the catalog has."""
     st.caption(ABOUT)
-    views = page_frame.service(Variants).views(catalog_id)
+    views = reviewed_variants.views(snapshot)
     with st.expander("Load variants", expanded=not views, icon=":material/upload_file:"):
-        _form(catalog_id)
+        _form(snapshot)
     ask_panel.ask_box(
-        catalog_id,
+        snapshot,
         "variants",
         "Write variants with a model",
         "Write variants of all tools",
         "Stored by what a tool says: one that changes is asked about again.",
     )
-    decision_buttons.notice()
+    decision_buttons.notice(snapshot)
     if views:
-        _summary(catalog_id, views)
-        _review(catalog_id, views)
+        _summary(snapshot, views)
+        _review(snapshot, views)
 
 
-def _form(catalog_id: int) -> None:
+def _form(snapshot: Snapshot) -> None:
     turn = st.session_state.setdefault("variants_turn", 0)
     file = st.file_uploader(
         "JSON Lines with `tool` (an id or a name), `expanded` and `questions`, as the command "
@@ -56,9 +58,9 @@ def _form(catalog_id: int) -> None:
     )
     if file is None:
         return
-    work, content = page_frame.service(Variants), file.getvalue()
+    content = file.getvalue()
     try:
-        loaded = work.preview(catalog_id, content, file.name)
+        loaded = reviewed_variants.preview(snapshot, content, file.name)
     except ToolScopeError as error:
         safe_text.show_error(error)
         return
@@ -67,7 +69,7 @@ def _form(catalog_id: int) -> None:
         st.warning(f"Not tools of this catalog, left out: {names}.", icon=":material/help:")
 
     def add() -> None:
-        work.add(catalog_id, content, file.name)
+        reviewed_variants.add(snapshot, content, file.name)
         st.session_state["variants_turn"] = turn + 1
 
     st.button(
@@ -78,7 +80,7 @@ def _form(catalog_id: int) -> None:
     )
 
 
-def _summary(catalog_id: int, views: Sequence[VariantView]) -> None:
+def _summary(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
     """Counts, and the button that accepts what loses no request."""
     count = Counter[str](view.state for view in views)
     clean = sum(view.state == "waiting" and not view.violations for view in views)
@@ -88,11 +90,10 @@ def _summary(catalog_id: int, views: Sequence[VariantView]) -> None:
     bar.markdown(f"{quantity(len(views), 'variant')}: {', '.join(parts)}.")
     if not clean:
         return
-    variants = page_frame.service(Variants)
     with bar:
         decision_buttons.record_button(
             "Accept those that lose no request",
-            lambda: variants.accept_measured(catalog_id, page_frame.reviewer()),
+            lambda: reviewed_variants.accept_measured(page_frame.snapshot(), page_frame.reviewer()),
             "Accepted the variants that lose no request",
             key="measured_variants",
             icon=":material/done_all:",
@@ -103,7 +104,7 @@ def _summary(catalog_id: int, views: Sequence[VariantView]) -> None:
         )
 
 
-def _review(catalog_id: int, views: Sequence[VariantView]) -> None:
+def _review(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
     """One variant beside its tool, and the buttons that decide on it."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     show = bar.segmented_control("Show", SHOWS, key="variants_shown", default=None)
@@ -120,12 +121,12 @@ def _review(catalog_id: int, views: Sequence[VariantView]) -> None:
     order = sorted(kept, key=lambda one: kept[one].state != "waiting")
     labels = {one: f"{one} ({kept[one].state})" for one in order}
     chosen, onward = chosen_key(bar, "Tool", labels, "variant_tool")
-    _card(catalog_id, kept[chosen], onward)
+    _card(snapshot, kept[chosen], onward)
 
 
-def _card(catalog_id: int, view: VariantView, onward: str) -> None:
+def _card(snapshot: Snapshot, view: VariantView, onward: str) -> None:
     shown = view.standing if view.standing is not None and view.standing.is_there else view.offer
-    rewrites = page_frame.service(Variants).rewrites(catalog_id, view.tool.id, view.offer.expanded)
+    rewrites = reviewed_variants.rewrites(snapshot, view.tool.id, view.offer.expanded)
     starts = {} if shown == view.offer else {STANDS: shown.expanded}
     starts |= {one.rewrite.way: one.rewrite.descriptions[view.tool.id] for one in rewrites}
     starts[WHOLE] = view.offer.expanded
@@ -151,7 +152,7 @@ def _card(catalog_id: int, view: VariantView, onward: str) -> None:
         expanded = st.text_area(
             "Expanded description", starts[start], key=f"expanded_{suffix}_{start}", height=150
         ).strip()
-        _as_edited(catalog_id, view.tool, expanded, [*starts.values()])
+        _as_edited(snapshot, view.tool, expanded, [*starts.values()])
         st.markdown("**Questions**")
         questions = [
             text
@@ -160,7 +161,7 @@ def _card(catalog_id: int, view: VariantView, onward: str) -> None:
         ]
         edited = replace(shown, expanded=expanded, questions=tuple(questions))
         texts = {view.tool.id: edited.expanded}
-        size_badge(page_frame.workspace().catalogs.described(catalog_id, texts))
+        size_badge(snapshot.described(texts))
         with st.container(horizontal=True):
             for label, icon, wanted, is_off in (
                 ("Accept", "check", edited, not edited.is_there or edited == view.standing),
@@ -168,7 +169,7 @@ def _card(catalog_id: int, view: VariantView, onward: str) -> None:
             ):
                 decision_buttons.record_button(
                     label,
-                    partial(_decide, catalog_id, {view.tool.id: wanted}),
+                    partial(_decide, snapshot, {view.tool.id: wanted}),
                     f"{label}ed: the variant of {view.tool.id}",
                     partial(st.session_state.__setitem__, "variant_tool", onward),
                     key=f"{label.lower()}_{suffix}",
@@ -176,15 +177,13 @@ def _card(catalog_id: int, view: VariantView, onward: str) -> None:
                     icon=f":material/{icon}:",
                     disabled=is_off,
                 )
-            decision_buttons.undo_button(
-                page_frame.workspace().review.standing(catalog_id), by_key=False
-            )
+            decision_buttons.undo_button(snapshot, review.standing(snapshot), by_key=False)
 
 
-def _as_edited(catalog_id: int, tool: Tool, text: str, offered: Sequence[str]) -> None:
+def _as_edited(snapshot: Snapshot, tool: Tool, text: str, offered: Sequence[str]) -> None:
     """What a text does to requests that is none of those to start from."""
     if text and text not in (*offered, tool.description):
-        edited = page_frame.service(Variants).rewrites(catalog_id, tool.id, text)[-1]
+        edited = reviewed_variants.rewrites(snapshot, tool.id, text)[-1]
         st.caption(f"As edited: {edited.in_words}.")
 
 
@@ -196,5 +195,5 @@ def _question(question: str, key: str) -> str:
     return text.strip() if is_kept else ""
 
 
-def _decide(catalog_id: int, wanted: Mapping[str, Augmentation]) -> Decision:
-    return page_frame.service(Variants).decide(catalog_id, wanted, page_frame.reviewer())
+def _decide(snapshot: Snapshot, wanted: Mapping[str, Augmentation]) -> Decision:
+    return reviewed_variants.decide(snapshot, wanted, page_frame.reviewer())

@@ -9,27 +9,20 @@ from toolscope_core.llm.document_answers import (
 from toolscope_core.llm.merge_questions import wary_of
 from toolscope_core.llm.run_configuration import stored_answers
 from toolscope_core.model.cluster import Cluster
-from ui.shared.services.judging import Judging
-from ui.shared.services.page_service import PageService, Uses
+from ui.shared.services import judging
+from ui.shared.snapshot import Snapshot
 
 
-class WrittenDocuments(PageService):
-    """What the newest model that was asked for words has said: offered, and never applied by
-    itself. A person takes it with an edit.
-    """
-
-    _judging = Uses(Judging)
-
-    def of(self, catalog_id: int, cluster: Cluster) -> Written | None:
-        """Its words for a cluster as it stands, if any."""
-        analysis = self._analyses.required(catalog_id)
-        run = self._judging.newest(catalog_id, "documents", analysis)
-        if run is None:
-            return None
-        asker = stored_answers(run.configuration, self._work.ledger)
-        answer = ask_for_documents(analysis.catalog, [cluster], asker).get(cluster.members)
-        if answer is None or answer.value is None:
-            return None
-        catalog = analysis.catalog
-        around = surroundings_of(catalog, cluster.members, wary_of(catalog))
-        return written_for(analysis, cluster, asker.name, answer.value, around)
+def of(snapshot: Snapshot, cluster: Cluster) -> Written | None:
+    """Its words for a cluster as it stands, if any."""
+    analysis = snapshot.analysis
+    run = judging.newest(snapshot, "documents", analysis)
+    if run is None:
+        return None
+    asker = stored_answers(run.configuration, snapshot.work.ledger)
+    answer = ask_for_documents(analysis.catalog, [cluster], asker).get(cluster.members)
+    if answer is None or answer.value is None:
+        return None
+    catalog = analysis.catalog
+    around = surroundings_of(catalog, cluster.members, wary_of(catalog))
+    return written_for(analysis, cluster, asker.name, answer.value, around)

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from toolscope_core import __version__
@@ -35,14 +36,15 @@ from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.store.experiment_rows import keep_result, open_experiment
-from ui.evaluation.evaluations import SYNTHETIC, Evaluations
+from ui.evaluation import evaluations
+from ui.evaluation.evaluations import SYNTHETIC
 from ui.evaluation.measured_sides import POLICIES
+from ui.shared.kept import kept_under
+from ui.shared.services import exports, live_servers, model_runs, searches
 from ui.shared.services.experiments import ORIGINAL
-from ui.shared.services.exports import Exports
-from ui.shared.services.live_servers import LiveServers
-from ui.shared.services.model_runs import ModelRuns, RunAccess
-from ui.shared.services.page_service import PageService, Uses
-from ui.shared.services.searches import Searches
+from ui.shared.services.model_runs import RunAccess
+from ui.shared.services.workspace import Workspace
+from ui.shared.snapshot import Snapshot
 
 AGENT: RunKind = "agent"
 """The kind of the job, the run and the experiment."""
@@ -62,129 +64,120 @@ class WantedRun:
     config: AgentConfig = field(default_factory=AgentConfig)
 
 
-class AgentRuns(PageService):
-    """Agent runs on analysed catalogs; servers are started by ``start`` alone."""
+def query_sets(snapshot: Snapshot) -> tuple[str, ...]:
+    """The names of the query sets with gold tools."""
+    return tuple(one for one in evaluations.query_sets(snapshot) if one != SYNTHETIC)
 
-    _exports = Uses(Exports)
-    _searches = Uses(Searches)
-    _runs = Uses(ModelRuns)
-    _evaluations = Uses(Evaluations)
-    _live_servers = Uses(LiveServers)
 
-    def query_sets(self, catalog_id: int) -> tuple[str, ...]:
-        """The names of the query sets with gold tools."""
-        return tuple(one for one in self._evaluations.query_sets(catalog_id) if one != SYNTHETIC)
+def estimate(snapshot: Snapshot, wanted: WantedRun) -> AgentEstimate:
+    """What a run may take; starts and sends nothing. Raises as ``read_toolset_pair``."""
+    return _pair(snapshot, wanted).estimate(wanted.config)
 
-    def estimate(self, catalog_id: int, wanted: WantedRun) -> AgentEstimate:
-        """What a run may take; starts and sends nothing. Raises as ``read_toolset_pair``."""
-        return self._pair(catalog_id, wanted).estimate(wanted.config)
 
-    def servers(self, catalog_id: int, wanted: WantedRun) -> tuple[str, ...]:
-        """The catalog's servers that a run calls. Raises as ``estimate``."""
-        return self._pair(catalog_id, wanted).servers
+def servers(snapshot: Snapshot, wanted: WantedRun) -> tuple[str, ...]:
+    """The catalog's servers that a run calls. Raises as ``estimate``."""
+    return _pair(snapshot, wanted).servers
 
-    def start(
-        self,
-        catalog_id: int,
-        wanted: WantedRun,
-        configuration: ClientConfiguration,
-        keys: Mapping[str, str],
-        is_shared: bool = False,
-    ) -> str:
-        """Start the servers and let the agent work, in the background; returns the job's id (that
-        of a running one, if any). ``keys`` has the key in the configuration of each server.
 
-        Raises ``ConfigError`` where servers may not be started, one has no key, or no model is set
-        up.
-        """
-        if reason := self._live_servers.why_off(is_shared):
-            raise ConfigError(reason)
-        if missing := set(self.servers(catalog_id, wanted)) - keys.keys():
-            raise ConfigError(
-                f"the server {min(missing)!r} is not chosen; choose which of the configuration it "
-                "is and tick it"
-            )
-        return self._runs.in_background(
-            catalog_id,
-            AGENT,
-            lambda progress: self.run(catalog_id, wanted, configuration, keys, progress),
+def start(
+    snapshot: Snapshot,
+    wanted: WantedRun,
+    configuration: ClientConfiguration,
+    keys: Mapping[str, str],
+    is_shared: bool = False,
+) -> str:
+    """Start the servers and let the agent work, in the background; returns the job's id (that
+    of a running one, if any). ``keys`` has the key in the configuration of each server.
+
+    Raises ``ConfigError`` where servers may not be started, one has no key, or no model is set
+    up.
+    """
+    if reason := live_servers.why_off(snapshot.work.settings, is_shared):
+        raise ConfigError(reason)
+    if missing := set(servers(snapshot, wanted)) - keys.keys():
+        raise ConfigError(
+            f"the server {min(missing)!r} is not chosen; choose which of the configuration it "
+            "is and tick it"
         )
+    return model_runs.in_background(
+        snapshot, AGENT, lambda progress: run(snapshot, wanted, configuration, keys, progress)
+    )
 
-    def run(
-        self,
-        catalog_id: int,
-        wanted: WantedRun,
-        configuration: ClientConfiguration,
-        keys: Mapping[str, str],
-        progress: Progress = silent,
-    ) -> int:
-        """Do it here and now, or go on with one that was broken off; the number of the experiment.
 
-        Raises ``PausedError`` or ``ModelStopError`` where the model is not asked to the end,
-        ``ConfigError`` where a server cannot be started.
-        """
-        pair = self._pair(catalog_id, wanted)
-        about = self._about(catalog_id, wanted, pair)
-        numbers: list[int] = []
+def run(
+    snapshot: Snapshot,
+    wanted: WantedRun,
+    configuration: ClientConfiguration,
+    keys: Mapping[str, str],
+    progress: Progress = silent,
+) -> int:
+    """Do it here and now, or go on with one that was broken off; the number of the experiment.
 
-        def work(access: RunAccess) -> None:
-            model = ToolCallingModel(access.model)
-            asked = {**about, "model": model.name, "origin": model.origin}
-            kept = open_experiment(self._store, catalog_id, AGENT, asked)
-            numbers.append(kept.number)
-            start = time.monotonic() - kept.seconds
-            folder = self._work.vectors.folder / "agent"
-            folder.mkdir(parents=True, exist_ok=True)
-            key = digest(kept.number, kept.at, asked)[:16]
-            file = EpisodeFile(folder / f"{key}.jsonl", key)
-            turns = PaidTurns(model, access.ledger, access.terms, wanted.config.turn_tokens)
-            agent = ConfiguredAgent(turns, wanted.config, self._search_of)
-            originals = OriginalsConfigured(configuration, keys, os.environ)
-            report = work_with_both(pair, originals, agent, file, __version__, progress)
-            result = {**report.as_json(), "requests": _requests(pair, file.read(pair.by_id))}
-            seconds = time.monotonic() - start
-            keep_result(self._store, kept.number, result, seconds, is_done=True)
+    Raises ``PausedError`` or ``ModelStopError`` where the model is not asked to the end,
+    ``ConfigError`` where a server cannot be started.
+    """
+    pair = _pair(snapshot, wanted)
+    about = _about(snapshot, wanted, pair)
+    numbers: list[int] = []
 
-        self._runs.in_run(catalog_id, AGENT, work, about)
-        return numbers[0]
+    def work(access: RunAccess) -> None:
+        model = ToolCallingModel(access.model)
+        configured = {**about, "model": model.name, "origin": model.origin}
+        experiment = open_experiment(snapshot.work.store, snapshot.id, AGENT, configured)
+        numbers.append(experiment.number)
+        started = time.monotonic() - experiment.seconds
+        folder = snapshot.work.vectors.folder / "agent"
+        folder.mkdir(parents=True, exist_ok=True)
+        key = digest(experiment.number, experiment.at, configured)[:16]
+        file = EpisodeFile(folder / f"{key}.jsonl", key)
+        turns = PaidTurns(model, access.ledger, access.terms, wanted.config.turn_tokens)
+        agent = ConfiguredAgent(turns, wanted.config, partial(_search_of, snapshot.work))
+        originals = OriginalsConfigured(configuration, keys, os.environ)
+        report = work_with_both(pair, originals, agent, file, __version__, progress)
+        result = {**report.as_json(), "requests": _requests(pair, file.read(pair.by_id))}
+        seconds = time.monotonic() - started
+        keep_result(snapshot.work.store, experiment.number, result, seconds, is_done=True)
 
-    def _pair(self, catalog_id: int, wanted: WantedRun) -> ToolsetPair:
-        queries = self._evaluations.queries_of(catalog_id, wanted.queries)
-        config = replace(POLICIES[wanted.merges], routers=True)
-        plan = self._review.plan(catalog_id, config)
+    model_runs.in_run(snapshot, AGENT, work, about)
+    return numbers[0]
 
-        def read() -> ToolsetPair:
-            archive = zipped(self._exports.bundle(catalog_id, config))
-            with tempfile.TemporaryDirectory() as place:
-                path = Path(place) / "toolset.zip"
-                path.write_bytes(archive)
-                return read_toolset_pair(
-                    path, queries, wanted.config, wanted.first, skip_unknown=True
-                )
 
-        return self._cached(("pairs", catalog_id), (plan,), read, state=(wanted, queries), most=2)
+def _pair(snapshot: Snapshot, wanted: WantedRun) -> ToolsetPair:
+    queries = evaluations.queries_of(snapshot, wanted.queries)
+    config = replace(POLICIES[wanted.merges], routers=True)
 
-    def _search_of(self, tools: Sequence[Tool]) -> Search:
-        retriever = self._searches.retriever(tools, RetrievalConfig())
+    def read() -> ToolsetPair:
+        archive = zipped(exports.bundle(snapshot, config))
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place) / "toolset.zip"
+            path.write_bytes(archive)
+            return read_toolset_pair(path, queries, wanted.config, wanted.first, skip_unknown=True)
 
-        def search(request: str, limit: int) -> list[str]:
-            ranking = retriever.search(ToolRequest(request, decompose(request)), limit)
-            return [place.tool_id for place in ranking]
+    return kept_under(snapshot, "toolset pairs", wanted, read, most=2)
 
-        return search
 
-    def _about(self, catalog_id: int, wanted: WantedRun, pair: ToolsetPair) -> JsonObject:
-        """All that decides the figures but the model."""
-        asked = [(query.id, query.text) for query in pair.by_id.values()]
-        return {
-            "queries": wanted.queries,
-            "before": ORIGINAL,
-            "after": wanted.merges,
-            "query_count": len(asked),
-            "query_digest": digest(asked),
-            "decisions": self._evaluations.decided(catalog_id),
-            "agent": asdict(wanted.config),
-        }
+def _search_of(work: Workspace, tools: Sequence[Tool]) -> Search:
+    retriever = searches.retriever(work, tools, RetrievalConfig())
+
+    def search(request: str, limit: int) -> list[str]:
+        ranking = retriever.search(ToolRequest(request, decompose(request)), limit)
+        return [place.tool_id for place in ranking]
+
+    return search
+
+
+def _about(snapshot: Snapshot, wanted: WantedRun, pair: ToolsetPair) -> JsonObject:
+    """All that decides the figures but the model."""
+    questions = [(query.id, query.text) for query in pair.by_id.values()]
+    return {
+        "queries": wanted.queries,
+        "before": ORIGINAL,
+        "after": wanted.merges,
+        "query_count": len(questions),
+        "query_digest": digest(questions),
+        "decisions": evaluations.decided(snapshot),
+        "agent": asdict(wanted.config),
+    }
 
 
 def _requests(pair: ToolsetPair, episodes: Episodes) -> list[JsonObject]:

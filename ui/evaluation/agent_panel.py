@@ -13,13 +13,14 @@ from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import digest
-from ui.evaluation.agent_jobs import AGENT, AgentRuns, WantedRun
+from ui.evaluation import agent_jobs
+from ui.evaluation.agent_jobs import AGENT, WantedRun
 from ui.evaluation.measure_panel import describe, newest, say_unknown
 from ui.evaluation.measured_sides import POLICIES
-from ui.shared import data_tables, kept_failure, page_frame, safe_text, sign_in, start_token
+from ui.shared import data_tables, kept_failure, safe_text, sign_in, start_token
 from ui.shared.models import ask_panel
-from ui.shared.services.judging import Judging
-from ui.shared.services.live_servers import LiveServers
+from ui.shared.services import judging, live_servers
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_choice
 
 FAILED = "agent_run_failed"
@@ -36,10 +37,10 @@ NO_QUERIES = (
 )
 
 
-def agent_panel(catalog_id: int) -> None:
+def agent_panel(snapshot: Snapshot) -> None:
     """The form that lets an agent work; what the run of the address, or the newest, came to."""
     st.caption(ABOUT)
-    shown = newest(catalog_id, AGENT)
+    shown = newest(snapshot, AGENT)
     box = st.expander(
         "Let an agent work",
         expanded=shown is None,
@@ -49,39 +50,41 @@ def agent_panel(catalog_id: int) -> None:
     )
     if box.open:
         with box:
-            _form(catalog_id)
+            _form(snapshot)
     if shown is not None:
-        _results(catalog_id, shown)
+        _results(snapshot, shown)
 
 
-def _form(catalog_id: int) -> None:
-    runs, live = page_frame.service(AgentRuns), page_frame.service(LiveServers)
-    if reason := live.why_off(sign_in.is_shared()):
+def _form(snapshot: Snapshot) -> None:
+    if reason := live_servers.why_off(snapshot.work.settings, sign_in.is_shared()):
         st.info(reason, icon=":material/block:")
         return
     if start_token.asks_for_token():
         return
-    if not ask_panel.can_ask(catalog_id, AGENT, WITHOUT):
+    if not ask_panel.can_ask(snapshot, AGENT, WITHOUT):
         return
-    sets = runs.query_sets(catalog_id)
+    sets = agent_jobs.query_sets(snapshot)
     if not sets:
         st.caption(NO_QUERIES)
         st.page_link("pages/catalog.py", label="Add a query set", icon=":material/inventory_2:")
         return
     kept_failure.show(FAILED)
-    job = page_frame.service(Judging).job(catalog_id)
+    job = judging.job(snapshot)
     if job is not None and job.kind == AGENT and job.message and job.state != "done":
         safe_text.show_error(JobError(job.message))
     wanted = _wanted(sets)
-    say_unknown(catalog_id, wanted.queries)
+    say_unknown(snapshot, wanted.queries)
     try:
-        estimate, servers = runs.estimate(catalog_id, wanted), runs.servers(catalog_id, wanted)
+        estimate, servers = (
+            agent_jobs.estimate(snapshot, wanted),
+            agent_jobs.servers(snapshot, wanted),
+        )
     except ToolScopeError as error:
         safe_text.show_error(error)
         return
     st.markdown(_in_words(estimate))
-    before = live.last_read(page_frame.current().name)
-    configuration = server_choice.configuration(live, before, "agent")
+    before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
+    configuration = server_choice.configuration(before, "agent")
     if configuration is None:
         return
     keys = _servers(servers, configuration)
@@ -92,7 +95,7 @@ def _form(catalog_id: int) -> None:
         key="agent_start",
         disabled=len(keys) < len(servers),
         on_click=_start,
-        args=(catalog_id, wanted, configuration, keys),
+        args=(snapshot, wanted, configuration, keys),
         help="Tick every server first. All of them are ended with the run.",
     )
 
@@ -158,19 +161,21 @@ def _servers(servers: tuple[str, ...], configuration: ClientConfiguration) -> di
 
 
 def _start(
-    catalog_id: int, wanted: WantedRun, configuration: ClientConfiguration, keys: Mapping[str, str]
+    snapshot: Snapshot,
+    wanted: WantedRun,
+    configuration: ClientConfiguration,
+    keys: Mapping[str, str],
 ) -> None:
-    runs = page_frame.service(AgentRuns)
     kept_failure.attempt(
-        FAILED, lambda: runs.start(catalog_id, wanted, configuration, keys, sign_in.is_shared())
+        FAILED, lambda: agent_jobs.start(snapshot, wanted, configuration, keys, sign_in.is_shared())
     )
 
 
-def _results(catalog_id: int, run: Experiment) -> None:
+def _results(snapshot: Snapshot, run: Experiment) -> None:
     """The figures side by side, and each request."""
     result = run.result or {}
     sides = [str(side["name"]) for side in result["sides"]]
-    describe(catalog_id, run)
+    describe(snapshot, run)
     data_tables.draw(
         [
             {

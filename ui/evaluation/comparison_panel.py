@@ -6,15 +6,16 @@ import streamlit as st
 
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import JsonObject
+from ui.evaluation import evaluations
 from ui.evaluation.confusion_matrix_panel import confusion_matrix_panel
-from ui.evaluation.evaluations import Evaluations
 from ui.evaluation.measure_panel import measured
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.queries import experiment_tables
 from ui.shared.queries.experiment_tables import FigureRow
+from ui.shared.services import judging
 from ui.shared.services.experiments import MergeRow, confusion_rows, merge_rows
-from ui.shared.services.judging import Judging
+from ui.shared.snapshot import Snapshot
 
 MOST_ROWS = 2_000
 MAIN = ("recall@10", "nDCG@10", "CSR@10")
@@ -30,22 +31,22 @@ NO_CALLS = (
 MARKS = {True: "▲ better", False: "▼ worse", None: ""}
 
 
-def result_panel(catalog_id: int) -> None:
+def result_panel(snapshot: Snapshot) -> None:
     """Both toolsets under the same queries, the queries won and lost, and each merge."""
-    experiment = measured(catalog_id, "comparison")
+    experiment = measured(snapshot, "comparison")
     if experiment is None:
         return
     result = experiment.result or {}
     merges = merge_rows(result)
-    _summary(result, merges)
-    _figures(result)
+    _summary(snapshot, result, merges)
+    _figures(snapshot, result)
     st.subheader("Queries", anchor=False)
-    _queries(result)
+    _queries(snapshot, result)
     st.subheader("Merges", anchor=False)
-    _merges(merges)
+    _merges(snapshot, merges)
 
 
-def _summary(result: JsonObject, merges: Sequence[MergeRow]) -> None:
+def _summary(snapshot: Snapshot, result: JsonObject, merges: Sequence[MergeRow]) -> None:
     """How many queries won and lost, which merges lose, and whether that is more than chance."""
     counts = experiment_tables.outcomes(result)
     lines = [
@@ -55,7 +56,7 @@ def _summary(result: JsonObject, merges: Sequence[MergeRow]) -> None:
     losing = [row for row in merges if row.change < 0]
     if losing:
         verb = "loses" if len(losing) == 1 else "lose"
-        names = [safe_text.first_few(_names(row.members), 4) for row in losing]
+        names = [safe_text.first_few(_names(snapshot, row.members), 4) for row in losing]
         costs = [f"{name} ({row.change:+.3f})" for name, row in zip(names, losing, strict=True)]
         lines.append(
             f"**{quantity(len(losing), 'merge')} {verb}** nDCG: {listed(costs, 3, between='; ')}."
@@ -68,7 +69,7 @@ def _summary(result: JsonObject, merges: Sequence[MergeRow]) -> None:
     st.markdown("  \n".join(lines))
 
 
-def _figures(result: JsonObject) -> None:
+def _figures(snapshot: Snapshot, result: JsonObject) -> None:
     """Size, tokens, gold calls and metrics of both toolsets."""
     rows = experiment_tables.figure_rows(result)
     main = [row for row in rows if "@" not in row.name or row.name in MAIN]
@@ -77,7 +78,7 @@ def _figures(result: JsonObject) -> None:
     st.caption(f"{experiment_tables.in_words(row.name for row in main)} {CAUTION}")
     if not result["before"]["calls"]:
         st.caption(NO_CALLS)
-    grades = page_frame.service(Judging).grades(page_frame.current().id)
+    grades = judging.grades(snapshot)
     bands = experiment_tables.band_rows(result, grades)
     with st.expander("More figures", icon=":material/table_rows:"):
         _figure_table(result, more, "more_figures")
@@ -114,7 +115,7 @@ def _figure_table(result: JsonObject, rows: Sequence[FigureRow], key: str) -> No
     )
 
 
-def _queries(result: JsonObject) -> None:
+def _queries(snapshot: Snapshot, result: JsonObject) -> None:
     """Every query, with where its answers stood and stand."""
     counts = experiment_tables.outcomes(result)
     chosen = st.segmented_control(
@@ -158,11 +159,11 @@ def _queries(result: JsonObject) -> None:
     if picked is None:
         st.caption("Select a query to try it on the Retrieval page.")
     else:
-        name, text = page_frame.current().name, picked.text[:2_000]
+        name, text = snapshot.record.name, picked.text[:2_000]
         page_frame.page_link("retrieval", "Search this request", catalog=name, q=text)
 
 
-def _merges(rows: Sequence[MergeRow]) -> None:
+def _merges(snapshot: Snapshot, rows: Sequence[MergeRow]) -> None:
     """What each merge does to the queries that meet it; one can be taken back."""
     if not rows:
         st.info(
@@ -179,7 +180,7 @@ def _merges(rows: Sequence[MergeRow]) -> None:
         rows,
         {
             "change": [row.change for row in rows],
-            "members": [", ".join(_names(row.members)) for row in rows],
+            "members": [", ".join(_names(snapshot, row.members)) for row in rows],
             **data_tables.columns(rows, ["helped", "hurt", "queries", "joins"]),
         },
         "What each merge does",
@@ -201,17 +202,17 @@ def _merges(rows: Sequence[MergeRow]) -> None:
     if picked is None:
         st.caption("Select a merge to take it back.")
     else:
-        _taken_back(picked)
+        _taken_back(snapshot, picked)
 
 
-def _names(ids: Iterable[str]) -> list[str]:
+def _names(snapshot: Snapshot, ids: Iterable[str]) -> list[str]:
     """The ids of tools, each after its name where the id does not say it."""
-    by_id = page_frame.analysis().catalog.by_id
+    by_id = snapshot.analysis.catalog.by_id
     return [safe_text.named(one, by_id[one].name) if one in by_id else one for one in ids]
 
 
-def _taken_back(row: MergeRow) -> None:
-    names = safe_text.first_few(_names(row.members), 4)
+def _taken_back(snapshot: Snapshot, row: MergeRow) -> None:
+    names = safe_text.first_few(_names(snapshot, row.members), 4)
     if st.button(
         "Take this merge back",
         icon=":material/undo:",
@@ -219,23 +220,22 @@ def _taken_back(row: MergeRow) -> None:
         help="Undoes the decision that accepted it; a merge that nobody decided is kept apart. "
         "History lists the decision, with its undo.",
     ):
-        work, record = page_frame.workspace(), page_frame.current()
-        work.service(Evaluations).take_back(record.id, row.members, page_frame.reviewer())
+        evaluations.take_back(snapshot, row.members, page_frame.reviewer())
         st.toast(f"Taken back: {names}", icon=":material/undo:")
         st.rerun()
 
 
-def confusions_panel(catalog_id: int) -> None:
+def confusions_panel(snapshot: Snapshot) -> None:
     """What is found where another tool is asked for, before the merge, and pairs so confused."""
     experiment = measured(
-        catalog_id,
+        snapshot,
         "comparison",
         "Which tools stand in each other's way? Every query is searched in the toolset before the "
         "merge; counted is where it finds another tool above its answer.",
     )
     if experiment is None:
         return
-    confusion_matrix_panel(catalog_id, experiment.result or {})
+    confusion_matrix_panel(snapshot, experiment.result or {})
     st.subheader("Pairs", anchor=False)
     rows = confusion_rows(experiment.result or {})[:MOST_ROWS]
     if not rows:
@@ -246,8 +246,8 @@ def confusions_panel(catalog_id: int) -> None:
         rows,
         {
             "cost": [row.cost for row in rows],
-            "left": _names(row.left for row in rows),
-            "right": _names(row.right for row in rows),
+            "left": _names(snapshot, (row.left for row in rows)),
+            "right": _names(snapshot, (row.right for row in rows)),
             "queries": [len(row.queries) for row in rows],
             "texts": [row.texts[0] for row in rows],
         },
@@ -270,4 +270,4 @@ def confusions_panel(catalog_id: int) -> None:
     if picked is None:
         st.caption("Select a pair to open it on the Overlap page.")
     else:
-        pair_link(picked.key)
+        pair_link(snapshot, picked.key)

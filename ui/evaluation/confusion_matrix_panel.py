@@ -19,16 +19,17 @@ from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import JsonObject
-from ui.evaluation.evaluations import Evaluations
-from ui.shared import data_tables, page_frame, safe_text
+from ui.evaluation import evaluations
+from ui.shared import data_tables, safe_text
 from ui.shared.pairs.pair_panel import pair_link
+from ui.shared.snapshot import Snapshot
 
 MOST_SIDE = 40
 """Rows and columns that are drawn: those with the most confused queries."""
 ASKED = "asked for"
 
 
-def confusion_matrix_panel(catalog_id: int, result: JsonObject) -> None:
+def confusion_matrix_panel(snapshot: Snapshot, result: JsonObject) -> None:
     """The matrix of an experiment; a chosen cell opens its queries below."""
     queries, rankings = searched_queries(result)
     if not queries:
@@ -41,8 +42,8 @@ def confusion_matrix_panel(catalog_id: int, result: JsonObject) -> None:
         help="Tools of accepted merges, and members of a family: the same operation for another "
         "provider or value. In the file of cases each of them is right too.",
     )
-    equal = page_frame.service(Evaluations).equal_tools(catalog_id) if is_joined else {}
-    tools = page_frame.analysis().catalog.by_id
+    equal = evaluations.equal_tools(snapshot) if is_joined else {}
+    tools = snapshot.analysis.catalog.by_id
     cells = confusion_matrix(queries, rankings, tools, equal)
     cases = case_rows(queries, rankings, tools, equal)
     bar.download_button(
@@ -74,7 +75,7 @@ def confusion_matrix_panel(catalog_id: int, result: JsonObject) -> None:
         key="cell_queries",
     )
     if chosen.is_wrong and {chosen.wanted, chosen.instead} <= tools.keys():
-        pair_link(pair_key(Pair.of(chosen.wanted, chosen.instead)))
+        pair_link(snapshot, pair_key(Pair.of(chosen.wanted, chosen.instead)))
 
 
 def _matrix(

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Literal
 
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes
@@ -42,12 +43,12 @@ from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.rps.plan_figures import plan_figures
 from toolscope_core.rps.planner import WORKER_K, PlanOptions, offline_planner
 from toolscope_core.store.experiment_rows import keep_result, open_experiment
-from toolscope_core.store.job_rows import Job
-from ui.evaluation.measured_sides import POLICIES, MeasuredSides
+from ui.evaluation import measured_sides
+from ui.evaluation.measured_sides import POLICIES
+from ui.shared.kept import kept
+from ui.shared.services import loaded_queries, review, searches
 from ui.shared.services.experiments import ORIGINAL
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.page_service import PageService, Uses
-from ui.shared.services.searches import Searches
+from ui.shared.snapshot import Snapshot
 
 Kind = Literal["comparison", "stress", "sweep", "ablation", "plan"]
 
@@ -59,7 +60,7 @@ MOST_CONFUSIONS = 5_000
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """An experiment as a page asks for it. ``queries`` names a query set, or is ``SYNTHETIC``;
-    ``before`` and ``after`` are toolsets, see ``MeasuredSides``; ``knob`` is what a sweep
+    ``before`` and ``after`` are toolsets, see ``measured_sides``; ``knob`` is what a sweep
     moves, of the merge under the policy of ``after``; ``encoders`` are names or folders of
     sentence-transformers models. ``search`` names the paper or client whose search it is, empty for
     ours; ``rerank`` *auto* is its reranker, ``alpha`` of ``None`` its weight of dense scores.
@@ -77,262 +78,248 @@ class Wanted:
     alpha: float | None = None
 
 
-class Evaluations(PageService):
-    """Experiments on analysed catalogs."""
+def query_sets(snapshot: Snapshot) -> tuple[str, ...]:
+    """The names of what can be asked: the query sets with gold tools, then ``SYNTHETIC``."""
+    judged = (
+        view.name
+        for view in loaded_queries.sets(snapshot)
+        if any(query.gold for query in view.content.queries)
+    )
+    return (*judged, SYNTHETIC)
 
-    _queries = Uses(LoadedQueries)
-    _searches = Uses(Searches)
-    sides = Uses(MeasuredSides)
 
-    def query_sets(self, catalog_id: int) -> tuple[str, ...]:
-        """The names of what can be asked: the query sets with gold tools, then ``SYNTHETIC``."""
-        judged = (
-            view.name
-            for view in self._queries.sets(catalog_id)
-            if any(query.gold for query in view.content.queries)
+def unknown(snapshot: Snapshot, name: str) -> tuple[str, ...]:
+    """What the answers of a query set name and the catalog does not have."""
+    sets = loaded_queries.sets(snapshot)
+    return next((view.unknown for view in sets if view.name == name), ())
+
+
+def start(snapshot: Snapshot, wanted: Wanted) -> str:
+    """Run an experiment in the background; returns the job's id (that of a running one of its
+    kind, if any).
+    """
+    return snapshot.start(job_kind(wanted.kind), lambda step: run(snapshot, wanted, step))
+
+
+def run(snapshot: Snapshot, wanted: Wanted, progress: Progress = silent) -> int:
+    """Run an experiment here and now, or go on with one that was broken off; its number.
+
+    Raises ``ConfigError`` where no query has a gold answer.
+    """
+    analysis, ranker = snapshot.analysis, partial(searches.ranker, snapshot.work)
+    trial = _trial(snapshot, wanted)
+    experiment = open_experiment(
+        snapshot.work.store, snapshot.id, wanted.kind, _configuration(snapshot, wanted, trial)
+    )
+    started = time.monotonic() - experiment.seconds
+
+    def keep(result: JsonObject, *, is_done: bool) -> None:
+        seconds = time.monotonic() - started
+        keep_result(snapshot.work.store, experiment.number, result, seconds, is_done=is_done)
+
+    whole = {"comparison": _compare, "stress": _stress, "plan": _plans}
+    if measure := whole.get(wanted.kind):
+        keep(measure(snapshot, wanted, trial, progress), is_done=True)
+    elif wanted.kind == "ablation":
+        standing = Standing(trial, snapshot.log, snapshot.work.catalogs.definition_tokens)
+        rows = ablation_rows(analysis, standing, ranker, progress)
+        size = len(analysis.catalog.tools)
+        keep({"rows": [ablation_row(row, size) for row in rows]}, is_done=True)
+    else:
+        points = list((experiment.result or {}).get("points", ()))
+        done = [point["value"] for point in points]
+        for point in _sweep(snapshot, wanted, trial, done, progress):
+            points.append(sweep_point(point, len(analysis.catalog.tools)))
+            keep({"points": points}, is_done=False)
+        keep({"points": points}, is_done=True)
+    return experiment.number
+
+
+def is_current(snapshot: Snapshot, experiment: Experiment) -> bool:
+    """Whether the catalog and its decisions are those that the experiment measured."""
+    measured_then = experiment.configuration.get("decisions")
+    return experiment.catalog_id == snapshot.id and measured_then == decided(snapshot)
+
+
+def as_json(experiment: Experiment) -> str:
+    """All of an experiment."""
+    return json.dumps(
+        {
+            "kind": experiment.kind,
+            "at": experiment.at,
+            "seconds": round(experiment.seconds, 3),
+            "configuration": experiment.configuration,
+            "result": experiment.result,
+        },
+        indent=1,
+    )
+
+
+def spreadsheet(experiment: Experiment) -> bytes:
+    """The rows of an experiment as CSV in UTF-8."""
+    rows = table_of(experiment.kind, experiment.result or {})
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return csv_bytes(names, ([row.get(name, "") for name in names] for row in rows))
+
+
+def take_back(snapshot: Snapshot, members: Sequence[str], reviewer: str) -> Decision:
+    """Undo the merge of these tools: the decision that accepted it, or where nobody decided a
+    *keep apart*. Raises ``DecisionError`` where there is no such merge any more.
+    """
+    for decision in review.standing(snapshot):
+        if decision.action == "accept" and sorted(decision.ids) == sorted(members):
+            return review.undo(snapshot, reviewer, decision.seq)
+    cluster = _merge_of(snapshot, members)
+    if cluster is None:
+        raise DecisionError(
+            f"{', '.join(members[:3])} are not proposed as one any more; run the experiment again"
         )
-        return (*judged, SYNTHETIC)
+    return review.decide(snapshot, "reject", cluster, reviewer)
 
-    def unknown(self, catalog_id: int, name: str) -> tuple[str, ...]:
-        """What the answers of a query set name and the catalog does not have."""
-        sets = self._queries.sets(catalog_id)
-        return next((view.unknown for view in sets if view.name == name), ())
 
-    @property
-    def encoder(self) -> str:
-        """The name of the encoder that searches."""
-        return self._work.embedder.name
+def equal_tools(snapshot: Snapshot) -> dict[str, str]:
+    """By id the tool that stands for it: those of accepted merges, and members of a family."""
+    return {
+        member: cluster.canonical
+        for cluster in snapshot.plan.clusters
+        if cluster.state == "accepted" or cluster.relation == "parametric"
+        for member in cluster.members
+    }
 
-    def start(self, catalog_id: int, wanted: Wanted) -> str:
-        """Run an experiment in the background; returns the job's id (that of a running one of its
-        kind, if any).
-        """
-        return self._analyses.background(
-            catalog_id, job_kind(wanted.kind), lambda step: self.run(catalog_id, wanted, step)
+
+def _merge_of(snapshot: Snapshot, members: Sequence[str]) -> Cluster | None:
+    clusters = snapshot.plan_under(PlanConfig(accept="all")).clusters
+    return next((one for one in clusters if sorted(one.members) == sorted(members)), None)
+
+
+def _trial(snapshot: Snapshot, wanted: Wanted) -> Trial:
+    catalog = snapshot.analysis.catalog
+    queries = queries_of(snapshot, wanted.queries)
+    for side in (wanted.before, wanted.after):
+        model = measured_sides.model(snapshot, side)
+        if model is not None:
+            queries = tuple(one for one in queries if not model.learned_from(one.text))
+    if not queries:
+        raise ConfigError(
+            f"the model learned from every query of {wanted.queries!r}; choose a set that was "
+            "added after the training"
         )
+    return Trial.of(catalog, queries, request_of(wanted.split), CUTOFFS)
 
-    def job(self, catalog_id: int, kind: Kind) -> Job | None:
-        """The latest job for this kind of experiment on the catalog."""
-        return self._analyses.job(catalog_id, job_kind(kind))
 
-    def run(self, catalog_id: int, wanted: Wanted, progress: Progress = silent) -> int:
-        """Run an experiment here and now, or go on with one that was broken off; its number.
+def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
+    """The queries of a set in ``query_sets``. Raises ``ConfigError`` where there is none."""
+    if name == SYNTHETIC:
+        return tuple(synthetic_queries(snapshot.analysis.catalog))
+    for view in loaded_queries.sets(snapshot):
+        if view.name == name:
+            return view.content.queries
+    raise ConfigError(f"there is no query set {name!r}; choose another")
 
-        Raises ``ConfigError`` where no query has a gold answer.
-        """
-        analysis = self._analyses.required(catalog_id)
-        trial = self._trial(catalog_id, wanted)
-        kept = open_experiment(
-            self._store, catalog_id, wanted.kind, self._configuration(catalog_id, wanted, trial)
+
+def _compare(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> JsonObject:
+    before, _ = measured_sides.toolset_of(snapshot, wanted.before)
+    after, plan = measured_sides.toolset_of(snapshot, wanted.after)
+    models = [measured_sides.model(snapshot, side) for side in (wanted.before, wanted.after)]
+    ranker, other = (searches.ranker(snapshot.work, _retrieval(wanted), one) for one in models)
+    if models[0] is models[1]:
+        other = ranker  # compared in memory once
+    tokens = snapshot.work.catalogs.definition_tokens
+    first = second = measured(before, trial, ranker, tokens, progress)
+    if after.version != before.version or other is not ranker:
+        second = measured(after, trial, other, tokens, progress)
+    effects: Sequence[MergeEffect] = ()
+    if plan is not None and wanted.before == ORIGINAL:
+        effects = merge_effects(plan, trial, first, second, ranker, progress)
+    confused = pair_confusions(first.golds, first.rankings)[:MOST_CONFUSIONS]
+    second = replace(second, toolset=after)
+    never = constraints(trial.catalog, snapshot.log).cannot
+    unneeded = [q for q in queries_of(snapshot, wanted.queries) if q.needs_none]
+    requests = list(map(request_of(wanted.split), unneeded))
+    rankings = ranker.rankings(before.tools, requests, PLACES, progress) if requests else ()
+    comparison = compared(trial, first, second)
+    needing_none = zip(unneeded, rankings, strict=True)
+    return comparison_result(comparison, effects, confused, never, needing_none)
+
+
+def _sweep(
+    snapshot: Snapshot,
+    wanted: Wanted,
+    trial: Trial,
+    done: Sequence[float | str],
+    progress: Progress,
+) -> Iterator[SweepPoint]:
+    """The points of a sweep that are not ``done``."""
+    config = POLICIES.get(wanted.after, PlanConfig(accept="auto"))
+    standing = Standing(
+        trial, snapshot.log, snapshot.work.catalogs.definition_tokens, config, _retrieval(wanted)
+    )
+    if wanted.knob == "encoder":
+        encoder = partial(_encoder, snapshot.work.embedder)
+        return encoder_points(
+            standing, encoder, snapshot.work.vectors, wanted.encoders, done, progress
         )
-        start = time.monotonic() - kept.seconds
+    ranker = partial(searches.ranker, snapshot.work)
+    return setting_points(snapshot.analysis, standing, ranker, wanted.knob, done, progress)
 
-        def keep(result: JsonObject, *, is_done: bool) -> None:
-            seconds = time.monotonic() - start
-            keep_result(self._store, kept.number, result, seconds, is_done=is_done)
 
-        whole = {"comparison": self._compare, "stress": self._stress, "plan": self._plans}
-        if measure := whole.get(wanted.kind):
-            keep(measure(catalog_id, wanted, trial, progress), is_done=True)
-        elif wanted.kind == "ablation":
-            standing = Standing(
-                trial, self._review.log(catalog_id), self._catalogs.definition_tokens
-            )
-            rows = ablation_rows(analysis, standing, self._searches.ranker, progress)
-            size = len(analysis.catalog.tools)
-            keep({"rows": [ablation_row(row, size) for row in rows]}, is_done=True)
-        else:
-            points = list((kept.result or {}).get("points", ()))
-            done = [point["value"] for point in points]
-            for point in self._sweep(catalog_id, wanted, trial, done, progress):
-                points.append(sweep_point(point, len(analysis.catalog.tools)))
-                keep({"points": points}, is_done=False)
-            keep({"points": points}, is_done=True)
-        return kept.number
+def _encoder(own: Embedder, name: str) -> Embedder:
+    """The one that is loaded already, or another."""
+    return own if name == own.name else local_embedder(name)
 
-    def is_current(self, catalog_id: int, experiment: Experiment) -> bool:
-        """Whether the catalog and its decisions are those that the experiment measured."""
-        return experiment.catalog_id == catalog_id and experiment.configuration.get(
-            "decisions"
-        ) == self.decided(catalog_id)
 
-    def as_json(self, experiment: Experiment) -> str:
-        """All of an experiment."""
-        return json.dumps(
-            {
-                "kind": experiment.kind,
-                "at": experiment.at,
-                "seconds": round(experiment.seconds, 3),
-                "configuration": experiment.configuration,
-                "result": experiment.result,
-            },
-            indent=1,
+def _stress(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> JsonObject:
+    config = replace(_retrieval(wanted), rerank="none")  # the pools are small
+    tests = {}
+    alone: dict[str, str] = {}
+    for side in dict.fromkeys((wanted.before, wanted.after)):
+        toolset, _ = measured_sides.toolset_of(snapshot, side)
+        retriever = searches.retriever(snapshot.work, toolset.tools, config)
+        for split in dict.fromkeys(("none", wanted.split)):
+            name, base = (f"{side}, {SPLIT_NAMES[one]}" for one in (split, "none"))
+            tests[name] = stress_test(toolset, retriever, trial.split_by(split), progress)
+            alone |= {} if name == base else {name: base}
+    return stress_result(trial, tests, alone)
+
+
+def _plans(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> JsonObject:
+    """What the plans of the queries call on both sides, each job by the ranking."""
+    plans = []
+    for side in dict.fromkeys((wanted.before, wanted.after)):
+        toolset, _ = measured_sides.toolset_of(snapshot, side)
+        retriever = searches.retriever(snapshot.work, toolset.tools, _retrieval(wanted))
+        planner = offline_planner(Catalog(toolset.tools), retriever, WORKER_K, PlanOptions())
+        golds = [query.gold for query in relabelled(trial.queries, toolset.phi)]
+        figures = plan_figures(
+            planner.plans(trial.requests, progress), golds, snapshot.work.catalogs.definition_tokens
         )
+        plans.append({"toolset": side, **figures.as_json()})
+    return {"plans": plans}
 
-    def spreadsheet(self, experiment: Experiment) -> bytes:
-        """The rows of an experiment as CSV in UTF-8."""
-        rows = table_of(experiment.kind, experiment.result or {})
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        return csv_bytes(names, ([row.get(name, "") for name in names] for row in rows))
 
-    def take_back(self, catalog_id: int, members: Sequence[str], reviewer: str) -> Decision:
-        """Undo the merge of these tools: the decision that accepted it, or where nobody decided a
-        *keep apart*. Raises ``DecisionError`` where there is no such merge any more.
-        """
-        for decision in self._review.standing(catalog_id):
-            if decision.action == "accept" and sorted(decision.ids) == sorted(members):
-                return self._review.undo(catalog_id, reviewer, decision.seq)
-        cluster = self._merge_of(catalog_id, members)
-        if cluster is None:
-            raise DecisionError(
-                f"{', '.join(members[:3])} are not proposed as one any more; run the experiment "
-                "again"
-            )
-        return self._review.decide(catalog_id, "reject", cluster, reviewer)
+def _configuration(snapshot: Snapshot, wanted: Wanted, trial: Trial) -> JsonObject:
+    """All that decides the figures."""
+    questions = [
+        (one.id, one.text, [sorted(need) for need in one.gold], one.steps, one.calls)
+        for one in trial.queries
+    ]
+    return {
+        **asdict(wanted),
+        "retrieval": _retrieval(wanted).as_json(),
+        "embedder": snapshot.work.embedder.name,
+        "tools": len(trial.catalog.tools),
+        "decisions": decided(snapshot),
+        "query_count": len(trial.queries),
+        "query_digest": digest(questions),
+    }
 
-    def equal_tools(self, catalog_id: int) -> dict[str, str]:
-        """By id the tool that stands for it: those of accepted merges, and members of a family."""
-        return {
-            member: cluster.canonical
-            for cluster in self._review.plan(catalog_id).clusters
-            if cluster.state == "accepted" or cluster.relation == "parametric"
-            for member in cluster.members
-        }
 
-    def _merge_of(self, catalog_id: int, members: Sequence[str]) -> Cluster | None:
-        clusters = self._review.plan(catalog_id, PlanConfig(accept="all")).clusters
-        return next((one for one in clusters if sorted(one.members) == sorted(members)), None)
-
-    def _trial(self, catalog_id: int, wanted: Wanted) -> Trial:
-        catalog = self._analyses.required(catalog_id).catalog
-        queries = self.queries_of(catalog_id, wanted.queries)
-        for side in (wanted.before, wanted.after):
-            model = self.sides.model(catalog_id, side)
-            if model is not None:
-                queries = tuple(one for one in queries if not model.learned_from(one.text))
-        if not queries:
-            raise ConfigError(
-                f"the model learned from every query of {wanted.queries!r}; choose a set that was "
-                "added after the training"
-            )
-        return Trial.of(catalog, queries, request_of(wanted.split), CUTOFFS)
-
-    def queries_of(self, catalog_id: int, name: str) -> tuple[Query, ...]:
-        """The queries of a set in ``query_sets``. Raises ``ConfigError`` where there is none."""
-        if name == SYNTHETIC:
-            return tuple(synthetic_queries(self._analyses.required(catalog_id).catalog))
-        for view in self._queries.sets(catalog_id):
-            if view.name == name:
-                return view.content.queries
-        raise ConfigError(f"there is no query set {name!r}; choose another")
-
-    def _compare(
-        self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress
-    ) -> JsonObject:
-        before, _ = self.sides.side(catalog_id, wanted.before)
-        after, plan = self.sides.side(catalog_id, wanted.after)
-        models = [self.sides.model(catalog_id, side) for side in (wanted.before, wanted.after)]
-        ranker, other = (self._searches.ranker(_retrieval(wanted), one) for one in models)
-        if models[0] is models[1]:
-            other = ranker  # compared in memory once
-        first = second = measured(before, trial, ranker, self._catalogs.definition_tokens, progress)
-        if after.version != before.version or other is not ranker:
-            second = measured(after, trial, other, self._catalogs.definition_tokens, progress)
-        effects: Sequence[MergeEffect] = ()
-        if plan is not None and wanted.before == ORIGINAL:
-            effects = merge_effects(plan, trial, first, second, ranker, progress)
-        confused = pair_confusions(first.golds, first.rankings)[:MOST_CONFUSIONS]
-        second = replace(second, toolset=after)
-        never = constraints(trial.catalog, self._review.log(catalog_id)).cannot
-        unneeded = [q for q in self.queries_of(catalog_id, wanted.queries) if q.needs_none]
-        requests = list(map(request_of(wanted.split), unneeded))
-        rankings = ranker.rankings(before.tools, requests, PLACES, progress) if requests else ()
-        comparison, needing_none = (
-            compared(trial, first, second),
-            zip(unneeded, rankings, strict=True),
-        )
-        return comparison_result(comparison, effects, confused, never, needing_none)
-
-    def _sweep(
-        self,
-        catalog_id: int,
-        wanted: Wanted,
-        trial: Trial,
-        done: Sequence[float | str],
-        progress: Progress,
-    ) -> Iterator[SweepPoint]:
-        """The points of a sweep that are not ``done``."""
-        config = POLICIES.get(wanted.after, PlanConfig(accept="auto"))
-        log, searches = self._review.log(catalog_id), self._searches
-        standing = Standing(
-            trial, log, self._catalogs.definition_tokens, config, _retrieval(wanted)
-        )
-        if wanted.knob == "encoder":
-            return encoder_points(
-                standing, self._encoder, self._work.vectors, wanted.encoders, done, progress
-            )
-        analysis = self._analyses.required(catalog_id)
-        return setting_points(analysis, standing, searches.ranker, wanted.knob, done, progress)
-
-    def _encoder(self, name: str) -> Embedder:
-        """The one that is loaded already, or another."""
-        own = self._work.embedder
-        return own if name == own.name else local_embedder(name)
-
-    def _stress(
-        self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress
-    ) -> JsonObject:
-        config = replace(_retrieval(wanted), rerank="none")  # the pools are small
-        tests = {}
-        alone: dict[str, str] = {}
-        for side in dict.fromkeys((wanted.before, wanted.after)):
-            toolset, _ = self.sides.side(catalog_id, side)
-            retriever = self._searches.retriever(toolset.tools, config)
-            for split in dict.fromkeys(("none", wanted.split)):
-                name, base = (f"{side}, {SPLIT_NAMES[one]}" for one in (split, "none"))
-                tests[name] = stress_test(toolset, retriever, trial.split_by(split), progress)
-                alone |= {} if name == base else {name: base}
-        return stress_result(trial, tests, alone)
-
-    def _plans(
-        self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress
-    ) -> JsonObject:
-        """What the plans of the queries call on both sides, each job by the ranking."""
-        plans = []
-        for side in dict.fromkeys((wanted.before, wanted.after)):
-            toolset, _ = self.sides.side(catalog_id, side)
-            retriever = self._searches.retriever(toolset.tools, _retrieval(wanted))
-            planner = offline_planner(Catalog(toolset.tools), retriever, WORKER_K, PlanOptions())
-            golds = [query.gold for query in relabelled(trial.queries, toolset.phi)]
-            figures = plan_figures(
-                planner.plans(trial.requests, progress), golds, self._catalogs.definition_tokens
-            )
-            plans.append({"toolset": side, **figures.as_json()})
-        return {"plans": plans}
-
-    def _configuration(self, catalog_id: int, wanted: Wanted, trial: Trial) -> JsonObject:
-        """All that decides the figures."""
-        questions = [
-            (one.id, one.text, [sorted(need) for need in one.gold], one.steps, one.calls)
-            for one in trial.queries
-        ]
-        return {
-            **asdict(wanted),
-            "retrieval": _retrieval(wanted).as_json(),
-            "embedder": self._work.embedder.name,
-            "tools": len(trial.catalog.tools),
-            "decisions": self.decided(catalog_id),
-            "query_count": len(trial.queries),
-            "query_digest": digest(questions),
-        }
-
-    def decided(self, catalog_id: int) -> str:
-        """A hash of the decisions and of the merges that follow from them and from the judge."""
-        log = [(one.seq, one.action) for one in self._review.log(catalog_id)]
-        plans = [self._review.plan(catalog_id, config) for config in POLICIES.values()]
-        return self._cached(
-            ("hashes", catalog_id), tuple(plans), lambda: digest(log, *(plan.phi for plan in plans))
-        )
+@kept()
+def decided(snapshot: Snapshot) -> str:
+    """A hash of the decisions and of the merges that follow from them and from the judge."""
+    log = [(one.seq, one.action) for one in snapshot.log]
+    plans = [snapshot.plan_under(config) for config in POLICIES.values()]
+    return digest(log, *(plan.phi for plan in plans))
 
 
 def job_kind(kind: Kind) -> str:

@@ -8,17 +8,20 @@ import streamlit as st
 
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
+from toolscope_core.store.experiment_rows import delete_experiment
+from ui.evaluation import evaluations
 from ui.evaluation.agent_panel import agent_panel
-from ui.evaluation.evaluations import Evaluations, Kind
+from ui.evaluation.evaluations import Kind
 from ui.evaluation.experiment_charts import stress_lines, sweep_lines
 from ui.evaluation.measure_panel import described, knob_name, measured
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.charts.pictures import picture
 from ui.shared.queries import experiment_tables
-from ui.shared.services.experiments import Experiments
+from ui.shared.services import experiments
+from ui.shared.snapshot import Snapshot
 
 
-def experiments_panel(catalog_id: int) -> None:
+def experiments_panel(snapshot: Snapshot) -> None:
     """The experiment that is chosen; the kept ones are a choice too."""
     part = st.segmented_control(
         "Experiment",
@@ -29,14 +32,14 @@ def experiments_panel(catalog_id: int) -> None:
         bind="query-params",
         label_visibility="collapsed",
     )
-    PARTS[part](catalog_id)
+    PARTS[part](snapshot)
 
 
-def _series(kind: Kind, catalog_id: int) -> None:
+def _series(kind: Kind, snapshot: Snapshot) -> None:
     """What was measured at each level, value or combination of parts: a picture, if there is one
     of it, and a table.
     """
-    experiment = measured(catalog_id, kind)
+    experiment = measured(snapshot, kind)
     if experiment is None or experiment.result is None:
         return
     result, rows = experiment.result, ROWS[kind](experiment.result)
@@ -51,9 +54,9 @@ def _series(kind: Kind, catalog_id: int) -> None:
     st.caption(experiment_tables.in_words(name for row in rows[:1] for name in row))
 
 
-def _kept_runs(catalog_id: int) -> None:
+def _kept_runs(snapshot: Snapshot) -> None:
     """The list, and what can be done with those that are selected."""
-    kept = page_frame.service(Experiments).all(catalog_id)
+    kept = experiments.all(snapshot)
     if not kept:
         st.caption("Nothing is measured yet.")
         return
@@ -61,7 +64,7 @@ def _kept_runs(catalog_id: int) -> None:
         {
             **data_tables.columns(kept, ["number", "kind"]),
             "what": [described(one) for one in kept],
-            "state": [_state(catalog_id, one) for one in kept],
+            "state": [_state(snapshot, one) for one in kept],
             "at": [safe_text.clock(one.at) for one in kept],
             "seconds": [round(one.seconds, 1) for one in kept],
         },
@@ -74,23 +77,22 @@ def _kept_runs(catalog_id: int) -> None:
         st.caption("Select an experiment to open, export or delete it; two to compare them.")
         return
     if len(picked) == 2:
-        _compared(*(kept[row] for row in picked))
+        _compared(snapshot, *(kept[row] for row in picked))
     for row in picked[:2]:
-        _actions(kept[row])
+        _actions(snapshot, kept[row])
 
 
-def _state(catalog_id: int, one: Experiment) -> str:
+def _state(snapshot: Snapshot, one: Experiment) -> str:
     if not one.is_done:
         return "not finished"
-    if one.catalog_id != catalog_id:
+    if one.catalog_id != snapshot.id:
         return "another version"
-    is_current = page_frame.service(Evaluations).is_current(catalog_id, one)
+    is_current = evaluations.is_current(snapshot, one)
     return "current" if is_current else "decisions changed"
 
 
-def _compared(one: Experiment, other: Experiment) -> None:
-    experiments = page_frame.service(Experiments)
-    pair = experiments.get(one.number), experiments.get(other.number)
+def _compared(snapshot: Snapshot, one: Experiment, other: Experiment) -> None:
+    pair = (experiments.get(snapshot.work.store, run.number) for run in (one, other))
     rows = experiment_tables.compared_rows(*pair)
     if not rows:
         st.info("These two have no figures in common.", icon=":material/compare_arrows:")
@@ -105,15 +107,14 @@ def _open(chosen: Experiment) -> None:
     st.query_params["x"] = str(chosen.number)
 
 
-def _actions(chosen: Experiment) -> None:
-    evaluations, number = page_frame.service(Evaluations), chosen.number
-    experiments = page_frame.service(Experiments)
+def _actions(snapshot: Snapshot, chosen: Experiment) -> None:
+    number = chosen.number
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Experiment **{number}**", width="content")
         if st.button("Delete", icon=":material/delete:", key=f"delete_{number}"):
-            experiments.delete(number)
+            delete_experiment(snapshot.work.store, number)
             st.rerun()
-        whole = experiments.get(number)
+        whole = experiments.get(snapshot.work.store, number)
         st.button(
             "Open",
             icon=":material/open_in_new:",
@@ -143,7 +144,7 @@ ROWS: dict[Kind, Callable[[JsonObject], list[dict[str, Any]]]] = {
     "ablation": experiment_tables.ablation_rows,
     "plan": experiment_tables.plan_rows,
 }
-PARTS: dict[str, Callable[[int], None]] = {
+PARTS: dict[str, Callable[[Snapshot], None]] = {
     **{VIEWS[kind]: partial(_series, kind) for kind in ROWS},
     "Agent runs": agent_panel,
     "Kept runs": _kept_runs,

@@ -9,11 +9,14 @@ from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.search_configuration import SearchName
-from ui.evaluation.evaluations import SYNTHETIC, Evaluations, Kind, Wanted
+from ui.evaluation import evaluations, measured_sides
+from ui.evaluation.evaluations import SYNTHETIC, Kind, Wanted
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import page_frame, safe_text
 from ui.shared.search_settings_panel import ABOUT_SEARCHES, RERANKERS, SEARCHES
-from ui.shared.services.experiments import ORIGINAL, Experiments
+from ui.shared.services import experiments
+from ui.shared.services.experiments import ORIGINAL
+from ui.shared.snapshot import Snapshot
 from ui.shared.value_choice import chosen_value
 
 NAMED = 5
@@ -57,7 +60,7 @@ ABOUT_SPLITS = (
 )
 
 
-def measured(catalog_id: int, kind: Kind, about: str = "") -> Experiment | None:
+def measured(snapshot: Snapshot, kind: Kind, about: str = "") -> Experiment | None:
     """The experiment of this kind to show, after what it is ``about``, what can be chosen for one
     and its button.
     """
@@ -65,31 +68,30 @@ def measured(catalog_id: int, kind: Kind, about: str = "") -> Experiment | None:
     made = f"by *python -m benchmarks.papers {names}* of the papers' data, beside their figures"
     st.caption(about or ABOUT[kind])
     st.markdown(f"In the papers: {tables}; {made}.")  # a link in a caption is too faint by dark
-    _request(catalog_id, kind)
-    experiment = newest(catalog_id, kind)
+    _request(snapshot, kind)
+    experiment = newest(snapshot, kind)
     if experiment is None:
         st.info("Nothing is measured yet. Press *Measure*.", icon=":material/query_stats:")
     else:
-        describe(catalog_id, experiment)
+        describe(snapshot, experiment)
     return experiment
 
 
-def say_unknown(catalog_id: int, queries: str) -> None:
+def say_unknown(snapshot: Snapshot, queries: str) -> None:
     """Say which answers of a query set the catalog does not have, before it is measured."""
-    if unknown := page_frame.service(Evaluations).unknown(catalog_id, queries):
+    if unknown := evaluations.unknown(snapshot, queries):
         st.warning(
             f"Answers that are not in this catalog: {safe_text.first_few(unknown, NAMED)}.",
             icon=":material/help:",
         )
 
 
-def _request(catalog_id: int, kind: Kind) -> None:
+def _request(snapshot: Snapshot, kind: Kind) -> None:
     """The queries, the toolsets and the button; what is seldom chosen waits under *More*."""
-    evaluations = page_frame.service(Evaluations)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     queries = bar.selectbox(
         "Queries",
-        evaluations.query_sets(catalog_id),
+        evaluations.query_sets(snapshot),
         key="set",
         bind="query-params",
         width=190,
@@ -98,7 +100,7 @@ def _request(catalog_id: int, kind: Kind) -> None:
     )
     knob: Knob = "theta"
     before, after = ORIGINAL, "all proposals"
-    sides = evaluations.sides.names(catalog_id)
+    sides = measured_sides.names(snapshot)
     if kind == "sweep":
         knob = chosen_value(bar, "Move", KNOBS, "knob", 260)
         after = bar.selectbox(
@@ -109,7 +111,7 @@ def _request(catalog_id: int, kind: Kind) -> None:
         after = bar.selectbox(
             "against",
             sides,
-            index=sides.index(evaluations.sides.first_merge(catalog_id)),
+            index=sides.index(measured_sides.first_merge(snapshot)),
             key="after",
             bind="query-params",
             width=165,
@@ -130,11 +132,11 @@ def _request(catalog_id: int, kind: Kind) -> None:
     split = chosen_value(more, "Split requests", SPLITS, "evaluation_split", 300, ABOUT_SPLITS)
     if kind in ("comparison", "stress"):
         with more:
-            _upload(catalog_id, sides)
-    encoders = _encoders() if knob == "encoder" else ()
+            _upload(snapshot, sides)
+    encoders = _encoders(snapshot.work.embedder.name) if knob == "encoder" else ()
     wanted = Wanted(kind, queries, before, after, rerank, split, knob, encoders, search_name, alpha)
-    say_unknown(catalog_id, queries)
-    job = evaluations.job(catalog_id, kind)
+    say_unknown(snapshot, queries)
+    job = snapshot.job(evaluations.job_kind(kind))
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return
@@ -142,26 +144,26 @@ def _request(catalog_id: int, kind: Kind) -> None:
         safe_text.show_error(JobError(job.message))
     if start.button("Measure", type="primary", icon=":material/play_arrow:", key="measure"):
         st.query_params.pop("x", None)
-        evaluations.start(catalog_id, wanted)
+        evaluations.start(snapshot, wanted)
         st.rerun()
 
 
-def _encoders() -> tuple[str, ...]:
+def _encoders(own: str) -> tuple[str, ...]:
     """The names of the encoders to compare, one a line."""
     names = st.text_area(
         "Encoders, one a line",
-        page_frame.service(Evaluations).encoder,
+        own,
         key="encoders",
         help="Names or folders of sentence-transformers models, such as "
         "*BAAI/bge-small-en-v1.5*. One that is not on this machine is downloaded from the Hugging "
         "Face hub when you press *Measure*. Each tool is embedded again: four thousand take "
         "minutes.",
     )
-    own = (page_frame.service(Evaluations).encoder,)
-    return tuple(dict.fromkeys(filter(None, map(str.strip, names.splitlines())))) or own
+    lines = filter(None, map(str.strip, names.splitlines()))
+    return tuple(dict.fromkeys(lines)) or (own,)
 
 
-def _upload(catalog_id: int, sides: Sequence[str]) -> None:
+def _upload(snapshot: Snapshot, sides: Sequence[str]) -> None:
     """A place for a bundle that somebody exported; then it is one of the toolsets."""
     file = st.file_uploader(
         "Measure an exported bundle: a zip from the Export page, of this catalog",
@@ -171,9 +173,7 @@ def _upload(catalog_id: int, sides: Sequence[str]) -> None:
     if file is None:
         return
     try:
-        side = page_frame.service(Evaluations).sides.add_bundle(
-            catalog_id, file.getvalue(), file.name
-        )
+        side = measured_sides.add_bundle(snapshot, file.getvalue(), file.name)
     except ToolScopeError as error:
         safe_text.show_error(error)
         return
@@ -182,13 +182,12 @@ def _upload(catalog_id: int, sides: Sequence[str]) -> None:
     st.caption(f"It is among the toolsets now: **{safe_text.untrusted(side)}**.")
 
 
-def newest(catalog_id: int, kind: str) -> Experiment | None:
+def newest(snapshot: Snapshot, kind: str) -> Experiment | None:
     """The newest experiment of this kind that has a result, that of the address before others."""
-    experiments = page_frame.service(Experiments)
-    mine = [one for one in experiments.all(catalog_id) if one.kind == kind]
+    mine = [one for one in experiments.all(snapshot) if one.kind == kind]
     named = st.query_params.get("x", "")
     mine.sort(key=lambda one: str(one.number) != named)
-    whole = (experiments.get(one.number) for one in mine)
+    whole = (experiments.get(snapshot.work.store, one.number) for one in mine)
     return next((one for one in whole if one.result), None)
 
 
@@ -200,27 +199,28 @@ def knob_name(experiment: Experiment) -> str:
 
 def described(experiment: Experiment) -> str:
     """What an experiment measured, in words; the names in it are those of users."""
-    asked = experiment.configuration
-    what = f"{asked.get('before')} against {asked.get('after')}"
+    config = experiment.configuration
+    what = f"{config.get('before')} against {config.get('after')}"
     if experiment.kind == "sweep":
-        what = f"{knob_name(experiment)} moved, merges: {asked.get('after')}"
+        what = f"{knob_name(experiment)} moved, merges: {config.get('after')}"
     if experiment.kind == "agent":
-        what = f"{asked.get('model')} at work: {what}"
+        what = f"{config.get('model')} at work: {what}"
     if experiment.kind == "ablation":
         what = "reranker, merger and correction on and off"
-    rerank = ", no reranking" if asked.get("rerank") == "none" else ""
-    named = next((name for name, one in SEARCHES.items() if one and one == asked.get("search")), "")
-    alpha = asked.get("alpha")
+    rerank = ", no reranking" if config.get("rerank") == "none" else ""
+    named = next(
+        (name for name, one in SEARCHES.items() if one and one == config.get("search")), ""
+    )
+    alpha = config.get("alpha")
     search = (f", {named}" if named else "") + ("" if alpha is None else f", α {alpha:g}")
-    split = next(name for name, value in SPLITS.items() if value == asked.get("split", "rules"))
+    split = next(name for name, value in SPLITS.items() if value == config.get("split", "rules"))
     whole = "" if split == "by rule" else f", split {split}"
-    queries = quantity(asked.get("query_count", 0), "query")
-    return f"{what}: {queries} of {asked.get('queries')}{rerank}{search}{whole}"
+    queries = quantity(config.get("query_count", 0), "query")
+    return f"{what}: {queries} of {config.get('queries')}{rerank}{search}{whole}"
 
 
-def describe(catalog_id: int, experiment: Experiment) -> None:
+def describe(snapshot: Snapshot, experiment: Experiment) -> None:
     """A line on what was measured, and warnings where that is not what it would be today."""
-    evaluations = page_frame.service(Evaluations)
     state = "" if experiment.is_done else " Not finished: *Measure* goes on with it."
     st.caption(
         f"Experiment {experiment.number}, {safe_text.clock(experiment.at)} UTC, "
@@ -233,7 +233,7 @@ def describe(catalog_id: int, experiment: Experiment) -> None:
             "them.",
             icon=":material/science:",
         )
-    if not evaluations.is_current(catalog_id, experiment):
+    if not evaluations.is_current(snapshot, experiment):
         st.warning(
             "The catalog or the decisions have changed since. Measure again for today's figures.",
             icon=":material/history:",

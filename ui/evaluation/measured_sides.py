@@ -14,14 +14,13 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.rps.control import noise_matched
-from toolscope_core.store.catalog_rows import list_catalogs
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from ui.evaluation.uploaded_bundles import PREFIX, UploadedBundles
+from ui.shared.services import learned_searches, review, reviewed_variants
 from ui.shared.services.experiments import ORIGINAL
-from ui.shared.services.learned_searches import LearnedSearches, Ranking
-from ui.shared.services.page_service import PageService, Uses
-from ui.shared.services.reviewed_variants import Variants
+from ui.shared.services.learned_searches import Ranking
 from ui.shared.services.workspace import Workspace
+from ui.shared.snapshot import Snapshot
 
 POLICIES = {
     "accepted": PlanConfig(accept="none"),
@@ -48,102 +47,97 @@ asked only what the model did not learn from.
 """
 
 
-class MeasuredSides(PageService):
-    """The sides of a comparison: the catalog as it is, its merges, and what else may stand beside
-    them.
+def _bundles(work: Workspace) -> UploadedBundles:
+    return UploadedBundles(work.vectors.folder)
+
+
+def names(snapshot: Snapshot) -> tuple[str, ...]:
+    """The toolsets that can be compared: as it is, under each accept policy, uploaded bundles,
+    at each θ that is swept, and the other versions of the catalog.
     """
+    analysis = snapshot.analysis
+    thetas = (f"θ {value:g}" for value in values_of("theta", analysis))
+    bundles = _bundles(snapshot.work).names(snapshot.record.name)
+    written = VARIANT_SIDES if reviewed_variants.accepted(snapshot) else ()
+    learned = [one for one in LEARNED_SIDES if model(snapshot, one) is not None]
+    others = (*bundles, *thetas, *_versions(snapshot))
+    return (ORIGINAL, *POLICIES, *written, *learned, *others)
 
-    _variants = Uses(Variants)
-    _learned = Uses(LearnedSearches)
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._bundles = UploadedBundles(work.vectors.folder)
+def first_merge(snapshot: Snapshot) -> str:
+    """What *as it is* is measured against at first: all that is proposed as long as nobody has
+    accepted any, then what would be exported.
+    """
+    decisions = review.standing(snapshot)
+    is_begun = any(one.action == "accept" for one in decisions)
+    return "accepted and safe" if is_begun else "all proposals"
 
-    def names(self, catalog_id: int) -> tuple[str, ...]:
-        """The toolsets that can be compared: as it is, under each accept policy, uploaded bundles,
-        at each θ that is swept, and the other versions of the catalog.
-        """
-        analysis = self._analyses.required(catalog_id)
-        thetas = (f"θ {value:g}" for value in values_of("theta", analysis))
-        bundles = self._bundles.names(self._catalogs.record(catalog_id).name)
-        written = VARIANT_SIDES if self._variants.accepted(catalog_id) else ()
-        learned = [one for one in LEARNED_SIDES if self.model(catalog_id, one) is not None]
-        others = (*bundles, *thetas, *self._versions(catalog_id))
-        return (ORIGINAL, *POLICIES, *written, *learned, *others)
 
-    def first_merge(self, catalog_id: int) -> str:
-        """What *as it is* is measured against at first: all that is proposed as long as nobody has
-        accepted any, then what would be exported.
-        """
-        decisions = self._review.standing(catalog_id)
-        is_begun = any(one.action == "accept" for one in decisions)
-        return "accepted and safe" if is_begun else "all proposals"
+def add_bundle(snapshot: Snapshot, content: bytes, file: str) -> str:
+    """Keep an exported bundle, as a zip, to be measured; its name in ``names``. Raises as
+    ``UploadedBundles.add`` does.
+    """
+    catalog = snapshot.analysis.catalog
+    return _bundles(snapshot.work).add(catalog, snapshot.record.name, content, file)
 
-    def add_bundle(self, catalog_id: int, content: bytes, file: str) -> str:
-        """Keep an exported bundle, as a zip, to be measured; its name in ``names``. Raises as
-        ``UploadedBundles.add`` does.
-        """
-        catalog = self._analyses.required(catalog_id).catalog
-        return self._bundles.add(catalog, self._catalogs.record(catalog_id).name, content, file)
 
-    def side(self, catalog_id: int, side: str) -> tuple[Toolset, MergePlan | None]:
-        """A toolset by its name in ``names``, with its plan where it is a merge.
+def toolset_of(snapshot: Snapshot, side: str) -> tuple[Toolset, MergePlan | None]:
+    """A toolset by its name in ``names``, with its plan where it is a merge.
 
-        Raises ``ConfigError`` where there is none.
-        """
-        analysis = self._analyses.required(catalog_id)
-        if side == ORIGINAL:
-            return as_it_is(analysis.catalog), None
-        if side in LEARNED_SIDES:
-            model = self.model(catalog_id, side)
-            if model is None:
-                raise ConfigError(f"nothing is learned for {side!r}; train on the Retrieval page")
-            toolset, _ = self.side(catalog_id, LEARNED_SIDES[side][2])
-            return replace(augmented(toolset, model.variants), name=side), None
-        if side in VARIANT_SIDES:
-            return self._with_variants(catalog_id, side), None
-        if side in POLICIES:
-            plan = self._review.plan(catalog_id, POLICIES[side])
-        elif side.startswith("θ "):
-            log = self._review.log(catalog_id)
-            plan = plan_at(analysis, log, float(side[2:]), PlanConfig(accept="auto"))
-        elif side.startswith(PREFIX):
-            bundle = self._bundles.toolset(
-                analysis.catalog, self._catalogs.record(catalog_id).name, side
-            )
-            return replace(bundle, name=side), None
-        elif side in (versions := self._versions(catalog_id)):
-            other = self._catalogs.open(versions[side])
-            return of_version(other, analysis.catalog, side), None
-        else:
-            raise ConfigError(f"there is no toolset {side!r}; choose another")
-        return of_plan(plan, side), plan
+    Raises ``ConfigError`` where there is none.
+    """
+    analysis = snapshot.analysis
+    if side == ORIGINAL:
+        return as_it_is(analysis.catalog), None
+    if side in LEARNED_SIDES:
+        learned = model(snapshot, side)
+        if learned is None:
+            raise ConfigError(f"nothing is learned for {side!r}; train on the Retrieval page")
+        toolset, _ = toolset_of(snapshot, LEARNED_SIDES[side][2])
+        return replace(augmented(toolset, learned.variants), name=side), None
+    if side in VARIANT_SIDES:
+        return _with_variants(snapshot, side), None
+    if side in POLICIES:
+        plan = snapshot.plan_under(POLICIES[side])
+    elif side.startswith("θ "):
+        log = snapshot.log
+        plan = plan_at(analysis, log, float(side[2:]), PlanConfig(accept="auto"))
+    elif side.startswith(PREFIX):
+        bundle = _bundles(snapshot.work).toolset(analysis.catalog, snapshot.record.name, side)
+        return replace(bundle, name=side), None
+    elif side in (versions := _versions(snapshot)):
+        other = snapshot.work.catalogs.open(versions[side])
+        return of_version(other, analysis.catalog, side), None
+    else:
+        raise ConfigError(f"there is no toolset {side!r}; choose another")
+    return of_plan(plan, side), plan
 
-    def model(self, catalog_id: int, side: str) -> LearnedModel | None:
-        """The model that ranks a toolset; ``None`` where its texts do."""
-        if side not in LEARNED_SIDES:
-            return None
-        which, ranking, _ = LEARNED_SIDES[side]
-        return self._learned.model(catalog_id, ranking, which)
 
-    def _with_variants(self, catalog_id: int, side: str) -> Toolset:
-        """A toolset whose accepted variants are searched, or as many random words instead."""
-        catalog = self._analyses.required(catalog_id).catalog
-        written = self._variants.accepted(catalog_id)
-        if side == CONTROL:
-            written = noise_matched(catalog, written)
-        if side != MERGED_AUGMENTED:
-            return augmented(as_it_is(catalog, side), written)
-        plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
-        return augmented(of_plan(plan, side), written)
+def model(snapshot: Snapshot, side: str) -> LearnedModel | None:
+    """The model that ranks a toolset; ``None`` where its texts do."""
+    if side not in LEARNED_SIDES:
+        return None
+    which, ranking, _ = LEARNED_SIDES[side]
+    return learned_searches.model(snapshot, ranking, which)
 
-    def _versions(self, catalog_id: int) -> dict[str, int]:
-        """The other versions of the catalog by what they are called."""
-        records = {one.id: one for one in list_catalogs(self._store)}
-        own = records[catalog_id]
-        return {
-            f"version {one.number}": one.id
-            for one in records.values()
-            if one.name == own.name and one.id != own.id
-        }
+
+def _with_variants(snapshot: Snapshot, side: str) -> Toolset:
+    """A toolset whose accepted variants are searched, or as many random words instead."""
+    catalog = snapshot.analysis.catalog
+    written = reviewed_variants.accepted(snapshot)
+    if side == CONTROL:
+        written = noise_matched(catalog, written)
+    if side != MERGED_AUGMENTED:
+        return augmented(as_it_is(catalog, side), written)
+    plan = snapshot.plan_under(PlanConfig(accept="auto"))
+    return augmented(of_plan(plan, side), written)
+
+
+def _versions(snapshot: Snapshot) -> dict[str, int]:
+    """The other versions of the catalog by what they are called."""
+    own = snapshot.record
+    return {
+        f"version {one.number}": one.id
+        for one in snapshot.state.records
+        if one.name == own.name and one.id != own.id
+    }

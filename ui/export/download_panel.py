@@ -11,23 +11,26 @@ from toolscope_core.catalog.formats.target import Target
 from toolscope_core.export.client_zip import HOME, files_for, name_in_zip, where_it_goes
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables, page_frame
-from ui.shared.services.exports import ExportFigures, Exports, Use
+from ui.shared import data_tables
+from ui.shared.services import exports
+from ui.shared.services.exports import ExportFigures, Use
+from ui.shared.snapshot import Snapshot
 
 PREVIEW_LINES = 60
 
 
-def download_panel(config: PlanConfig, use: Use, fix: bool, figures: ExportFigures) -> None:
+def download_panel(
+    snapshot: Snapshot, config: PlanConfig, use: Use, fix: bool, figures: ExportFigures
+) -> None:
     """The button that makes and gives the zip, and beside it where its files go; the files
     themselves once somebody asks for them. A target that refuses the toolset gets none.
     """
-    exports, record = page_frame.service(Exports), page_frame.current()
     refused = bool(figures.refusals)
     button, places = st.columns([1, 3], vertical_alignment="center", gap="medium")
     button.download_button(
         "Download the zip",
-        lambda: exports.exported(record, config, use, fix),
-        file_name=exports.file_name(record, config, use, fix),
+        lambda: exports.exported(snapshot, config, use, fix),
+        file_name=exports.file_name(snapshot, config, use, fix),
         mime="application/zip",
         key="download",
         type="primary",
@@ -40,7 +43,7 @@ def download_panel(config: PlanConfig, use: Use, fix: bool, figures: ExportFigur
         _places(use.target, figures)
     if not refused and st.toggle("Show the files", key="files"):
         with st.spinner("Preparing the files"):
-            _files(exports.download(record, config, use, fix).files)
+            _files(exports.download(snapshot, config, use, fix).files)
 
 
 def _places(use: Target, figures: ExportFigures) -> None:

@@ -11,16 +11,18 @@ from toolscope_core.export.eager_choice import BUDGET, LoadedTool, eager_ids
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
-from ui.export.tool_loading import Loading
+from ui.export import tool_loading
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
+from ui.shared.services import findable_tools, review
 from ui.shared.services.exports import Use
-from ui.shared.services.findable_tools import FindableTools, title_of
+from ui.shared.services.findable_tools import title_of
+from ui.shared.snapshot import Snapshot
 
 HEIGHT = 300
 
 
-def loading_panel(catalog_id: int, config: PlanConfig, use: Use) -> PlanConfig:
+def loading_panel(snapshot: Snapshot, config: PlanConfig, use: Use) -> PlanConfig:
     """The configuration with the tools that are chosen; draws how, and the list to change it."""
     with st.container(border=True):
         if not use.target.can_defer:
@@ -42,28 +44,26 @@ def loading_panel(catalog_id: int, config: PlanConfig, use: Use) -> PlanConfig:
         search = bar.selectbox(
             "Searched by", COMPARED, format_func=title_of, key="searched_by", width=260
         )
-        findable = page_frame.service(FindableTools)
-        if findable.shares(catalog_id, search) is None:
+        if findable_tools.shares(snapshot, search) is None:
             page_frame.job_started_once(
-                findable,
-                catalog_id,
+                snapshot.job(findable_tools.KIND),
+                lambda: findable_tools.start(snapshot, search),
                 "Searching for every tool. Until then only calls count.",
                 "retry_findability",
-                search,
             )
-        rows = page_frame.service(Loading).tools(catalog_id, config, search, budget)
+        rows = tool_loading.tools(snapshot, config, search, budget)
         eager = [row for row in rows if row.is_eager]
         tokens = sum(row.tokens for row in eager)
         st.markdown(
             f"**{quantity(len(eager), 'tool')}** in every prompt, {tokens:,} tokens; "
             f"**{len(rows) - len(eager):,}** left to the search."
         )
-        decision_buttons.notice()
-        _table(catalog_id, rows)
+        decision_buttons.notice(snapshot)
+        _table(snapshot, rows)
     return replace(config, eager=eager_ids(rows))
 
 
-def _table(catalog_id: int, rows: Sequence[LoadedTool]) -> None:
+def _table(snapshot: Snapshot, rows: Sequence[LoadedTool]) -> None:
     """The tools, ticked to decide on them."""
     has_calls = any(row.calls for row in rows)
     decided = ["by a person" if row.is_decided else "" for row in rows]
@@ -86,7 +86,7 @@ def _table(catalog_id: int, rows: Sequence[LoadedTool]) -> None:
             "tokens": st.column_config.NumberColumn("tokens ≈", format="localized"),
         },
         height=HEIGHT,
-        key=f"loaded_{catalog_id}",
+        key=f"loaded_{snapshot.id}",
         at_first=(),
     )
     ids = [rows[at].tool.id for at in ticked]
@@ -97,14 +97,14 @@ def _table(catalog_id: int, rows: Sequence[LoadedTool]) -> None:
         ):
             decision_buttons.record_button(
                 label,
-                partial(_decide, catalog_id, ids, is_eager),
+                partial(_decide, snapshot, ids, is_eager),
                 f"{done}: {quantity(len(ids), 'tool')}",
                 key=f"load_{is_eager}",
                 disabled=not ids,
             )
-        standing = page_frame.workspace().review.standing(catalog_id)
-        decision_buttons.undo_button(standing, by_key=False)
+        standing = review.standing(snapshot)
+        decision_buttons.undo_button(snapshot, standing, by_key=False)
 
 
-def _decide(catalog_id: int, ids: Sequence[str], is_eager: bool) -> Decision:
-    return page_frame.service(Loading).decide(catalog_id, ids, is_eager, page_frame.reviewer())
+def _decide(snapshot: Snapshot, ids: Sequence[str], is_eager: bool) -> Decision:
+    return tool_loading.decide(snapshot, ids, is_eager, page_frame.reviewer())

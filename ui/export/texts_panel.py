@@ -3,28 +3,29 @@
 import streamlit as st
 
 from toolscope_core.model.configuration import PlanConfig
-from ui.shared import data_tables, page_frame, safe_text
-from ui.shared.services.exports import Exports
+from ui.shared import data_tables, safe_text
+from ui.shared.services import exports
+from ui.shared.snapshot import Snapshot
 
 
-def texts_panel(config: PlanConfig) -> None:
+def texts_panel(snapshot: Snapshot, config: PlanConfig) -> None:
     """The files that are searched, and a row for each line that names a tool which is gone."""
     title = "Texts that name removed tools"
     with st.expander(title):
-        given = st.file_uploader(
+        files = st.file_uploader(
             "Prompts, skills, CLAUDE.md, rules",
             accept_multiple_files=True,
             key="text_files",
             help="Whole folders: `check --texts DIR`.",
         )
-        if not given:
+        if not files:
             return
-        texts = {file.name: file.getvalue() for file in given}
-        found = page_frame.service(Exports).text_search(page_frame.current().id, config, texts)
-        for one in found.unread:
+        texts = {file.name: file.getvalue() for file in files}
+        matches = exports.text_search(snapshot, config, texts)
+        for one in matches.unread:
             st.warning(f"{safe_text.untrusted(one.file)} {one.why}", icon=":material/warning:")
-        if not found.mentions:
+        if not matches.mentions:
             st.caption("No text that was read names a tool that is gone.")
             return
         names = {"name": "names", "now": "renamed to"}
-        data_tables.draw(found.mentions, title, names)
+        data_tables.draw(matches.mentions, title, names)

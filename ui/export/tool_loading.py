@@ -7,34 +7,28 @@ from toolscope_core.decisions.constraints import deferrals
 from toolscope_core.export.eager_choice import LoadedTool, LoadingEvidence, loaded_tools
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
-from ui.shared.services.findable_tools import FindableTools
-from ui.shared.services.page_service import PageService, Uses
-from ui.shared.services.usage_evidence import UsageEvidence
+from ui.shared.services import findable_tools, review, usage_evidence
+from ui.shared.snapshot import Snapshot
 
 
-class Loading(PageService):
-    """What is chosen from the call logs, from findability and by people."""
+def tools(
+    snapshot: Snapshot, config: PlanConfig, search: str, budget: int
+) -> tuple[LoadedTool, ...]:
+    """Every outgoing tool, in the order in which tools are chosen. How often ``search`` finds
+    one is that of the tool as it came in, whatever is merged with it.
+    """
+    plan, calls = snapshot.plan_under(config), usage_evidence.figures(snapshot)
+    evidence = LoadingEvidence(
+        {tool_id: one.calls for tool_id, one in calls.by_id.items()},
+        findable_tools.shares(snapshot, search) or {},
+        deferrals(plan.catalog, snapshot.log),
+    )
+    return loaded_tools(plan, evidence, budget, snapshot.work.catalogs.costs, snapshot.shape)
 
-    _findable = Uses(FindableTools)
-    _usage = Uses(UsageEvidence)
 
-    def tools(
-        self, catalog_id: int, config: PlanConfig, search: str, budget: int
-    ) -> tuple[LoadedTool, ...]:
-        """Every outgoing tool, in the order in which tools are chosen. How often ``search`` finds
-        one is that of the tool as it came in, whatever is merged with it.
-        """
-        plan, calls = self._review.plan(catalog_id, config), self._usage.figures(catalog_id)
-        evidence = LoadingEvidence(
-            {tool_id: one.calls for tool_id, one in calls.by_id.items()},
-            self._findable.shares(catalog_id, search) or {},
-            deferrals(plan.catalog, self._review.log(catalog_id)),
-        )
-        return loaded_tools(plan, evidence, budget, self._catalogs.costs, self._catalogs.shape)
-
-    def decide(self, catalog_id: int, ids: Sequence[str], eager: bool, reviewer: str) -> Decision:
-        """Keep these tools in every prompt, or leave them to the search. Raises ``DecisionError``
-        as ``Review.record``.
-        """
-        way = IN_EVERY_PROMPT if eager else BY_SEARCH
-        return self._review.say(catalog_id, "load", ids, reviewer, {"loading": way})
+def decide(snapshot: Snapshot, ids: Sequence[str], eager: bool, reviewer: str) -> Decision:
+    """Keep these tools in every prompt, or leave them to the search. Raises ``DecisionError``
+    as ``review.say``.
+    """
+    way = IN_EVERY_PROMPT if eager else BY_SEARCH
+    return review.say(snapshot, "load", ids, reviewer, {"loading": way})

@@ -6,15 +6,16 @@ import streamlit as st
 
 from ui.shared import data_tables
 from ui.shared.graph.components import ClusterRow
+from ui.shared.snapshot import Snapshot
 
 COLUMNS = (
     "name size state kind density weakest bridges intransitive servers members reasons"
 ).split()
 
 
-def cluster_table(catalog_id: int, rows: Sequence[ClusterRow]) -> None:
+def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
     """Draw the table; a selected row goes into the address, which says what is drawn."""
-    key, ids = f"clusters_{catalog_id}", [row.id for row in rows]
+    key, ids = f"clusters_{snapshot.id}", [row.id for row in rows]
     drawn = st.query_params.get("drawn")
     data_tables.select_rows(key, [ids.index(drawn)] if drawn in ids else [])
 

@@ -10,7 +10,8 @@ from toolscope_core.merging.pair_graph import unsure_pairs
 from toolscope_core.model.kinds import KINDS, ProposalKind, kind_of
 from toolscope_core.model.plan import MergePlan
 from ui.shared.charts.chart_style import TableRow
-from ui.shared.services.page_service import PageService
+from ui.shared.kept import kept
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block, blocks_of, groupings
 
 
@@ -51,21 +52,15 @@ class ServerOverlap:
     inside: Mapping[str, int]
 
 
-class ServerLinks(PageService):
-    """The overlap of the servers of catalogs, under the decisions so far."""
-
-    def overlap(self, catalog_id: int) -> ServerOverlap:
-        """By servers, else by the first category field. Raises ``JobError`` before the analysis is
-        finished.
-        """
-        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
-
-        def make() -> ServerOverlap:
-            by = groupings(plan.catalog)[0]
-            blocks = blocks_of(plan, by) if by != CLUSTERS else ()
-            return server_overlap(analysis, plan, blocks, by)
-
-        return self._cached(("kept", catalog_id), (plan,), make)
+@kept()
+def overlap(snapshot: Snapshot) -> ServerOverlap:
+    """By servers, else by the first category field. Raises ``JobError`` before the analysis is
+    finished.
+    """
+    plan = snapshot.plan
+    by = groupings(plan.catalog)[0]
+    blocks = blocks_of(plan, by) if by != CLUSTERS else ()
+    return server_overlap(snapshot.analysis, plan, blocks, by)
 
 
 def server_overlap(

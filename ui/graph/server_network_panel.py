@@ -6,15 +6,17 @@ import streamlit as st
 
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
+from ui.graph import server_links
 from ui.graph.server_drawing import ALT, MOST_LINKS, drawn_servers, server_drawing
-from ui.graph.server_links import ServerLink, ServerLinks, ServerOverlap, link_rows
-from ui.shared import data_tables, page_frame
+from ui.graph.server_links import ServerLink, ServerOverlap, link_rows
+from ui.shared import data_tables
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.batches import server_pair_key
 from ui.shared.charts import pictures
 from ui.shared.graph.network_component import Click, network_view
 from ui.shared.graph.standalone import graph_html
-from ui.shared.services.server_advice import ServerAdvice
+from ui.shared.services import server_advice
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools.tool_blocks import SERVERS
 
 KEY = "servers_network"
@@ -22,9 +24,9 @@ OPENED, CHOSEN = "opened_servers", "chosen_server"
 """Session keys: the two servers to open, as a callback cannot turn the page; the one clicked."""
 
 
-def server_network_panel(catalog_id: int) -> None:
+def server_network_panel(snapshot: Snapshot) -> None:
     """The picture, and the same as a table; nothing where no two servers share a pair."""
-    view = page_frame.service(ServerLinks).overlap(catalog_id)
+    view = server_links.overlap(snapshot)
     if not view.links:
         return
     names, chosen = drawn_servers(view), st.session_state.get(CHOSEN)
@@ -43,7 +45,7 @@ def server_network_panel(catalog_id: int) -> None:
     with st.expander(f"{quantity(len(links), 'line')} as a table, and downloads"):
         _table(view, links)
     if (two := st.session_state.pop(OPENED, None)) is not None:
-        _open(catalog_id, view, *two)
+        _open(snapshot, view, *two)
 
 
 def _click(click: Click) -> None:
@@ -69,10 +71,10 @@ def _table(view: ServerOverlap, links: Sequence[ServerLink]) -> None:
         pictures.file("HTML", "text/html", lambda: graph_html(server_drawing(view)), KEY)
 
 
-def _open(catalog_id: int, view: ServerOverlap, one: str, other: str) -> None:
+def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None:
     """Go to the two side by side; where nothing between them can be decided, to their tools."""
     key = server_pair_key(one, other)
-    pairs = page_frame.service(ServerAdvice).pairs(catalog_id) if view.by == SERVERS else ()
+    pairs = server_advice.pairs(snapshot) if view.by == SERVERS else ()
     if any(pair.key == key for pair in pairs):
         server_advice_panel.show_pair(one, other)
     query = {"view": "Heatmap", "heatmap_by": view.by, "one": one, "other": other}

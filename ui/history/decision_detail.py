@@ -7,17 +7,21 @@ from collections.abc import Sequence
 import streamlit as st
 
 from toolscope_core.decisions.forms import LONGEST_NOTE
+from toolscope_core.decisions.restore import restoration, with_dependents
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
-from ui.history.histories import Entry, Histories, change_rows, counted
+from ui.history import histories
+from ui.history.histories import Entry, change_rows, counted
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import batches
+from ui.shared.services import review
+from ui.shared.snapshot import Snapshot
 
 SHOWN = 12
 
 
-def decision_detail(catalog_id: int, entry: Entry) -> None:
+def decision_detail(snapshot: Snapshot, entry: Entry) -> None:
     """Draw what the decision said and did, and the buttons that go back."""
     decision = entry.decision
     with st.container(border=True):
@@ -25,7 +29,7 @@ def decision_detail(catalog_id: int, entry: Entry) -> None:
         undone = f" Taken back by {decision_trail.by_whom(entry.undo)}." if entry.undo else ""
         st.markdown(f"{words}, by {decision_trail.by_whom(decision)}.{undone}")
         if decision.parts:
-            tools = page_frame.workspace().catalogs.open(catalog_id).by_id
+            tools = snapshot.catalog.by_id
             names = (
                 [safe_text.named(one, tools[one].name if one in tools else one) for one in part]
                 for part in decision.parts
@@ -34,29 +38,29 @@ def decision_detail(catalog_id: int, entry: Entry) -> None:
         for note in entry.notes:
             text = safe_text.untrusted(str(note.detail["note"]))
             st.markdown(f":material/sticky_note_2: {text}, {decision_trail.by_whom(note)}")
-        _buttons(catalog_id, entry)
-        _effect(catalog_id, decision)
+        _buttons(snapshot, entry)
+        _effect(snapshot, decision)
 
 
-def _buttons(catalog_id: int, entry: Entry) -> None:
-    decision, histories = entry.decision, page_frame.service(Histories)
-    log = page_frame.workspace().review.log(catalog_id)
+def _buttons(snapshot: Snapshot, entry: Entry) -> None:
+    decision = entry.decision
+    log = snapshot.log
     with st.container(horizontal=True, vertical_alignment="center"):
         if entry.undo is None:
-            together = histories.with_dependents(catalog_id, {decision.seq})
+            together = with_dependents(log, {decision.seq})
             if len(together) > 1:
                 with st.popover(f"Undo, with {quantity(len(together) - 1, 'later decision')}…"):
                     st.markdown(
                         "Later decisions on the same tools build on this one. All go back together:"
                     )
-                    _undo_all(together, f"history_undo_all_{decision.seq}")
+                    _undo_all(snapshot, together, f"history_undo_all_{decision.seq}")
             else:
-                decision_buttons.undo_one(decision, "history_undo")
-            _batch(catalog_id, decision)
+                decision_buttons.undo_one(snapshot, decision, "history_undo")
+            _batch(snapshot, decision)
         else:
             decision_buttons.record_button(
                 "Redo",
-                lambda: histories.make_again(catalog_id, decision, page_frame.reviewer()),
+                lambda: histories.make_again(snapshot, decision, page_frame.reviewer()),
                 f"Decision {decision.seq} is made again",
                 key=f"history_redo_{decision.seq}",
                 help="Makes the same decision again, in your name.",
@@ -66,8 +70,8 @@ def _buttons(catalog_id: int, entry: Entry) -> None:
             "Restore to right after it…": decision.seq,
         }
         for label, seq in ways.items():
-            if way := histories.restoration(catalog_id, seq):
-                _restore(catalog_id, label, seq, (way.back, way.again), log[-1].seq)
+            if way := restoration(log, seq):
+                _restore(snapshot, label, seq, (way.back, way.again), log[-1].seq)
         with (
             st.popover("Note", icon=":material/sticky_note_2:"),
             st.form(f"note_form_{decision.seq}", border=False),
@@ -75,23 +79,23 @@ def _buttons(catalog_id: int, entry: Entry) -> None:
             st.text_area(
                 "Why this decision", key=f"history_note_{decision.seq}", max_chars=LONGEST_NOTE
             )
-            st.form_submit_button("Keep the note", on_click=_note, args=(catalog_id, decision))
+            st.form_submit_button("Keep the note", on_click=_note, args=(snapshot, decision))
 
 
-def _batch(catalog_id: int, decision: Decision) -> None:
-    standing = page_frame.workspace().review.standing(catalog_id)
+def _batch(snapshot: Snapshot, decision: Decision) -> None:
+    standing = review.standing(snapshot)
     batch = next((one for one in batches(standing) if decision.seq in one.seqs), None)
     if batch is None:
         return
-    together = page_frame.service(Histories).with_dependents(catalog_id, batch.seqs)
+    together = with_dependents(snapshot.log, batch.seqs)
     more = len(together) - len(batch.decisions)
     later = f", and {quantity(more, 'later decision')} on the same tools" if more else ""
     with st.popover(f"Undo the batch of {len(batch.decisions):,}…"):
         st.markdown(f"{quantity(len(batch.decisions), 'decision')} made at once{later}:")
-        _undo_all(together, f"history_undo_batch_{batch.key}")
+        _undo_all(snapshot, together, f"history_undo_batch_{batch.key}")
 
 
-def _undo_all(together: Sequence[Decision], key: str) -> None:
+def _undo_all(snapshot: Snapshot, together: Sequence[Decision], key: str) -> None:
     """Decisions that go back together, as a list, and the button."""
     _listed(together)
     st.button(
@@ -99,19 +103,18 @@ def _undo_all(together: Sequence[Decision], key: str) -> None:
         key=key,
         type="primary",
         on_click=decision_buttons.undo,
-        args=(tuple(one.seq for one in together),),
+        args=(snapshot, tuple(one.seq for one in together)),
     )
 
 
 def _restore(
-    catalog_id: int,
+    snapshot: Snapshot,
     label: str,
     seq: int,
     way: tuple[Sequence[Decision], Sequence[Decision]],
     last: int,
 ) -> None:
     back, again = way
-    histories = page_frame.service(Histories)
     where = f"as decision {seq} left it" if seq else "before the first decision"
     with st.popover(label, icon=":material/restore:"):
         if back:
@@ -123,7 +126,7 @@ def _restore(
         st.caption("No decision is deleted, so this too can be taken back.")
         decision_buttons.record_button(
             "Restore",
-            lambda: histories.restore(catalog_id, seq, page_frame.reviewer(), last),
+            lambda: histories.restore(snapshot, seq, page_frame.reviewer(), last),
             f"The toolset is {where}",
             key=f"history_restore_{seq}_{last}",
             type="primary",
@@ -140,11 +143,11 @@ def _listed(decisions: Sequence[Decision]) -> None:
     st.markdown("\n".join([*lines, *([f"- and {rest:,} more"] if rest > 0 else [])]))
 
 
-def _effect(catalog_id: int, decision: Decision) -> None:
-    if page_frame.workspace().analyses.get(catalog_id) is None:
+def _effect(snapshot: Snapshot, decision: Decision) -> None:
+    if snapshot.analysed is None:
         st.caption("What it changed can be shown when the catalog is analysed.")
         return
-    changes = page_frame.service(Histories).effect(catalog_id, decision)
+    changes = histories.effect(snapshot, decision)
     where = f"the profile {decision.detail['profile']}" if decision.action == "profile" else ""
     if not changes:
         st.caption(f"It changed no tool of {where or 'this version'}.")
@@ -164,10 +167,9 @@ def _effect(catalog_id: int, decision: Decision) -> None:
                 st.html(safe_text.word_diff(before.description, after.description, dim=True))
 
 
-def _note(catalog_id: int, decision: Decision) -> None:
-    histories = page_frame.service(Histories)
+def _note(snapshot: Snapshot, decision: Decision) -> None:
     text = st.session_state[f"history_note_{decision.seq}"]
     decision_buttons.attempt(
-        lambda: histories.note(catalog_id, decision, text, page_frame.reviewer()),
+        lambda: histories.note(snapshot, decision, text, page_frame.reviewer()),
         f"The note on decision {decision.seq} is kept",
     )

@@ -6,18 +6,19 @@ import streamlit as st
 
 from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.model.numbers import quantity
+from ui.history import histories
 from ui.history.decision_detail import decision_detail
-from ui.history.histories import STATES, Entry, Histories, HistoryFilter, listed
-from ui.shared import data_tables, page_frame, safe_text
+from ui.history.histories import STATES, Entry, HistoryFilter, listed
+from ui.shared import data_tables, safe_text
+from ui.shared.snapshot import Snapshot
 
 HEIGHT = 330
 PAGE_SIZE = 500
 
 
-def decision_list(catalog_id: int) -> None:
+def decision_list(snapshot: Snapshot) -> None:
     """Draw the filters, the table and the chosen decision."""
-    histories = page_frame.service(Histories)
-    entries = histories.entries(catalog_id)
+    entries = histories.entries(snapshot)
     if not entries:
         st.info("No decisions yet. Review and Documents make them.", icon=":material/history:")
         return
@@ -31,8 +32,8 @@ def decision_list(catalog_id: int) -> None:
         )
         st.download_button(
             "Export decisions.jsonl",
-            lambda: histories.file(catalog_id),
-            f"{page_frame.current().name}-decisions.jsonl",
+            lambda: histories.file(snapshot),
+            f"{snapshot.record.name}-decisions.jsonl",
             "application/jsonl",
             key="export_decisions",
             icon=":material/download:",
@@ -43,8 +44,8 @@ def decision_list(catalog_id: int) -> None:
         st.info("No decision matches the filters.", icon=":material/filter_list_off:")
         return
     shown = _page_of(shown)
-    place = _table(shown, catalog_id)
-    decision_detail(catalog_id, shown[place])
+    place = _table(shown, snapshot)
+    decision_detail(snapshot, shown[place])
 
 
 def _filters(entries: tuple[Entry, ...]) -> HistoryFilter:
@@ -87,9 +88,9 @@ def _page_of(shown: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return shown[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
 
 
-def _table(shown: tuple[Entry, ...], catalog_id: int) -> int:
+def _table(shown: tuple[Entry, ...], snapshot: Snapshot) -> int:
     """Draw the table; the place of the chosen row, which the address names by its number."""
-    tools = page_frame.workspace().catalogs.open(catalog_id).by_id
+    tools = snapshot.catalog.by_id
     by_seq = {str(entry.decision.seq): place for place, entry in enumerate(shown)}
     place = by_seq.get(str(st.query_params.get("decision")), 0)
 

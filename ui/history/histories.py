@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,7 +18,7 @@ from toolscope_core.decisions.imported_decisions import (
     import_preview,
 )
 from toolscope_core.decisions.log import active, notes
-from toolscope_core.decisions.restore import Restoration, restoration, with_dependents
+from toolscope_core.decisions.restore import Restoration, restoration
 from toolscope_core.merging.plan_making import plan_of, proposed
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Action, Decision
@@ -29,8 +29,11 @@ from toolscope_core.model.tool import canonical_json
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from toolscope_core.store.decision_rows import append_decision, append_decisions
 from toolscope_core.store.engine import now
+from ui.shared.kept import kept, kept_under
+from ui.shared.services import review
 from ui.shared.services.logs import Step, admission, retraction
-from ui.shared.services.page_service import PageService
+from ui.shared.services.workspace import Workspace
+from ui.shared.snapshot import Snapshot
 
 Standing = Literal["all", "standing", "taken back"]
 
@@ -80,113 +83,112 @@ class ToolsetChange:
     after: tuple[MergedTool, ...]
 
 
-class Histories(PageService):
-    """Reads the log of a catalog's name, and appends what goes back in it. Nothing is deleted."""
-
-    def entries(self, catalog_id: int) -> tuple[Entry, ...]:
-        """Every decision, newest first, with who took it back and its notes."""
-        log = self._review.log(catalog_id)
-        return self._cached(
-            ("entries", catalog_id), (), lambda: entries(log), state=len(log), most=4
-        )
-
-    def plan_at(self, catalog_id: int, seq: int) -> MergePlan:
-        """The merge as the decisions up to row ``seq`` make it of this version of the catalog, by
-        today's judge and with the merges that need a gateway; 0 is before the first. Raises
-        ``JobError`` before the analysis is finished.
-        """
-        analysis = self._analyses.required(catalog_id)
-        log = [item for item in self._review.log(catalog_id) if item.seq <= seq]
-
-        def make() -> MergePlan:
-            return plan_of(analysis, proposed(analysis, log), PlanConfig(routers=True))
-
-        return self._cached(("plans", catalog_id, len(log)), (analysis,), make, most=8)
-
-    def effect(self, catalog_id: int, decision: Decision) -> tuple[ToolsetChange, ...]:
-        """What the decision changed when it was made, unchanged tools left out: in its profile, or
-        in the toolset.
-        """
-        seqs = (decision.seq - 1, decision.seq)
-        plans = [self.plan_at(catalog_id, seq) for seq in seqs]
-        if decision.action == "profile":
-            plan, name, log = plans[1], decision.detail["profile"], self._review.log(catalog_id)
-            logs = [[one for one in log if one.seq <= seq] for seq in seqs]
-            saved = [profiles(plan.catalog, own).get(name, Profile(name)) for own in logs]
-            changes = toolset_changes(*(profile_tools(plan, one) for one in saved))
-        else:
-            changes = toolset_changes(*plans)
-        return tuple(change for change in changes if change.kind != "unchanged")
-
-    def compare(self, before: tuple[int, int], after: tuple[int, int]) -> tuple[ToolsetChange, ...]:
-        """Two states of the toolset, each a catalog id (a version) and the seq of the last decision
-        that counts.
-        """
-        return toolset_changes(self.plan_at(*before), self.plan_at(*after))
-
-    def with_dependents(self, catalog_id: int, seqs: Collection[int]) -> tuple[Decision, ...]:
-        """These decisions and all that build on them, newest first."""
-        return with_dependents(self._review.log(catalog_id), seqs)
-
-    def make_again(self, catalog_id: int, decision: Decision, reviewer: str) -> Decision:
-        """Make a decision that was taken back once more, as it was (redo). Raises
-        ``DecisionError`` where it contradicts what was decided since.
-        """
-        if decision in active(self._review.log(catalog_id)):
-            raise DecisionError(f"decision {decision.seq} stands; nothing was changed")
-        step = self._again(catalog_id, decision, reviewer)
-        return append_decision(self._store, catalog_id, step)
-
-    def restoration(self, catalog_id: int, seq: int) -> Restoration:
-        """What going back to the state right after row ``seq`` would take back and make again."""
-        return restoration(self._review.log(catalog_id), seq)
-
-    def restore(self, catalog_id: int, seq: int, reviewer: str, last: int) -> Restoration:
-        """Go back to the state right after row ``seq``, all or nothing; ``last`` is the last row of
-        the log that was looked at. Raises ``StaleDecisionError`` where somebody decided since.
-        """
-        way = self.restoration(catalog_id, seq)
-        steps = [
-            _unless_newer(last),
-            *(retraction(one.seq, reviewer) for one in way.back),
-            *(self._again(catalog_id, one, reviewer) for one in way.again),
-        ]
-        append_decisions(self._store, catalog_id, steps)
-        return way
-
-    def note(self, catalog_id: int, decision: Decision, text: str, reviewer: str) -> Decision:
-        """Keep a note on a decision. Raises ``DecisionError`` for one that is blank or long."""
-        detail = {"about": decision.key, "note": text.strip()}
-        row = Decision("note", decision.members, decision.ids, reviewer, now(), detail=detail)
-        return self._review.record(catalog_id, row)
-
-    def file(self, catalog_id: int) -> bytes:
-        """The log as ``decisions.jsonl``, every row of it."""
-        return decision_lines(self._review.log(catalog_id), self._catalogs.open(catalog_id))
-
-    def preview_import(self, catalog_id: int, content: bytes, name: str) -> ImportPreview:
-        """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
-        ``DecisionError``, naming the line, for a file that is none.
-        """
-        catalog = self._catalogs.open(catalog_id)
-        return import_preview(
-            catalog, self._review.log(catalog_id), decisions_in(catalog, content, name)
-        )
-
-    def import_decisions(self, catalog_id: int, seen: ImportPreview) -> tuple[Decision, ...]:
-        """Add the decisions that were shown as new, all or none. Raises ``DecisionError`` where
-        somebody decided otherwise meanwhile.
-        """
-        catalog = self._catalogs.open(catalog_id)
-        steps = [admission(catalog, one) for one in seen.new]
-        return append_decisions(self._store, catalog_id, steps)
-
-    def _again(self, catalog_id: int, decision: Decision, reviewer: str) -> Step:
-        row = replace(decision, seq=0, reviewer=reviewer, at=now())
-        return admission(self._catalogs.open(catalog_id), row)
+@kept()
+def entries(snapshot: Snapshot) -> tuple[Entry, ...]:
+    """Every decision, newest first, with who took it back and its notes."""
+    return entries_of(snapshot.log)
 
 
-def entries(log: Sequence[Decision]) -> tuple[Entry, ...]:
+def plan_at(snapshot: Snapshot, seq: int) -> MergePlan:
+    """The merge as the decisions up to row ``seq`` make it of this version of the catalog, by
+    today's judge and with the merges that need a gateway; 0 is before the first. Raises
+    ``JobError`` before the analysis is finished.
+    """
+    analysis = snapshot.analysis
+    log = [item for item in snapshot.log if item.seq <= seq]
+    return kept_under(
+        analysis,
+        "plan at",
+        len(log),
+        lambda: plan_of(analysis, proposed(analysis, log), PlanConfig(routers=True)),
+    )
+
+
+def effect(snapshot: Snapshot, decision: Decision) -> tuple[ToolsetChange, ...]:
+    """What the decision changed when it was made, unchanged tools left out: in its profile, or
+    in the toolset.
+    """
+    seqs = (decision.seq - 1, decision.seq)
+    plans = [plan_at(snapshot, seq) for seq in seqs]
+    if decision.action == "profile":
+        plan, name, log = plans[1], decision.detail["profile"], snapshot.log
+        logs = [[one for one in log if one.seq <= seq] for seq in seqs]
+        saved = [profiles(plan.catalog, own).get(name, Profile(name)) for own in logs]
+        changes = toolset_changes(*(profile_tools(plan, one) for one in saved))
+    else:
+        changes = toolset_changes(*plans)
+    return tuple(change for change in changes if change.kind != "unchanged")
+
+
+def compare(
+    work: Workspace, before: tuple[int, int], after: tuple[int, int]
+) -> tuple[ToolsetChange, ...]:
+    """Two states of the toolset, each a catalog id (a version) and the seq of the last decision
+    that counts.
+    """
+    states = ((work.snapshot(version), seq) for version, seq in (before, after))
+    return toolset_changes(*(plan_at(snapshot, seq) for snapshot, seq in states))
+
+
+def make_again(snapshot: Snapshot, decision: Decision, reviewer: str) -> Decision:
+    """Make a decision that was taken back once more, as it was (redo). Raises
+    ``DecisionError`` where it contradicts what was decided since.
+    """
+    if decision in active(snapshot.log):
+        raise DecisionError(f"decision {decision.seq} stands; nothing was changed")
+    step = _again(snapshot, decision, reviewer)
+    return append_decision(snapshot.work.store, snapshot.id, step)
+
+
+def restore(snapshot: Snapshot, seq: int, reviewer: str, last: int) -> Restoration:
+    """Go back to the state right after row ``seq``, all or nothing; ``last`` is the last row of
+    the log that was looked at. Raises ``StaleDecisionError`` where somebody decided since.
+    """
+    way = restoration(snapshot.log, seq)
+    steps = [
+        _unless_newer(last),
+        *(retraction(one.seq, reviewer) for one in way.back),
+        *(_again(snapshot, one, reviewer) for one in way.again),
+    ]
+    append_decisions(snapshot.work.store, snapshot.id, steps)
+    return way
+
+
+def note(snapshot: Snapshot, decision: Decision, text: str, reviewer: str) -> Decision:
+    """Keep a note on a decision. Raises ``DecisionError`` for one that is blank or long."""
+    detail = {"about": decision.key, "note": text.strip()}
+    row = Decision("note", decision.members, decision.ids, reviewer, now(), detail=detail)
+    return review.record(snapshot, row)
+
+
+def file(snapshot: Snapshot) -> bytes:
+    """The log as ``decisions.jsonl``, every row of it."""
+    return decision_lines(snapshot.log, snapshot.catalog)
+
+
+def preview_import(snapshot: Snapshot, content: bytes, name: str) -> ImportPreview:
+    """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
+    ``DecisionError``, naming the line, for a file that is none.
+    """
+    catalog = snapshot.catalog
+    return import_preview(catalog, snapshot.log, decisions_in(catalog, content, name))
+
+
+def import_decisions(snapshot: Snapshot, seen: ImportPreview) -> tuple[Decision, ...]:
+    """Add the decisions that were shown as new, all or none. Raises ``DecisionError`` where
+    somebody decided otherwise meanwhile.
+    """
+    catalog = snapshot.catalog
+    steps = [admission(catalog, one) for one in seen.new]
+    return append_decisions(snapshot.work.store, snapshot.id, steps)
+
+
+def _again(snapshot: Snapshot, decision: Decision, reviewer: str) -> Step:
+    row = replace(decision, seq=0, reviewer=reviewer, at=now())
+    return admission(snapshot.catalog, row)
+
+
+def entries_of(log: Sequence[Decision]) -> tuple[Entry, ...]:
     """Every decision but undo and notes, newest first."""
     undone = {one.detail["retracts"]: one for one in log if one.action == "undo"}
     noted = notes(log)

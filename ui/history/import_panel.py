@@ -10,9 +10,10 @@ from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.decisions.imported_decisions import ImportPreview, Outcome
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
-from ui.history.histories import Histories
-from ui.shared import data_tables, page_frame, safe_text
+from ui.history import histories
+from ui.shared import data_tables, safe_text
 from ui.shared.cards import decision_buttons
+from ui.shared.snapshot import Snapshot
 
 HEIGHT = 320
 OUTCOMES: dict[Outcome, str] = {
@@ -25,7 +26,7 @@ OUTCOMES: dict[Outcome, str] = {
 """The outcomes in words, what needs a look first."""
 
 
-def import_panel(catalog_id: int) -> None:
+def import_panel(snapshot: Snapshot) -> None:
     """The file field, and a preview of what the file would add."""
     turn = st.session_state.setdefault("import_turn", 0)
     with st.expander("Import decisions", icon=":material/upload_file:"):
@@ -38,9 +39,7 @@ def import_panel(catalog_id: int) -> None:
         if file is None:
             return
         try:
-            imported = page_frame.service(Histories).preview_import(
-                catalog_id, file.getvalue(), file.name
-            )
+            imported = histories.preview_import(snapshot, file.getvalue(), file.name)
         except ToolScopeError as error:
             safe_text.show_error(error)
             return
@@ -61,10 +60,9 @@ def import_panel(catalog_id: int) -> None:
             most=HEIGHT,
             key=f"import_rows_{turn}",
         )
-        histories = page_frame.service(Histories)
         decision_buttons.record_button(
             f"Add {quantity(len(imported.new), 'decision')}",
-            lambda: histories.import_decisions(catalog_id, imported),
+            lambda: histories.import_decisions(snapshot, imported),
             f"Added {quantity(len(imported.new), 'decision')}",
             lambda: st.session_state.update(import_turn=turn + 1),
             as_batch=True,

@@ -14,8 +14,9 @@ from toolscope_core.judging.learned_weights import (
     learned,
     lessons,
 )
-from ui.shared.services.learned_judge import LearnedJudge
-from ui.shared.services.page_service import PageService, Uses
+from ui.shared.kept import kept
+from ui.shared.services import learned_judge
+from ui.shared.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +44,12 @@ class LearningView:
         return tuple((COUNTS[name], weight) for name, weight in ordered if name in COUNTS)
 
 
-class Learning(PageService):
-    """Learns from decisions; what it learned counts only once somebody uses it."""
+def view(snapshot: Snapshot) -> LearningView:
+    """Raises ``JobError`` before the analysis is finished."""
+    return replace(_learned(snapshot), used=learned_judge.chosen(snapshot))
 
-    _learned_judge = Uses(LearnedJudge)
 
-    def view(self, catalog_id: int) -> LearningView:
-        """Raises ``JobError`` before the analysis is finished."""
-        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
-
-        def make() -> LearningView:
-            taught = lessons(analysis.catalog, log)
-            return LearningView(taught, learned(analysis.judge, taught), None)
-
-        view = self._cached(("views", catalog_id), (analysis,), make, state=len(log), most=4)
-        return replace(view, used=self._learned_judge.chosen(catalog_id))
+@kept()
+def _learned(snapshot: Snapshot) -> LearningView:
+    taught = lessons(snapshot.analysis.catalog, snapshot.log)
+    return LearningView(taught, learned(snapshot.analysis.judge, taught), None)

@@ -7,20 +7,22 @@ import json
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity
-from ui.history.learning import Learning, LearningView
+from ui.history import learning
+from ui.history.learning import LearningView
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
-from ui.shared.services.learned_judge import LearnedJudge
+from ui.shared.services import learned_judge
+from ui.shared.snapshot import Snapshot
 
 SHOWN = 8
 
 
-def learning_panel(catalog_id: int) -> None:
+def learning_panel(snapshot: Snapshot) -> None:
     """Draw what could be learned, what is in use, and the buttons."""
-    decision_buttons.notice()
-    page_frame.analysis()
+    decision_buttons.notice(snapshot)
+    page_frame.wait_for_analysis(snapshot)
     with st.spinner("Checking what the judge could learn …"):
-        view = page_frame.service(Learning).view(catalog_id)
+        view = learning.view(snapshot)
     same = sum(one.same for one in view.taught)
     st.markdown("**Learning**: can the judge learn from the decisions on this catalog?")
     st.markdown(
@@ -28,11 +30,11 @@ def learning_panel(catalog_id: int) -> None:
         f"{quantity(len(view.taught), 'pair')}, {same:,} of them the same job. Decisions made many "
         "at once do not count, because nobody looked at each of them."
     )
-    _offer(catalog_id, view)
-    _used(catalog_id, view)
+    _offer(snapshot, view)
+    _used(snapshot, view)
 
 
-def _offer(catalog_id: int, view: LearningView) -> None:
+def _offer(snapshot: Snapshot, view: LearningView) -> None:
     offer, used = view.offer, view.used
     if offer is None:
         decisions, pairs = view.least
@@ -54,10 +56,10 @@ def _offer(catalog_id: int, view: LearningView) -> None:
         )
         return
     same = used is not None and used.version == offer.update.version
-    judge, update = page_frame.service(LearnedJudge), offer.update
+    update = offer.update
     decision_buttons.record_button(
         "Learn again from all decisions" if used and not same else "Use it for the queue",
-        lambda: judge.use(catalog_id, update),
+        lambda: learned_judge.use(snapshot, update),
         "Review has the order “Learned: surest first” now",
         key=f"learn_{offer.update.version}",
         type="primary",
@@ -67,7 +69,7 @@ def _offer(catalog_id: int, view: LearningView) -> None:
     )
 
 
-def _used(catalog_id: int, view: LearningView) -> None:
+def _used(snapshot: Snapshot, view: LearningView) -> None:
     used = view.used
     if used is None:
         return
@@ -79,9 +81,11 @@ def _used(catalog_id: int, view: LearningView) -> None:
             key="learned_weights",
         )
         with st.container(horizontal=True):
-            judge = page_frame.service(LearnedJudge)
             decision_buttons.record_button(
-                "Switch off", lambda: judge.switch_off(catalog_id), "Switched off", key="learn_off"
+                "Switch off",
+                lambda: learned_judge.switch_off(snapshot),
+                "Switched off",
+                key="learn_off",
             )
             st.download_button(
                 "Export JSON",

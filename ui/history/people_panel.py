@@ -11,7 +11,9 @@ from toolscope_core.model.numbers import quantity
 from ui.history.second_looks import agreement, disagreements, progress_of, record_look, to_look_at
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
-from ui.shared.services.people import People, Shares, Split
+from ui.shared.services import people
+from ui.shared.services.people import Shares, Split
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
 SPLITS: dict[Split, str] = {"random": "at random", "server": "by server"}
@@ -19,26 +21,25 @@ SIZES = (10, 20, 50, 100)
 SHOWN = 10
 
 
-def has_several_people(catalog_id: int) -> bool:
+def has_several_people(snapshot: Snapshot) -> bool:
     """Whether more than one person decides on the catalog, or is to."""
-    shares = page_frame.service(People).shares(catalog_id)
-    log = page_frame.workspace().review.log(catalog_id)
-    people = {page_frame.reviewer(), *(one.reviewer for one in log)}
-    return len(people.union(shares.people if shares else ())) > 1
+    shares = people.shares(snapshot)
+    names = {page_frame.reviewer(), *(one.reviewer for one in snapshot.log)}
+    return len(names.union(shares.people if shares else ())) > 1
 
 
-def people_panel(catalog_id: int) -> None:
+def people_panel(snapshot: Snapshot) -> None:
     """Draw who has what, how far each is, and the second looks."""
-    page_frame.analysis()
-    decision_buttons.notice()
+    page_frame.wait_for_analysis(snapshot)
+    decision_buttons.notice(snapshot)
     st.markdown("**People**: who reviews what, and do two people agree?")
-    _shares(catalog_id)
-    _progress(catalog_id)
-    _second_looks(catalog_id)
+    _shares(snapshot)
+    _progress(snapshot)
+    _second_looks(snapshot)
 
 
-def _shares(catalog_id: int) -> None:
-    shares = page_frame.service(People).shares(catalog_id)
+def _shares(snapshot: Snapshot) -> None:
+    shares = people.shares(snapshot)
     with st.form("shares", border=True):
         st.markdown("Divide the queue: each person then finds *My share* in Review's filter.")
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -53,7 +54,7 @@ def _shares(catalog_id: int) -> None:
             )  # fmt: skip
             st.form_submit_button(
                 "Divide", type="primary", on_click=_divide,
-                args=(catalog_id, f"share_names_{shares}", f"share_by_{shares}"),
+                args=(snapshot, f"share_names_{shares}", f"share_by_{shares}"),
             )  # fmt: skip
         st.caption(
             f"It is divided {SPLITS[shares.by]}. Clear the names to give everybody the whole queue."
@@ -62,18 +63,18 @@ def _shares(catalog_id: int) -> None:
         )
 
 
-def _divide(catalog_id: int, names_key: str, by_key: str) -> None:
+def _divide(snapshot: Snapshot, names_key: str, by_key: str) -> None:
     names = tuple(dict.fromkeys(one.strip() for one in st.session_state[names_key].split(",")))
-    people = tuple(name for name in names if name)
-    shares = Shares(people, st.session_state[by_key]) if people else None
-    text = f"The queue is divided among {', '.join(people)}" if people else "Everybody has all"
-    decision_buttons.attempt(lambda: page_frame.service(People).divide(catalog_id, shares), text)
+    named = tuple(name for name in names if name)
+    shares = Shares(named, st.session_state[by_key]) if named else None
+    text = f"The queue is divided among {', '.join(named)}" if named else "Everybody has all"
+    decision_buttons.attempt(lambda: people.divide(snapshot, shares), text)
 
 
-def _progress(catalog_id: int) -> None:
-    people, log = page_frame.service(People), page_frame.workspace().review.log(catalog_id)
-    shares = people.shares(catalog_id)
-    rows = progress_of(log, people.owners(catalog_id), shares.people if shares else ())
+def _progress(snapshot: Snapshot) -> None:
+    log = snapshot.log
+    shares = people.shares(snapshot)
+    rows = progress_of(log, people.owners(snapshot), shares.people if shares else ())
     if not rows:
         return
     data_tables.draw(
@@ -92,8 +93,8 @@ def _progress(catalog_id: int) -> None:
     )
 
 
-def _second_looks(catalog_id: int) -> None:
-    reviewer, log = page_frame.reviewer(), page_frame.workspace().review.log(catalog_id)
+def _second_looks(snapshot: Snapshot) -> None:
+    reviewer, log = page_frame.reviewer(), snapshot.log
     agreed = agreement(log)
     st.markdown("**Second looks**: answer again what others decided, without seeing their answer.")
     if agreed.looks:
@@ -104,9 +105,9 @@ def _second_looks(catalog_id: int) -> None:
     size = st.segmented_control(
         "Decisions to look at", SIZES, default=20, required=True, key="look_size"
     )
-    waiting = to_look_at(log, page_frame.analysis().catalog.by_id, reviewer, size)
+    waiting = to_look_at(log, snapshot.analysis.catalog.by_id, reviewer, size)
     if waiting:
-        _question(catalog_id, waiting[0], len(waiting))
+        _question(snapshot, waiting[0], len(waiting))
     else:
         st.caption(
             f"Nothing left for {safe_text.untrusted(reviewer)}: you have looked at every decision "
@@ -127,8 +128,8 @@ def _second_looks(catalog_id: int) -> None:
             )
 
 
-def _question(catalog_id: int, decision: Decision, left: int) -> None:
-    tools = page_frame.analysis().catalog.by_id
+def _question(snapshot: Snapshot, decision: Decision, left: int) -> None:
+    tools = snapshot.analysis.catalog.by_id
     with st.container(border=True):
         st.caption(f"{quantity(left, 'decision')} left to look at.")
         for tool in (tools[one] for one in decision.ids if one in tools):
@@ -137,12 +138,12 @@ def _question(catalog_id: int, decision: Decision, left: int) -> None:
             for label, one_job in (("One job", True), ("Not one job", False)):
                 decision_buttons.record_button(
                     label,
-                    partial(_look, catalog_id, decision, one_job),
+                    partial(_look, snapshot, decision, one_job),
                     "Your answer is kept. A second look changes no merge",
                     key=f"look_{'same' if one_job else 'apart'}_{decision.seq}",
                 )
 
 
-def _look(catalog_id: int, decision: Decision, one_job: bool) -> Decision:
-    work, reviewer = page_frame.workspace(), page_frame.reviewer()
-    return record_look(work, catalog_id, decision, one_job, reviewer)
+def _look(snapshot: Snapshot, decision: Decision, one_job: bool) -> Decision:
+    work, reviewer = snapshot.work, page_frame.reviewer()
+    return record_look(work, snapshot, decision, one_job, reviewer)

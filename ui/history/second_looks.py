@@ -10,7 +10,9 @@ from toolscope_core.decisions.log import active
 from toolscope_core.evaluation.agreement import cohens_kappa
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import Tool, digest
+from ui.shared.services import toolsets
 from ui.shared.services.workspace import Workspace
+from ui.shared.snapshot import Snapshot
 
 _SEED = 77
 
@@ -40,13 +42,13 @@ class Agreement:
 
 
 def record_look(
-    work: Workspace, catalog_id: int, decision: Decision, one_job: bool, reviewer: str
+    work: Workspace, snapshot: Snapshot, decision: Decision, one_job: bool, reviewer: str
 ) -> Decision:
     """Keep what a second look says of the tools of a decision; it changes no merge."""
     right = (decision.action == "accept") == one_job
     note = f"Second look: {'one job' if one_job else 'not one job'}"
     detail = {"audited": decision.seq, "right": right, "blind": True}
-    return work.toolsets.flag(catalog_id, decision.ids, reviewer, note, detail)
+    return toolsets.flag(snapshot, decision.ids, reviewer, note, detail)
 
 
 def progress_of(

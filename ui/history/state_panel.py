@@ -6,19 +6,21 @@ from collections import Counter
 
 import streamlit as st
 
-from ui.history.histories import KINDS, Histories, change_rows
+from ui.history import histories
+from ui.history.histories import KINDS, change_rows
 from ui.shared import data_tables, page_frame, safe_text
+from ui.shared.snapshot import Snapshot
 
 HEIGHT = 480
 
 
-def state_panel(catalog_id: int) -> None:
+def state_panel(snapshot: Snapshot) -> None:
     """Draw the choice of two states and what differs between them."""
-    page_frame.analysis()
-    work, record = page_frame.workspace(), page_frame.current()
-    records = {one.id: one for one in (record, *work.catalogs.earlier(record))}
-    analysed = [one for one in records if work.analyses.get(one) is not None]
-    log = work.review.log(catalog_id)
+    page_frame.wait_for_analysis(snapshot)
+    records = {one.id: one for one in (snapshot.record, *snapshot.earlier)}
+    analyses = snapshot.work.analyses
+    analysed = [one for one in records if analyses.offline(one) is not None]
+    log = snapshot.log
     numbers = [0, *(one.seq for one in log if one.action not in ("note", "flag"))]
     by_seq = {one.seq: one for one in log}
 
@@ -42,7 +44,7 @@ def state_panel(catalog_id: int) -> None:
                 key=f"state_at_{title}_{numbers[-1]}", format_func=point,
             )  # fmt: skip
             sides.append((version, at))
-    changes = work.service(Histories).compare(*sides)
+    changes = histories.compare(snapshot.work, *sides)
     counts = Counter(change.kind for change in changes)
     before, after = (
         sum(len(getattr(one, side)) for one in changes) for side in ("before", "after")

@@ -4,25 +4,23 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ui.overlap import curve_charts
-from ui.overlap.curves import Curves
+from ui.overlap import curve_charts, curves, variant_figures
 from ui.overlap.figures import Curve, curve_rows
 from ui.overlap.maps import Method
-from ui.overlap.variant_figures import VariantFigures
 from ui.shared import page_frame
 from ui.shared.charts.pictures import picture
+from ui.shared.snapshot import Snapshot
 
 
-def merge_curve(catalog_id: int, similarity: float) -> None:
+def merge_curve(snapshot: Snapshot, similarity: float) -> None:
     """The curve of the toolset with and without the merge, the threshold ``similarity`` marked;
     while pairs are being counted, the progress.
     """
-    work = page_frame.service(Curves)
-    view = replace(work.curve(catalog_id), floor=similarity)
+    view = replace(curves.curve(snapshot), floor=similarity)
     if view.waiting:
         page_frame.job_started_once(
-            work,
-            catalog_id,
+            snapshot.job(curves.KIND),
+            lambda: curves.start(snapshot),
             f"Counting all pairs of the {' and the '.join(view.waiting)} toolset. This takes a few "
             "seconds, once.",
             "count",
@@ -36,11 +34,11 @@ def merge_curve(catalog_id: int, similarity: float) -> None:
         _drawn(view, "Collision curve")
 
 
-def variant_curve(catalog_id: int) -> None:
+def variant_curve(snapshot: Snapshot) -> None:
     """The curve of the document variants; while they are embedded, the progress."""
-    view = page_frame.service(VariantFigures).curve(catalog_id)
+    view = variant_figures.curve(snapshot)
     if view is None or view.waiting:
-        variant_job(catalog_id)
+        variant_job(snapshot)
         return
     st.markdown(
         "**Do the document variants set the tools apart?** *Own text* is the description with the "
@@ -50,17 +48,15 @@ def variant_curve(catalog_id: int) -> None:
     _drawn(view, "Collision curve of the document variants")
 
 
-def variant_job(catalog_id: int, method: Method = "PCA") -> None:
+def variant_job(snapshot: Snapshot, method: Method = "PCA") -> None:
     """Start the embedding, counting and projecting of the variants once; after a failure only when
     asked.
     """
-    work = page_frame.service(VariantFigures)
     page_frame.job_started_once(
-        work,
-        catalog_id,
+        snapshot.job(variant_figures.kind_of(method)),
+        lambda: variant_figures.start(snapshot, method),
         "Embedding the tools with their variants and with random words, once.",
         "variant_figures",
-        method,
     )
 
 

@@ -7,16 +7,15 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import pairs_above
 from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from ui.overlap.figures import Curve, CurveVariant
 from ui.overlap.merged_vectors import new_texts, plan_vectors
-from ui.shared.services.page_service import JobService
-from ui.shared.services.result_cache import ResultCache
+from ui.shared.kept import kept_under
 from ui.shared.services.workspace import Workspace
+from ui.shared.snapshot import Snapshot
 
 THRESHOLDS = tuple(step / 100 for step in range(50, 101))
 
@@ -26,90 +25,88 @@ COUNTED_AT_ONCE = 5_000
 
 
 ORIGINAL, MERGED = "original", "merged"
+KIND = "count"
 
 
-class Curves(JobService):
-    """Exact counts over all pairs, each made once and kept on disk."""
+def curve(snapshot: Snapshot) -> Curve:
+    """The toolset as it came in, and with the decided and the safe merges.
 
-    kind = "count"
+    What would keep a page waiting is left out and named in ``waiting``: ``start`` it. Raises
+    ``JobError`` before the analysis is finished.
+    """
+    analysis = snapshot.analysis
+    sets = {ORIGINAL: analysis.vectors, MERGED: _merged_vectors(snapshot)}
+    variants: list[CurveVariant] = []
+    for name, vectors in sets.items():
+        variant = None if vectors is None else variant_of(snapshot, name, vectors)
+        variants += [] if variant is None else [variant]
+    waiting = tuple(name for name in sets if name not in [variant.name for variant in variants])
+    return Curve(THRESHOLDS, analysis.threshold, tuple(variants), waiting)
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._merged: ResultCache[Vectors | None] = ResultCache()
 
-    def curve(self, catalog_id: int) -> Curve:
-        """The toolset as it came in, and with the decided and the safe merges.
+def start(snapshot: Snapshot) -> str:
+    """Do what ``run`` does in the background; returns the job's id."""
+    return snapshot.start(KIND, lambda progress: run(snapshot, progress))
 
-        What would keep a page waiting is left out and named in ``waiting``: ``start`` it. Raises
-        ``JobError`` before the analysis is finished.
-        """
-        analysis = self._analyses.required(catalog_id)
-        sets = {ORIGINAL: analysis.vectors, MERGED: self._merged_vectors(catalog_id, analysis)}
-        variants: list[CurveVariant] = []
-        for name, vectors in sets.items():
-            variant = None if vectors is None else self.variant_of(catalog_id, name, vectors)
-            variants += [] if variant is None else [variant]
-        waiting = tuple(name for name in sets if name not in [variant.name for variant in variants])
-        return Curve(THRESHOLDS, analysis.threshold, tuple(variants), waiting)
 
-    def run(self, catalog_id: int, progress: Progress = silent) -> None:
-        """Count here and now what is not counted yet."""
-        analysis, decided = self._analyses.required(catalog_id), len(self._review.log(catalog_id))
-        merged = self._embedded(catalog_id, analysis, progress)
-        self._merged.put(catalog_id, (analysis,), merged, state=decided)
-        for vectors in (analysis.vectors, merged):
-            self.count(vectors, progress)
+def run(snapshot: Snapshot, progress: Progress = silent) -> None:
+    """Count here and now what is not counted yet."""
+    plan = _merged_plan(snapshot)
+    merged = kept_under(plan, "vectors", (), lambda: _embedded(snapshot, progress))
+    for vectors in (snapshot.analysis.vectors, merged):
+        count(snapshot.work, vectors, progress)
 
-    def _merged_vectors(self, catalog_id: int, analysis: Analysis) -> Vectors | None:
-        """``None`` where the merge is large or a new text has no vector yet."""
-        decided = len(self._review.log(catalog_id))
-        return self._merged.get(
-            catalog_id,
-            (analysis,),
-            lambda: self._embedded_before(catalog_id, analysis),
-            state=decided,
-        )
 
-    def _embedded_before(self, catalog_id: int, analysis: Analysis) -> Vectors | None:
-        if len(analysis.catalog.tools) > COUNTED_AT_ONCE:
-            return None
-        texts = list(new_texts(analysis, self._merged_plan(catalog_id)).values())
-        if len(self._work.vectors.read(analysis.model, texts)) < len(set(texts)):
-            return None
-        return self._embedded(catalog_id, analysis, silent)
+def _merged_vectors(snapshot: Snapshot) -> Vectors | None:
+    """``None`` where the merge is large or a new text has no vector yet."""
+    return kept_under(_merged_plan(snapshot), "vectors", (), lambda: _embedded_before(snapshot))
 
-    def _embedded(self, catalog_id: int, analysis: Analysis, progress: Progress) -> Vectors:
-        return plan_vectors(
-            analysis,
-            self._merged_plan(catalog_id),
-            lambda texts: embed_cached(texts, self._work.embedder, self._work.vectors, progress),
-        )
 
-    def _merged_plan(self, catalog_id: int) -> MergePlan:
-        return self._review.plan(catalog_id, PlanConfig(accept="auto"))
+def _embedded_before(snapshot: Snapshot) -> Vectors | None:
+    analysis = snapshot.analysis
+    if len(analysis.catalog.tools) > COUNTED_AT_ONCE:
+        return None
+    texts = list(new_texts(analysis, _merged_plan(snapshot)).values())
+    if len(snapshot.work.vectors.read(analysis.model, texts)) < len(set(texts)):
+        return None
+    return _embedded(snapshot, silent)
 
-    def variant_of(self, catalog_id: int, name: str, vectors: Vectors) -> CurveVariant | None:
-        """The line of one toolset; ``None`` where it has too many tools to be counted at once and
-        was not counted before.
-        """
 
-        def counted() -> CurveVariant | None:
-            if len(vectors) <= COUNTED_AT_ONCE:
-                pairs: NDArray[np.int64] | None = self.count(vectors)
-            else:
-                pairs = self._work.arrays.counts(_key(vectors), len(THRESHOLDS))
-            return None if pairs is None else CurveVariant(name, len(vectors), pairs)
+def _embedded(snapshot: Snapshot, progress: Progress) -> Vectors:
+    return plan_vectors(
+        snapshot.analysis,
+        _merged_plan(snapshot),
+        lambda texts: embed_cached(texts, snapshot.work.embedder, snapshot.work.vectors, progress),
+    )
 
-        return self._cached(("variants", catalog_id, name), (vectors,), counted)
 
-    def count(self, vectors: Vectors, progress: Progress = silent) -> NDArray[np.int64]:
-        """int64: the pairs of vectors (of length 1) from each threshold on, counted if need be."""
-        key = _key(vectors)
-        pairs = self._work.arrays.counts(key, len(THRESHOLDS))
-        if pairs is None:
-            pairs = pairs_above(vectors, np.array(THRESHOLDS), progress)
-            self._work.arrays.write(key, pairs)
-        return pairs
+def _merged_plan(snapshot: Snapshot) -> MergePlan:
+    return snapshot.plan_under(PlanConfig(accept="auto"))
+
+
+def variant_of(snapshot: Snapshot, name: str, vectors: Vectors) -> CurveVariant | None:
+    """The line of one toolset; ``None`` where it has too many tools to be counted at once and
+    was not counted before.
+    """
+
+    def counted() -> CurveVariant | None:
+        if len(vectors) <= COUNTED_AT_ONCE:
+            pairs: NDArray[np.int64] | None = count(snapshot.work, vectors)
+        else:
+            pairs = snapshot.work.arrays.counts(_key(vectors), len(THRESHOLDS))
+        return None if pairs is None else CurveVariant(name, len(vectors), pairs)
+
+    return kept_under(snapshot, "curve", name, counted)
+
+
+def count(work: Workspace, vectors: Vectors, progress: Progress = silent) -> NDArray[np.int64]:
+    """int64: the pairs of vectors (of length 1) from each threshold on, counted if need be."""
+    key = _key(vectors)
+    pairs = work.arrays.counts(key, len(THRESHOLDS))
+    if pairs is None:
+        pairs = pairs_above(vectors, np.array(THRESHOLDS), progress)
+        work.arrays.write(key, pairs)
+    return pairs
 
 
 def _key(vectors: Vectors) -> str:

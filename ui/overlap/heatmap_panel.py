@@ -12,17 +12,17 @@ from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import digest
-from ui.overlap import heatmap_charts
+from ui.overlap import heatmap_charts, heatmaps
 from ui.overlap.collisions import MOST_CELLS, MOST_WHOLE, Tile, pair_at, tile
 from ui.overlap.figures import CellMeasure, Grid, grid_rows
-from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.server_overlap_panel import server_overlap_panel
-from ui.shared import page_frame, safe_text
+from ui.shared import safe_text
 from ui.shared.charts.pictures import picture
-from ui.shared.pairs.pair_panel import pair_view
-from ui.shared.pairs.pair_view import Pairs
+from ui.shared.pairs import pair_view
+from ui.shared.pairs.pair_panel import draw_pair
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
-from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block
+from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block, groupings
 
 PLACE = ("one", "other", "cell")
 MEASURES: dict[CellMeasure, str] = {
@@ -34,58 +34,57 @@ MEASURES: dict[CellMeasure, str] = {
 VIEWS = {"blocks": "Blocks", "tools": "All tools"}
 
 
-def heatmap_panel(catalog_id: int) -> None:
+def heatmap_panel(snapshot: Snapshot) -> None:
     """What is chosen, blocks or all tools."""
     st.markdown("**Where do tools collide?** The redder a cell, the more its two sides overlap.")
     bar, show = st.container(horizontal=True, vertical_alignment="bottom"), "blocks"
-    if page_frame.current().tools <= MOST_WHOLE:
+    if snapshot.record.tools <= MOST_WHOLE:
         show = bar.segmented_control(
             "Show", VIEWS, format_func=VIEWS.__getitem__, default="blocks", required=True,
             key="heatmap_show", bind="query-params", on_change=_go,
         )  # fmt: skip
     if show == "blocks":
-        _blocks(catalog_id, bar)
+        _blocks(snapshot, bar)
     else:
-        _tools(catalog_id)
+        _tools(snapshot)
 
 
-def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
-    maps = page_frame.service(Heatmaps)
+def _blocks(snapshot: Snapshot, bar: DeltaGenerator) -> None:
     by = bar.selectbox(
-        "Group by", maps.groupings(catalog_id),
+        "Group by", groupings(snapshot.catalog),
         key="heatmap_by", bind="query-params", on_change=_go,
         format_func=lambda name: name if name in {SERVERS, CLUSTERS} else f"field “{name}”",
         width=260,
     )  # fmt: skip
-    blocks = {block.key: block for block in maps.blocks(catalog_id, by)}
+    blocks = {block.key: block for block in heatmaps.blocks(snapshot.plan, by)}
     one, other = (blocks.get(st.query_params.get(name, "")) for name in PLACE[:2])
-    pair = _pair(catalog_id)
+    pair = _pair(snapshot)
     if (one is None or other is None) and any(name in st.query_params for name in PLACE):
         _broken_link()
     if one is None or other is None:
-        _level_one(catalog_id, by, bar)
+        _level_one(snapshot, by, bar)
         return
     title = one.name if one is other else f"{one.name} × {other.name}"
     _breadcrumb([(f"All {_plural(by)}", {}), (title, {"one": one.key, "other": other.key})], pair)
     if pair is None:
-        _close_up(catalog_id, tile(page_frame.analysis(), one, other), (one, other))
+        _close_up(snapshot, tile(snapshot.analysis, one, other), (one, other))
     else:
-        pair_view(catalog_id, pair)
+        draw_pair(snapshot, pair)
 
 
-def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
+def _level_one(snapshot: Snapshot, by: str, bar: DeltaGenerator) -> None:
     measure = bar.segmented_control(
         "Colour by", MEASURES, format_func=MEASURES.__getitem__, default="pairs",
         required=True, key="heatmap_measure", bind="query-params", persist_state="page",
     )  # fmt: skip
-    drawn = page_frame.service(Heatmaps).block_grid(catalog_id, by, measure)
+    drawn = heatmaps.block_grid(snapshot, by, measure)
     if not drawn.blocks:
         st.info("There are no such blocks.", icon=":material/grid_off:")
         return
-    selection = tool_selection.selected(catalog_id)
+    selection = tool_selection.selected(snapshot)
     if selection is not None:
-        maps, only = page_frame.service(Heatmaps), tool_selection.only()
-        drawn = maps.blocks_with(catalog_id, drawn, selection.tool_ids, only)
+        only = tool_selection.only(snapshot)
+        drawn = heatmaps.blocks_with(snapshot.analysis.catalog, drawn, selection.tool_ids, only)
     some = f"the {len(drawn.blocks):,} with the most pairs of " * (len(drawn.blocks) < drawn.total)
     outside = f" In none: {quantity(drawn.outside, 'tool')}." if drawn.outside else ""
     st.caption(
@@ -93,13 +92,16 @@ def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
         f"in brackets.{outside} {EXPLANATIONS[measure]} {_how(drawn.grid)} to see more."
     )
     cell = _chosen(
-        drawn.grid, f"blocks_{catalog_id}_{digest(by, measure)[:8]}", f"Heatmap of {_plural(by)}"
+        snapshot,
+        drawn.grid,
+        f"blocks_{snapshot.id}_{digest(by, measure)[:8]}",
+        f"Heatmap of {_plural(by)}",
     )
     if cell is not None:
         row, column = drawn.grid.cells[cell]
         _down(one=drawn.blocks[row].key, other=drawn.blocks[column].key)
     if by == SERVERS:
-        server_overlap_panel(catalog_id)
+        server_overlap_panel(snapshot)
 
 
 _DIAGONAL = "The diagonal is a block with itself."
@@ -110,53 +112,59 @@ EXPLANATIONS: dict[CellMeasure, str] = {
 }
 
 
-def _close_up(catalog_id: int, drawn: Tile, blocks: tuple[Block, Block]) -> None:
+def _close_up(snapshot: Snapshot, drawn: Tile, blocks: tuple[Block, Block]) -> None:
     one, other = blocks
     left_out = sum(drawn.left_out)
     _tile(
-        catalog_id,
+        snapshot,
         drawn,
         f"{len(drawn.rows):,} by {quantity(len(drawn.columns), 'tool')}",
         f" Not shown, as the least similar to the other side: {quantity(left_out, 'tool')}."
         if left_out
         else "",
-        f"tile_{catalog_id}_{digest(one.key, other.key)[:8]}",
+        f"tile_{snapshot.id}_{digest(one.key, other.key)[:8]}",
         one=one.key,
         other=other.key,
     )
 
 
-def _tools(catalog_id: int) -> None:
-    pair = _pair(catalog_id)
+def _tools(snapshot: Snapshot) -> None:
+    pair = _pair(snapshot)
     if pair is not None:
         _breadcrumb([("All tools", {})], pair)
-        pair_view(catalog_id, pair)
+        draw_pair(snapshot, pair)
         return
     if any(name in st.query_params for name in PLACE):
         _broken_link()
-    drawn = page_frame.service(Heatmaps).whole(catalog_id)
+    drawn = heatmaps.whole(snapshot.analysis)
     count = f"All {quantity(len(drawn.rows), 'tool')}"
-    _tile(catalog_id, drawn, count, "", f"tools_{catalog_id}")
+    _tile(snapshot, drawn, count, "", f"tools_{snapshot.id}")
 
 
-def _tile(catalog_id: int, drawn: Tile, count: str, left_out: str, key: str, **place: str) -> None:
+def _tile(
+    snapshot: Snapshot, drawn: Tile, count: str, left_out: str, key: str, **place: str
+) -> None:
     """Draw tools against tools; the chosen cell leads to its pair, below ``place``."""
-    maps, selection = page_frame.service(Heatmaps), tool_selection.selected(catalog_id)
+    selection = tool_selection.selected(snapshot)
     if selection is not None:
-        drawn = maps.tile_with(catalog_id, drawn, selection.tool_ids, tool_selection.only())
+        drawn = heatmaps.tile_with(
+            snapshot.analysis.catalog, drawn, selection.tool_ids, tool_selection.only(snapshot)
+        )
     own = " The diagonal is each tool with itself." if drawn.grid.symmetric else ""
     st.caption(
         f"{count}, similar ones side by side; {drawn.in_words}.{left_out}{own} {_how(drawn.grid)} "
         "to see the pair."
     )
-    cell = _chosen(drawn.grid, key, "Heatmap of tools" if place else "Heatmap of all tools")
+    cell = _chosen(
+        snapshot, drawn.grid, key, "Heatmap of tools" if place else "Heatmap of all tools"
+    )
     if cell is not None:
-        _down(**place, cell=pair_key(pair_at(page_frame.analysis(), drawn, cell)))
+        _down(**place, cell=pair_key(pair_at(snapshot.analysis, drawn, cell)))
 
 
-def _chosen(grid: Grid, key: str, alt: str) -> int | None:
+def _chosen(snapshot: Snapshot, grid: Grid, key: str, alt: str) -> int | None:
     """Draw the grid; the cell just clicked, or chosen in its table."""
-    figure = heatmap_charts.heatmap(grid, page_frame.analysis().threshold)
+    figure = heatmap_charts.heatmap(grid, snapshot.analysis.threshold)
     state = picture(
         figure, partial(grid_rows, grid), key, alt,
         on_select="rerun", selection_mode="points", choose_rows=True,
@@ -184,9 +192,9 @@ def _counted(number: int, by: str) -> str:
     return f"{quantity(number, 'value')} of {by}"
 
 
-def _pair(catalog_id: int) -> Pair | None:
+def _pair(snapshot: Snapshot) -> Pair | None:
     """The pair that the address names, if the catalog has both tools."""
-    return page_frame.service(Pairs).named(catalog_id, st.query_params.get("cell", ""))
+    return pair_view.named(snapshot, st.query_params.get("cell", ""))
 
 
 def _go(**place: str) -> None:

@@ -6,58 +6,51 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from toolscope_core.merging.analysis import Analysis
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.plan import MergePlan
 from ui.overlap import collisions
 from ui.overlap.figures import CellMeasure
-from ui.shared.services.page_service import PageService
-from ui.shared.tools.tool_blocks import Block, blocks_of, groupings
+from ui.shared.kept import kept
+from ui.shared.snapshot import Snapshot
+from ui.shared.tools.tool_blocks import Block, blocks_of
 
 
-class Heatmaps(PageService):
-    """Blocks, two blocks close up, and all tools."""
+@kept()
+def blocks(plan: MergePlan, by: str) -> tuple[Block, ...]:
+    """The blocks of a grouping, by key."""
+    return blocks_of(plan, by)
 
-    def groupings(self, catalog_id: int) -> tuple[str, ...]:
-        """By what the tools can be put in blocks; what the owner knows best first."""
-        catalog = self._analyses.required(catalog_id).catalog
-        return self._cached(("groupings", catalog_id), (catalog,), lambda: groupings(catalog))
 
-    def blocks(self, catalog_id: int, by: str) -> tuple[Block, ...]:
-        """The blocks of a grouping, by key; the last ones are kept."""
-        plan = self._review.plan(catalog_id)
-        return self._cached(("blocks", catalog_id), (plan,), lambda: blocks_of(plan, by), state=by)
+@kept(most=1)
+def block_grid(snapshot: Snapshot, by: str, measure: CellMeasure) -> collisions.BlockGrid:
+    """Level one: blocks against blocks; the last one is kept."""
+    return collisions.block_grid(snapshot.analysis, blocks(snapshot.plan, by), measure)
 
-    def block_grid(self, catalog_id: int, by: str, measure: CellMeasure) -> collisions.BlockGrid:
-        """Level one: blocks against blocks; the last one is kept."""
-        plan = self._review.plan(catalog_id)
 
-        def make() -> collisions.BlockGrid:
-            blocks = self.blocks(catalog_id, by)
-            return collisions.block_grid(self._analyses.required(catalog_id), blocks, measure)
+@kept()
+def whole(analysis: Analysis) -> collisions.Tile:
+    """All tools at once, of a catalog of at most ``MOST_WHOLE``; ordered once."""
+    return collisions.whole(analysis)
 
-        return self._cached(("grids", catalog_id), (plan,), make, state=(by, measure))
 
-    def whole(self, catalog_id: int) -> collisions.Tile:
-        """All tools at once, of a catalog of at most ``MOST_WHOLE``; ordered once."""
-        analysis = self._analyses.required(catalog_id)
-        return self._cached(("wholes", catalog_id), (analysis,), lambda: collisions.whole(analysis))
+def tile_with(
+    catalog: Catalog, drawn: collisions.Tile, selected: Collection[str], only: bool
+) -> collisions.Tile:
+    """The tile with the selected tools (ids) standing out, or no others."""
+    inside = _selected(catalog, selected)
+    grid = collisions.with_selection(drawn.grid, inside[drawn.rows], inside[drawn.columns], only)
+    return replace(drawn, grid=grid)
 
-    def tile_with(
-        self, catalog_id: int, drawn: collisions.Tile, selected: Collection[str], only: bool
-    ) -> collisions.Tile:
-        """The tile with the selected tools (ids) standing out, or no others."""
-        inside = self._selected(catalog_id, selected)
-        grid = collisions.with_selection(
-            drawn.grid, inside[drawn.rows], inside[drawn.columns], only
-        )
-        return replace(drawn, grid=grid)
 
-    def blocks_with(
-        self, catalog_id: int, blocks: collisions.BlockGrid, selected: Collection[str], only: bool
-    ) -> collisions.BlockGrid:
-        """The blocks that hold selected tools (ids) standing out, or no others."""
-        inside = self._selected(catalog_id, selected)
-        marked = np.array([inside[block.rows].any() for block in blocks.blocks], dtype=bool)
-        return replace(blocks, grid=collisions.with_selection(blocks.grid, marked, marked, only))
+def blocks_with(
+    catalog: Catalog, blocks: collisions.BlockGrid, selected: Collection[str], only: bool
+) -> collisions.BlockGrid:
+    """The blocks that hold selected tools (ids) standing out, or no others."""
+    inside = _selected(catalog, selected)
+    marked = np.array([inside[block.rows].any() for block in blocks.blocks], dtype=bool)
+    return replace(blocks, grid=collisions.with_selection(blocks.grid, marked, marked, only))
 
-    def _selected(self, catalog_id: int, selected: Collection[str]) -> NDArray[np.bool_]:
-        tools = self._analyses.required(catalog_id).catalog.tools
-        return np.array([tool.id in selected for tool in tools], dtype=bool)
+
+def _selected(catalog: Catalog, selected: Collection[str]) -> NDArray[np.bool_]:
+    return np.array([tool.id in selected for tool in catalog.tools], dtype=bool)

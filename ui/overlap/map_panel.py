@@ -10,16 +10,16 @@ import streamlit as st
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from ui.overlap import map_charts as figures
+from ui.overlap import maps, variant_figures
 from ui.overlap.curve_panel import variant_job
 from ui.overlap.figures import Marks, ToolMap, map_rows, silhouette_rows
 from ui.overlap.map_selection import selected_panel
-from ui.overlap.maps import METHODS, SILHOUETTES, UNASKED, Maps, Method, colouring
-from ui.overlap.variant_figures import VariantFigures
+from ui.overlap.maps import METHODS, SILHOUETTES, UNASKED, Method, colouring
 from ui.shared import page_frame, safe_text
 from ui.shared.charts import pictures
 from ui.shared.charts.pictures import picture
-from ui.shared.tools import tool_selection
-from ui.shared.tools.catalog_tables import CatalogTables
+from ui.shared.snapshot import Snapshot
+from ui.shared.tools import catalog_tables, tool_selection
 
 TWO_PANELS = 300
 """Up to so many tools the merged toolset is shown beside the map by default: a browser takes longer
@@ -42,9 +42,8 @@ ABOUT: dict[Method, str] = {
 }
 
 
-def map_panel(catalog_id: int) -> None:
+def map_panel(snapshot: Snapshot) -> None:
     """The map with its search and switches, the selected tools, and more."""
-    maps = page_frame.service(Maps)
     st.markdown(
         "**Which tools lie close together?** Click a tool to see its nearest, or draw round some "
         "with the lasso to select them; point at one to read it."
@@ -55,43 +54,43 @@ def map_panel(catalog_id: int) -> None:
         placeholder="name, server, description",
     )  # fmt: skip
     by = bar.selectbox(
-        "Colour by", maps.colours(catalog_id), key="colour", bind="query-params", width=220,
+        "Colour by", maps.colours(snapshot), key="colour", bind="query-params", width=220,
         format_func=lambda name: colouring(name).label,
     )  # fmt: skip
     method = bar.segmented_control(
         "Projection", METHODS, default=METHODS[0], required=True, key="method", bind="query-params",
     )  # fmt: skip
-    few = page_frame.current().tools <= TWO_PANELS
+    few = snapshot.record.tools <= TWO_PANELS
     beside = bar.toggle("Compare with merged", few, key="map_beside", bind="query-params")
     place = st.container()
     more = pictures.more("map_more")
     with more, st.container(horizontal=True):
         labels = st.toggle("Names of regions", True, key="words", bind="query-params")
-        has_variants = page_frame.service(VariantFigures).has_any(catalog_id)
+        has_variants = variant_figures.has_any(snapshot)
         variants = has_variants and st.toggle(
             "Compare document variants", key="compare_variants", bind="query-params",
             help=ABOUT_PANELS,
         )  # fmt: skip
     with place:
         if variants:
-            _variant_panels(catalog_id, method, by)
+            _variant_panels(snapshot, method, by)
         else:
-            shown = _projected(catalog_id, method)
-            drawn = maps.drawn(catalog_id, shown, by, beside)
-            st.caption(_about(catalog_id, shown, beside))
-            _map(catalog_id, drawn, _ringed(catalog_id, find), labels)
-        selected_panel(catalog_id)
+            shown = _projected(snapshot, method)
+            drawn = maps.drawn(snapshot, shown, by, beside)
+            st.caption(_about(snapshot, shown, beside))
+            _map(snapshot, drawn, _ringed(snapshot, find), labels)
+        selected_panel(snapshot)
     if more.open:
         with more:
-            silhouettes_panel(catalog_id)
+            silhouettes_panel(snapshot)
 
 
-def _map(catalog_id: int, drawn: ToolMap, matches: tuple[int, ...], labels: bool) -> None:
+def _map(snapshot: Snapshot, drawn: ToolMap, matches: tuple[int, ...], labels: bool) -> None:
     """The map with what stands out on it, and the nearest of the chosen tool in words."""
-    key, rows = f"map_{catalog_id}", _rows(catalog_id)
+    key, rows = f"map_{snapshot.id}", _rows(snapshot)
     chosen = next((some[0] for some in (rows, matches) if len(some) == 1), None)
-    near = page_frame.service(Maps).nearest(catalog_id, chosen) if chosen is not None else {}
-    if tool_selection.only():
+    near = maps.nearest(snapshot, chosen) if chosen is not None else {}
+    if tool_selection.only(snapshot):
         marks = Marks(rows, only=True)
     else:
         marks = Marks(rows, ringed=matches, near=(chosen, *near) if chosen is not None else ())
@@ -99,7 +98,7 @@ def _map(catalog_id: int, drawn: ToolMap, matches: tuple[int, ...], labels: bool
     figure = figures.tool_map(drawn, marks, labels)
     figure.update_layout(selectionrevision=revision)
     if chosen is not None:
-        tools = page_frame.analysis().catalog.tools
+        tools = snapshot.analysis.catalog.tools
         names = (
             f"{safe_text.untrusted(tools[row].name)} ({value:.2f})" for row, value in near.items()
         )
@@ -108,31 +107,30 @@ def _map(catalog_id: int, drawn: ToolMap, matches: tuple[int, ...], labels: bool
         )
     picture(
         figure, partial(map_rows, drawn), key, "Map of the tools",
-        on_select=lambda: _select(catalog_id, drawn, key),
+        on_select=lambda: _select(snapshot, drawn, key),
         selection_mode=("points", "box", "lasso"),
     )  # fmt: skip
 
 
-def _ringed(catalog_id: int, find: str) -> tuple[int, ...]:
+def _ringed(snapshot: Snapshot, find: str) -> tuple[int, ...]:
     """The rows of the tools that a search finds; says how many, with a button to select them."""
     if not find.strip():
         return ()
-    places = page_frame.analysis().rows
-    ids = [row.id for row in page_frame.service(CatalogTables).tools(catalog_id, find)]
+    places = snapshot.analysis.rows
+    ids = [row.id for row in catalog_tables.tools(snapshot, find)]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Found, with a ring: **{quantity(len(ids), 'tool')}**.", width="content")
         if ids:
-            tool_selection.select_button(catalog_id, ids, "the map", "select_found", "Select them")
+            tool_selection.select_button(snapshot, ids, "the map", "select_found", "Select them")
     return tuple(places[one] for one in ids)
 
 
-def silhouettes_panel(catalog_id: int) -> None:
+def silhouettes_panel(snapshot: Snapshot) -> None:
     """Mean silhouettes over numbers of clusters, once they are measured."""
-    maps = page_frame.service(Maps)
     st.markdown("**How tightly do the tools cluster, before and after merging?**")
-    view = maps.silhouettes(catalog_id)
+    view = maps.silhouettes(snapshot)
     if view is None:
-        _measure(catalog_id)
+        _measure(snapshot)
         return
     if not view.counts:
         st.caption("Too few tools to cluster.")
@@ -148,41 +146,41 @@ def silhouettes_panel(catalog_id: int) -> None:
     )
 
 
-def _variant_panels(catalog_id: int, method: Method, by: str) -> None:
+def _variant_panels(snapshot: Snapshot, method: Method, by: str) -> None:
     """The tools where a search sees them: by their own text, with variants, with random words."""
-    work = page_frame.service(VariantFigures)
-    if refused := page_frame.service(Maps).refusal(catalog_id, method):
+    if refused := maps.refusal(snapshot, method):
         st.info(refused, icon=":material/block:")
         method = "PCA"
-    if work.points(catalog_id, method) is None:
+    if variant_figures.points(snapshot, method) is None:
         if method != "PCA":
-            st.caption(f"{method} takes about {work.seconds(catalog_id, method):,} s, an estimate.")
-        variant_job(catalog_id, method)
+            seconds = variant_figures.seconds(snapshot, method)
+            st.caption(f"{method} takes about {seconds:,} s, an estimate.")
+        variant_job(snapshot, method)
         method = "PCA"
-        if work.points(catalog_id, method) is None:
+        if variant_figures.points(snapshot, method) is None:
             return
-    drawn = work.drawn(catalog_id, method, by)
+    drawn = variant_figures.drawn(snapshot, method, by)
     st.caption(
         ABOUT[method]
         if method == "PCA"
         else f"{ABOUT[method]} Each panel is projected by itself and has its own directions."
     )
-    key = f"variant_map_{catalog_id}"
-    marks = Marks(_rows(catalog_id), tool_selection.only())
+    key = f"variant_map_{snapshot.id}"
+    marks = Marks(_rows(snapshot), tool_selection.only(snapshot))
     figure = figures.tool_map(drawn, marks, labels=False)
     picture(
         figure, partial(map_rows, drawn), key, "Map of the document variants",
-        on_select=lambda: _select_among(catalog_id, drawn, key, marks),
+        on_select=lambda: _select_among(snapshot, drawn, key, marks),
         selection_mode=("box", "lasso"),
     )  # fmt: skip
 
 
-def _select_among(catalog_id: int, drawn: ToolMap, key: str, marks: Marks) -> None:
+def _select_among(snapshot: Snapshot, drawn: ToolMap, key: str, marks: Marks) -> None:
     points = st.session_state[key]["selection"]["points"]
     if points:
-        tools = page_frame.analysis().catalog.tools
+        tools = snapshot.analysis.catalog.tools
         rows = figures.tools_at(drawn, points, marks)
-        tool_selection.select(catalog_id, (tools[row].id for row in rows), "the map")
+        tool_selection.select(snapshot, (tools[row].id for row in rows), "the map")
 
 
 def _kept_marks(
@@ -205,10 +203,10 @@ def _kept_marks(
     return marks, revision
 
 
-def _about(catalog_id: int, shown: Method, beside: bool) -> str:
+def _about(snapshot: Snapshot, shown: Method, beside: bool) -> str:
     text = f"{ABOUT[shown]} Names of regions are words that their tools alone say."
     if beside:
-        count = page_frame.service(Maps).rewritten(catalog_id)
+        count = maps.rewritten(snapshot)
         text += (
             " *Merged* is the toolset with accepted and safe merges. Merged tools are larger, "
             "at the place of their canonical tool"
@@ -217,23 +215,22 @@ def _about(catalog_id: int, shown: Method, beside: bool) -> str:
     return text
 
 
-def _projected(catalog_id: int, method: Method) -> Method:
+def _projected(snapshot: Snapshot, method: Method) -> Method:
     """The method that can be shown now; starts the chosen one, once, and shows its progress."""
-    maps = page_frame.service(Maps)
-    if refused := maps.refusal(catalog_id, method):
+    if refused := maps.refusal(snapshot, method):
         st.info(refused, icon=":material/block:")
         return "PCA"
-    if maps.points(catalog_id, method) is not None:
+    if maps.points(snapshot, method) is not None:
         return method
-    seconds = maps.seconds(catalog_id, method)
-    job = maps.job(catalog_id, method)
+    seconds = maps.seconds(snapshot, method)
+    job = snapshot.job(method)
     around = f"{seconds:,} to {2 * seconds:,} s"  # from a quiet machine to a busy one
     label = f"Compute {method} (about {around}, an estimate)"
     if job is not None and page_frame.has_failed(job):
         safe_text.show_error(JobError(job.message))
         if not st.button(label, icon=":material/replay:", key="project"):
             return "PCA"
-    elif page_frame.current().tools > UNASKED and not (job is not None and job.live):
+    elif snapshot.record.tools > UNASKED and not (job is not None and job.live):
         st.info("PCA is shown until then.", icon=":material/scatter_plot:")
         if not st.button(label, icon=":material/play_arrow:", key="project"):
             return "PCA"
@@ -241,41 +238,40 @@ def _projected(catalog_id: int, method: Method) -> Method:
         f"Computing {method}, about {around} (estimate). PCA is shown until then.",
         icon=":material/hourglass_empty:",
     )
-    page_frame.job_panel(maps.start(catalog_id, method))
+    page_frame.job_panel(maps.start(snapshot, method))
     return "PCA"
 
 
-def _rows(catalog_id: int) -> tuple[int, ...]:
+def _rows(snapshot: Snapshot) -> tuple[int, ...]:
     """The selected tools as rows of the catalog."""
-    chosen = tool_selection.selected(catalog_id)
-    rows = page_frame.analysis().rows
+    chosen = tool_selection.selected(snapshot)
+    rows = snapshot.analysis.rows
     return tuple(rows[i] for i in chosen.tool_ids if i in rows) if chosen else ()
 
 
-def _select(catalog_id: int, drawn: ToolMap, key: str) -> None:
+def _select(snapshot: Snapshot, drawn: ToolMap, key: str) -> None:
     """Select the tools inside the lasso or box. A figure that is only redrawn has none: ignored."""
     if st.session_state[key]["selection"]["points"]:
         _, marks, _ = st.session_state[MARKED]
-        _select_among(catalog_id, drawn, key, marks)
+        _select_among(snapshot, drawn, key, marks)
 
 
-def _measure(catalog_id: int) -> None:
-    maps = page_frame.service(Maps)
-    job = maps.job(catalog_id, SILHOUETTES)
+def _measure(snapshot: Snapshot) -> None:
+    job = snapshot.job(SILHOUETTES)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return
     if job is not None and page_frame.has_failed(job):
         safe_text.show_error(JobError(job.message))
-    seconds = maps.silhouette_seconds(catalog_id)
+    seconds = maps.silhouette_seconds(snapshot)
     st.button(
         f"Measure before and after merging (about {seconds:,} s, estimate)",
         icon=":material/play_arrow:",
         key="silhouette",
         on_click=_start,
-        args=(catalog_id,),
+        args=(snapshot,),
     )
 
 
-def _start(catalog_id: int) -> None:
-    page_frame.service(Maps).start_silhouettes(catalog_id)
+def _start(snapshot: Snapshot) -> None:
+    maps.start_silhouettes(snapshot)

@@ -9,14 +9,15 @@ from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.kinds import OUTCOMES, outcome_word
 from toolscope_core.model.pair import Outcome, Pair
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.cards.cluster_graph_panel import cluster_graph
 from ui.shared.cards.queue import cluster_with
-from ui.shared.pairs.pair_list import PairFilter, PairLists, PairRow
-from ui.shared.pairs.pair_panel import SIDES, pair_view, show_pair
-from ui.shared.pairs.pair_view import DIFFERS, Pairs
-from ui.shared.tools import tool_selection
-from ui.shared.tools.catalog_tables import CatalogTables
+from ui.shared.pairs import pair_list, pair_view
+from ui.shared.pairs.pair_list import PairFilter, PairRow
+from ui.shared.pairs.pair_panel import SIDES, draw_pair, show_pair
+from ui.shared.pairs.pair_view import DIFFERS
+from ui.shared.snapshot import Snapshot
+from ui.shared.tools import catalog_tables, tool_selection
 
 MAX_OPTIONS = 200
 VERDICTS: tuple[Outcome, ...] = ("merge", "family", "unsure", "keep")
@@ -29,13 +30,13 @@ MARKS = ("", "● one", "● ● both")
 """The mark of a row, by how many of the two tools are selected."""
 
 
-def pair_panel(catalog_id: int) -> None:
+def pair_panel(snapshot: Snapshot) -> None:
     """Draw the filters, the table, the selected pair, and the graph of its cluster."""
-    chosen = tool_selection.selected(catalog_id)
-    wanted = _filters(catalog_id)
+    chosen = tool_selection.selected(snapshot)
+    wanted = _filters(snapshot)
     if chosen is not None:
-        wanted = replace(wanted, tools=chosen.tool_ids, only=tool_selection.only())
-    pairs = page_frame.service(PairLists).matching(catalog_id, wanted)
+        wanted = replace(wanted, tools=chosen.tool_ids, only=tool_selection.only(snapshot))
+    pairs = pair_list.matching(snapshot, wanted)
     if not pairs.rows:
         also = ", or turn off *Show only selected*" if wanted.only else ""
         st.info(
@@ -44,29 +45,29 @@ def pair_panel(catalog_id: int) -> None:
         return
     cut = f"the {len(pairs.rows):,} strongest of " if len(pairs.rows) < pairs.matching else ""
     first = " Pairs with a selected tool come first." if chosen and not wanted.only else ""
-    shape, counted = page_frame.workspace().catalogs.shape, safe_text.untrusted(tokenizer().label)
+    shape, counted = snapshot.shape, safe_text.untrusted(tokenizer().label)
     st.caption(
         f"Showing {cut}{pairs.matching:,} matching pairs of {pairs.total:,}.{first} Select a row. "
         f"Token counts ({shape}): {counted}."
     )
-    shown = _shown(catalog_id, pairs.rows[0])
-    _table(catalog_id, pairs.rows, f"pairs_{catalog_id}_{wanted.key}", shown)
-    _choose_two(catalog_id)
-    pair_view(catalog_id, shown)
-    plan = page_frame.workspace().review.plan(catalog_id)
+    shown = _shown(snapshot, pairs.rows[0])
+    _table(snapshot, pairs.rows, f"pairs_{snapshot.id}_{wanted.key}", shown)
+    _choose_two(snapshot)
+    draw_pair(snapshot, shown)
+    plan = snapshot.plan
     cluster = cluster_with(plan, (shown.left, shown.right))
     if cluster is not None:
-        cluster_graph(catalog_id, cluster)
+        cluster_graph(snapshot, cluster)
 
 
-def _table(catalog_id: int, rows: Sequence[PairRow], key: str, shown: Pair) -> None:
+def _table(snapshot: Snapshot, rows: Sequence[PairRow], key: str, shown: Pair) -> None:
     """The pairs, of which one can be chosen; the one shown below is marked."""
-    chosen = tool_selection.selected(catalog_id)
+    chosen = tool_selection.selected(snapshot)
     ids = [(row.left_id, row.right_id) for row in rows]
-    no_servers = not page_frame.service(CatalogTables).servers(catalog_id)
+    no_servers = not catalog_tables.servers(snapshot)
     is_hidden = {
         "selected": chosen is None,
-        "model": page_frame.workspace().analyses.model_verdicts(catalog_id) is None,
+        "model": snapshot.analysis.model_verdicts is None,
         "left_server": no_servers,
         "right_server": no_servers,
     }
@@ -130,18 +131,17 @@ def _looks() -> data_tables.Looks:
     }
 
 
-def _shown(catalog_id: int, first: PairRow) -> Pair:
+def _shown(snapshot: Snapshot, first: PairRow) -> Pair:
     """The pair that the address names, else the strongest of the table."""
     key = st.query_params.get("pair", "")
-    named = page_frame.service(Pairs).named(catalog_id, key)
+    named = pair_view.named(snapshot, key)
     if key and named is None:
         st.warning("The link names a pair that is not in this catalog.")
     return named or Pair.of(first.left_id, first.right_id)
 
 
-def _choose_two(catalog_id: int) -> None:
+def _choose_two(snapshot: Snapshot) -> None:
     """A form to compare any two tools, also those that are no candidate pair."""
-    tables = page_frame.service(CatalogTables)
     box = st.popover(
         "Compare any two tools", icon=":material/compare_arrows:", key="any_two", on_change="rerun"
     )
@@ -151,7 +151,7 @@ def _choose_two(catalog_id: int) -> None:
         chosen = []
         for column, side in zip(st.columns(2), SIDES, strict=True):
             find = column.text_input(f"Search for {side}", type="search", key=f"find_{side}")
-            ids = [row.id for row in tables.tools(catalog_id, find)[:MAX_OPTIONS]]
+            ids = [row.id for row in catalog_tables.tools(snapshot, find)[:MAX_OPTIONS]]
             chosen.append(column.selectbox(side, ids, index=None, key=f"pick_{side}"))
         st.caption(f"The lists show at most {MAX_OPTIONS} tools; search to narrow them.")
         one, other = chosen
@@ -160,7 +160,7 @@ def _choose_two(catalog_id: int) -> None:
         st.button("Compare", key="compare", disabled=not ready, on_click=show_pair, args=(key,))
 
 
-def _filters(catalog_id: int) -> PairFilter:
+def _filters(snapshot: Snapshot) -> PairFilter:
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     find = bar.text_input(
         "Search", type="search", key="pair_find", bind="query-params", width=280,
@@ -177,7 +177,7 @@ def _filters(catalog_id: int) -> PairFilter:
         key="verdict",
         bind="query-params",
     )
-    names = [row.name for row in page_frame.service(CatalogTables).servers(catalog_id)]
+    names = [row.name for row in catalog_tables.servers(snapshot)]
     server = bar.selectbox(
         "Server", names, index=None, placeholder="all servers", key="of", bind="query-params"
     )
@@ -185,7 +185,7 @@ def _filters(catalog_id: int) -> PairFilter:
         "Minimum probability", 0.0, 1.0, 0.0, 0.05, key="least", bind="query-params",
         help="The probability that the two do the same job.",
     )  # fmt: skip
-    differing = page_frame.workspace().analyses.model_verdicts(
-        catalog_id
-    ) is not None and bar.toggle("Judges disagree", key="differ", bind="query-params")
+    differing = snapshot.analysis.model_verdicts is not None and bar.toggle(
+        "Judges disagree", key="differ", bind="query-params"
+    )
     return PairFilter(verdict, server, least, differing, find=find)

@@ -3,29 +3,29 @@
 import streamlit as st
 
 from toolscope_core.merging.coverage import Coverage, ServerCoverage
-from ui.shared import data_tables, page_frame
+from ui.shared import data_tables
 from ui.shared.cards import server_advice_panel
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.charts.pictures import downloads
-from ui.shared.services.server_advice import ServerAdvice
+from ui.shared.services import server_advice
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
 
 
-def server_overlap_panel(catalog_id: int) -> None:
+def server_overlap_panel(snapshot: Snapshot) -> None:
     """The advice, and a table of the pairs of servers with the share that one does of the other."""
-    service = page_frame.service(ServerAdvice)
-    servers = service.coverage(catalog_id)
+    servers = server_advice.coverage(snapshot)
     if len(servers.servers) < 2:  # implied ones are no places where a tool can be switched off
         return
     with st.container(border=True):
         st.subheader("Server against server")
-        server_advice_panel.advice(catalog_id)
+        server_advice_panel.advice(snapshot)
         pairs = sorted(servers.of_pairs(), key=lambda one: (-one.share, -one.tokens, one.server))
         if pairs:
-            _table(catalog_id, servers, pairs)
+            _table(snapshot, servers, pairs)
 
 
-def _table(catalog_id: int, servers: ServerCoverage, pairs: list[Coverage]) -> None:
+def _table(snapshot: Snapshot, servers: ServerCoverage, pairs: list[Coverage]) -> None:
     rows: list[TableRow] = [
         {
             "server": one.server,
@@ -53,7 +53,7 @@ def _table(catalog_id: int, servers: ServerCoverage, pairs: list[Coverage]) -> N
                 "", width=90, type="tertiary", key="open_servers", on_click=open_row
             ),
             "select": tool_selection.server_column(
-                catalog_id, [one.server for one in pairs], "select_served"
+                snapshot, [one.server for one in pairs], "select_served"
             ),
             "share": st.column_config.ProgressColumn(
                 "share done", min_value=0.0, max_value=1.0, format="percent"

@@ -6,39 +6,40 @@ import streamlit as st
 
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from toolscope_core.model.numbers import listed
+from ui.overlap import thresholds, variant_figures
 from ui.overlap.curve_panel import merge_curve, variant_curve
-from ui.overlap.thresholds import Moved, Thresholds
-from ui.overlap.variant_figures import VariantFigures
+from ui.overlap.thresholds import Moved
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.charts import pictures
+from ui.shared.services import review
+from ui.shared.snapshot import Snapshot
 
 NAMED = 6
 SHOWN = 300
 
 
 @st.fragment
-def threshold_panel(catalog_id: int) -> None:
+def threshold_panel(snapshot: Snapshot) -> None:
     """Two sliders with what they change, the collision curve, and behind *More* that of the
     document variants.
     """
-    work = page_frame.service(Thresholds)
-    plan, own = work.in_use(catalog_id), work.own(catalog_id)
+    plan, own = thresholds.in_use(snapshot), thresholds.own(snapshot)
     st.markdown(
         "**What would a stricter or a looser threshold merge?** Nothing changes until it "
         "is applied."
     )
-    thresholds = _sliders(plan, own)
-    _apply(catalog_id, thresholds, plan)
-    moved = work.moved(catalog_id, thresholds)
+    chosen = _sliders(plan, own)
+    _apply(snapshot, chosen, plan)
+    moved = thresholds.moved(snapshot, chosen)
     _metrics(moved)
-    _changes(moved, {tool.id: tool.name for tool in page_frame.analysis().catalog.tools})
-    merge_curve(catalog_id, thresholds.similarity)
-    if page_frame.service(VariantFigures).has_any(catalog_id):
+    _changes(moved, {tool.id: tool.name for tool in snapshot.analysis.catalog.tools})
+    merge_curve(snapshot, chosen.similarity)
+    if variant_figures.has_any(snapshot):
         more = pictures.more("threshold_more")
         if more.open:
             with more:
-                variant_curve(catalog_id)
+                variant_curve(snapshot)
 
 
 def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
@@ -56,18 +57,17 @@ def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
     return MergeThresholds(round(similarity, 4), round(probability, 4))
 
 
-def _apply(catalog_id: int, thresholds: MergeThresholds, plan: MergeThresholds) -> None:
+def _apply(snapshot: Snapshot, chosen: MergeThresholds, plan: MergeThresholds) -> None:
     """The button that applies the thresholds of the sliders to the plan, and the one to undo it."""
-    work, review = page_frame.service(Thresholds), page_frame.workspace().review
-    applied = next((one for one in review.standing(catalog_id) if one.action == "threshold"), None)
+    applied = next((one for one in review.standing(snapshot) if one.action == "threshold"), None)
     with st.container(horizontal=True, vertical_alignment="center"):
         decision_buttons.record_button(
             "Apply to the plan",
-            lambda: work.apply(catalog_id, thresholds, page_frame.reviewer()),
-            f"Applied to the plan: similarity {thresholds.similarity:.2f}, probability "
-            f"{thresholds.probability:.2f}",
+            lambda: thresholds.apply(snapshot, chosen, page_frame.reviewer()),
+            f"Applied to the plan: similarity {chosen.similarity:.2f}, probability "
+            f"{chosen.probability:.2f}",
             key="apply_cut",
-            disabled=thresholds == plan,
+            disabled=chosen == plan,
             help="Replaces the proposals; decisions stay. Recorded under your name and in the "
             "bundle's manifest. One undo reverts it.",
         )
@@ -76,8 +76,8 @@ def _apply(catalog_id: int, thresholds: MergeThresholds, plan: MergeThresholds) 
                 f"{decision_trail.in_words(applied)} :gray[({decision_trail.by_whom(applied)})]",
                 width="content",
             )
-            decision_buttons.undo_one(applied, "cut_back")
-    decision_buttons.notice()
+            decision_buttons.undo_one(snapshot, applied, "cut_back")
+    decision_buttons.notice(snapshot)
 
 
 def _metrics(moved: Moved) -> None:

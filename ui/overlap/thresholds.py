@@ -10,7 +10,9 @@ from toolscope_core.merging.pair_graph import merges_at
 from toolscope_core.merging.threshold_changes import ClusterChanges, Members, changes
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints, Decision
-from ui.shared.services.page_service import PageService
+from ui.shared.kept import kept
+from ui.shared.services import review
+from ui.shared.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,43 +45,38 @@ _Basis = tuple[Analysis, Constraints, Effect]
 """What all thresholds are compared with: the effect of the plan's under people's decisions."""
 
 
-class Thresholds(PageService):
-    """Looks at other thresholds of an analysis under the standing decisions, and applies them."""
+def in_use(snapshot: Snapshot) -> MergeThresholds:
+    """What the plan is made with: what people applied last, or ``own``."""
+    return thresholds_of(snapshot.analysis, snapshot.log)
 
-    def in_use(self, catalog_id: int) -> MergeThresholds:
-        """What the plan is made with: what people applied last, or ``own``."""
-        return thresholds_of(self._analyses.required(catalog_id), self._review.log(catalog_id))
 
-    def own(self, catalog_id: int) -> MergeThresholds:
-        """What the plan is made with before anybody applies other thresholds; its similarity is the
-        least that can be asked for.
-        """
-        return own_thresholds(self._analyses.required(catalog_id))
+def own(snapshot: Snapshot) -> MergeThresholds:
+    """What the plan is made with before anybody applies other thresholds; its similarity is the
+    least that can be asked for.
+    """
+    return own_thresholds(snapshot.analysis)
 
-    def apply(self, catalog_id: int, thresholds: MergeThresholds, reviewer: str) -> Decision:
-        """Make the plan with these thresholds from now on; undo takes it back."""
-        detail = {"similarity": thresholds.similarity, "probability": thresholds.probability}
-        return self._review.say(catalog_id, "threshold", (), reviewer, detail)
 
-    def moved(self, catalog_id: int, thresholds: MergeThresholds) -> Moved:
-        """What thresholds would bring, against the plan's."""
-        analysis, links, plan = self._basis(catalog_id)
-        now = plan
-        if thresholds != plan.thresholds:
-            now = effect(analysis, links, thresholds, self._catalogs.tokens(catalog_id))
-        return Moved(now, plan, changes(plan.groups, now.groups))
+def apply(snapshot: Snapshot, thresholds: MergeThresholds, reviewer: str) -> Decision:
+    """Make the plan with these thresholds from now on; undo takes it back."""
+    detail = {"similarity": thresholds.similarity, "probability": thresholds.probability}
+    return review.say(snapshot, "threshold", (), reviewer, detail)
 
-    def _basis(self, catalog_id: int) -> _Basis:
-        analysis = self._analyses.required(catalog_id)
-        log = self._review.log(catalog_id)
-        links, thresholds = constraints(analysis.catalog, log), thresholds_of(analysis, log)
-        tokens = self._catalogs.tokens(catalog_id)
-        return self._cached(
-            ("plans", catalog_id),
-            (analysis, tokens),
-            lambda: (analysis, links, effect(analysis, links, thresholds, tokens)),
-            state=(links, thresholds),
-        )
+
+def moved(snapshot: Snapshot, thresholds: MergeThresholds) -> Moved:
+    """What thresholds would bring, against the plan's."""
+    analysis, links, plan = _basis(snapshot)
+    now = plan
+    if thresholds != plan.thresholds:
+        now = effect(analysis, links, thresholds, snapshot.tokens)
+    return Moved(now, plan, changes(plan.groups, now.groups))
+
+
+@kept()
+def _basis(snapshot: Snapshot) -> _Basis:
+    analysis, log = snapshot.analysis, snapshot.log
+    links, thresholds = constraints(analysis.catalog, log), thresholds_of(analysis, log)
+    return analysis, links, effect(analysis, links, thresholds, snapshot.tokens)
 
 
 def effect(

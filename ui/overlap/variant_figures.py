@@ -17,13 +17,15 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.control import noise_matched
 from toolscope_core.store.background import subprocess_jobs
-from toolscope_core.store.job_rows import Job
-from ui.overlap.curves import THRESHOLDS, Curves
+from ui.overlap import curves, maps
+from ui.overlap.curves import THRESHOLDS
 from ui.overlap.figures import Curve, Panel, ToolMap
-from ui.overlap.maps import TASKS, Maps, Method, map_key
-from ui.shared.services.page_service import JobService, Uses
-from ui.shared.services.reviewed_variants import Variants
-from ui.shared.services.searches import LongWaitError, Searches, impatient
+from ui.overlap.maps import TASKS, Method, map_key
+from ui.shared.kept import kept, kept_under
+from ui.shared.services import reviewed_variants, searches
+from ui.shared.services.searches import LongWaitError, impatient
+from ui.shared.services.workspace import Workspace
+from ui.shared.snapshot import Snapshot
 
 OWN, WRITTEN, CONTROL = "own text", "with variants", "with random words"
 
@@ -32,123 +34,117 @@ SIDES = (OWN, WRITTEN, CONTROL)
 
 _DENSE = RetrievalConfig(dense_weight=1.0, rerank="none")
 
+KIND = "variant documents"
 
-class VariantFigures(JobService):
-    """The figures of catalogs with accepted variants; changes nothing."""
 
-    kind = "variant documents"
-    _variants = Uses(Variants)
-    _searches = Uses(Searches)
-    _curves = Uses(Curves)
-    _maps = Uses(Maps)
+def has_any(snapshot: Snapshot) -> bool:
+    """Whether the catalog has accepted variants."""
+    return bool(reviewed_variants.accepted(snapshot))
 
-    def has_any(self, catalog_id: int) -> bool:
-        """Whether the catalog has accepted variants."""
-        return bool(self._variants.accepted(catalog_id))
 
-    def curve(self, catalog_id: int) -> Curve | None:
-        """The pairs of the three toolsets; ``None`` where texts have to be embedded: ``start``."""
-        vectors = self._vectors_of(catalog_id, impatient)
-        if vectors is None:
-            return None
-        threshold = self._analyses.required(catalog_id).threshold
-        counted = [self._curves.variant_of(catalog_id, *one) for one in vectors.items()]
-        waiting = tuple(name for name, one in zip(vectors, counted, strict=True) if one is None)
-        return Curve(THRESHOLDS, threshold, tuple(one for one in counted if one), waiting)
+def curve(snapshot: Snapshot) -> Curve | None:
+    """The pairs of the three toolsets; ``None`` where texts have to be embedded: ``start``."""
+    vectors = _vectors_of(snapshot, impatient)
+    if vectors is None:
+        return None
+    threshold = snapshot.analysis.threshold
+    counted = [curves.variant_of(snapshot, *one) for one in vectors.items()]
+    waiting = tuple(name for name, one in zip(vectors, counted, strict=True) if one is None)
+    return Curve(THRESHOLDS, threshold, tuple(one for one in counted if one), waiting)
 
-    def points(self, catalog_id: int, method: Method) -> tuple[Points, ...] | None:
-        """Where the tools of the three toolsets lie: PCA has the same axes for all, of UMAP and
-        t-SNE each has its own, brought to the same size. ``None`` where that has to be computed:
-        ``start``.
-        """
-        vectors = self._vectors_of(catalog_id, impatient)
-        if vectors is None:
-            return None
 
-        def stored_points() -> tuple[Points, ...] | None:
-            if method == "PCA":
-                joint = projection.pca(np.vstack(list(vectors.values())))
-                return tuple(np.split(joint, len(vectors)))
-            stored = [self._stored(method, one) for one in vectors.values()]
-            some = tuple(_to_unit(one) for one in stored if one is not None)
-            return some if len(some) == len(stored) else None
+def points(snapshot: Snapshot, method: Method) -> tuple[Points, ...] | None:
+    """Where the tools of the three toolsets lie: PCA has the same axes for all, of UMAP and
+    t-SNE each has its own, brought to the same size. ``None`` where that has to be computed:
+    ``start``.
+    """
+    vectors = _vectors_of(snapshot, impatient)
+    if vectors is None:
+        return None
 
-        return self._cached(("points", catalog_id, method), (vectors,), stored_points, most=4)
-
-    def drawn(self, catalog_id: int, method: Method, by: str) -> ToolMap:
-        """The three panels. Raises ``JobError`` before the projection is known."""
-        points = self.points(catalog_id, method)
-        if points is None:
-            raise JobError(f"{method} of the document variants is not computed yet; start it")
-        whole = self._maps.drawn(catalog_id, "PCA", by, beside=False)
-        base = whole.panels[0]
-
-        def make() -> ToolMap:
-            panels = (
-                Panel(name, own, base.names, base.servers, base.groups, base.members, base.texts)
-                for name, own in zip(SIDES, points, strict=True)
-            )
-            return ToolMap(tuple(panels), (), whole.by)
-
-        return self._cached(("drawn", catalog_id, method, by), (points, whole), make, most=4)
-
-    def seconds(self, catalog_id: int, method: Method) -> int:
-        """About how long the three projections take, from rates seen."""
-        return len(SIDES) * self._maps.seconds(catalog_id, method)
-
-    def start(self, catalog_id: int, method: Method = "PCA") -> str:
-        """As every such service; a map stops when its page is left."""
+    def stored_points() -> tuple[Points, ...] | None:
         if method == "PCA":
-            return super().start(catalog_id, method)
-        return self._analyses.watched.start(
-            catalog_id, self._kind(method), lambda progress: self.run(catalog_id, method, progress)
-        )
+            joint = projection.pca(np.vstack(list(vectors.values())))
+            return tuple(np.split(joint, len(vectors)))
+        stored = [_stored(snapshot, method, one) for one in vectors.values()]
+        some = tuple(_to_unit(one) for one in stored if one is not None)
+        return some if len(some) == len(stored) else None
 
-    def job(self, catalog_id: int, method: Method = "PCA") -> Job | None:
-        """The latest such work by a method: each is its own, so that one is left for another."""
-        return self._analyses.job(catalog_id, self._kind(method))
+    return kept_under(snapshot, "variant points", method, stored_points)
 
-    def _kind(self, method: Method) -> str:
-        return self.kind if method == "PCA" else f"{self.kind}, {method}"
 
-    def run(self, catalog_id: int, method: Method = "PCA", progress: Progress = silent) -> None:
-        """Embed, count and project here and now what is not known."""
-        vectors = self._vectors_of(catalog_id, progress)
-        for own in (vectors or {}).values():
-            self._curves.count(own, progress)
-            if method != "PCA" and self._stored(method, own) is None:
-                made = subprocess_jobs.compute(TASKS[method], own, progress=progress)
-                self._work.arrays.write(map_key(own, method), made)
+@kept(most=4)
+def drawn(snapshot: Snapshot, method: Method, by: str) -> ToolMap:
+    """The three panels. Raises ``JobError`` before the projection is known."""
+    places = points(snapshot, method)
+    if places is None:
+        raise JobError(f"{method} of the document variants is not computed yet; start it")
+    whole = maps.drawn(snapshot, "PCA", by, beside=False)
+    base = whole.panels[0]
+    panels = (
+        Panel(name, own, base.names, base.servers, base.groups, base.members, base.texts)
+        for name, own in zip(SIDES, places, strict=True)
+    )
+    return ToolMap(tuple(panels), (), whole.by)
 
-    def _vectors_of(self, catalog_id: int, progress: Progress) -> dict[str, Vectors] | None:
-        """The vectors of each toolset; ``None`` where a page would wait for texts."""
-        catalog = self._analyses.required(catalog_id).catalog
-        written = self._variants.accepted(catalog_id)
 
-        def make() -> dict[str, Vectors] | None:
-            sides: dict[str, dict[str, Augmentation]] = {
-                OWN: {},
-                WRITTEN: written,
-                CONTROL: noise_matched(catalog, written),
+def seconds(snapshot: Snapshot, method: Method) -> int:
+    """About how long the three projections take, from rates seen."""
+    return len(SIDES) * maps.seconds(snapshot, method)
+
+
+def start(snapshot: Snapshot, method: Method = "PCA") -> str:
+    """Do what ``run`` does in the background; a map stops when its page is left."""
+    start = snapshot.start if method == "PCA" else snapshot.start_watched
+    return start(kind_of(method), lambda progress: run(snapshot, method, progress))
+
+
+def kind_of(method: Method) -> str:
+    """The kind of job by a method: each is its own, so that one is left for another."""
+    return KIND if method == "PCA" else f"{KIND}, {method}"
+
+
+def run(snapshot: Snapshot, method: Method = "PCA", progress: Progress = silent) -> None:
+    """Embed, count and project here and now what is not known."""
+    vectors = _vectors_of(snapshot, progress)
+    for own in (vectors or {}).values():
+        curves.count(snapshot.work, own, progress)
+        if method != "PCA" and _stored(snapshot, method, own) is None:
+            made = subprocess_jobs.compute(TASKS[method], own, progress=progress)
+            snapshot.work.arrays.write(map_key(own, method), made)
+
+
+def _vectors_of(snapshot: Snapshot, progress: Progress) -> dict[str, Vectors] | None:
+    """The vectors of each toolset; ``None`` where a page would wait for texts."""
+    catalog = snapshot.analysis.catalog
+    written = reviewed_variants.accepted(snapshot)
+
+    def make() -> dict[str, Vectors] | None:
+        sides: dict[str, dict[str, Augmentation]] = {
+            OWN: {},
+            WRITTEN: written,
+            CONTROL: noise_matched(catalog, written),
+        }
+        try:
+            return {
+                name: _normed(snapshot.work, with_variants(catalog.tools, own), progress)
+                for name, own in sides.items()
             }
-            try:
-                return {
-                    name: self._normed(with_variants(catalog.tools, own), progress)
-                    for name, own in sides.items()
-                }
-            except LongWaitError:
-                return None
+        except LongWaitError:
+            return None
 
-        return self._cached(("vectors", catalog_id), (catalog,), make, state=written, most=2)
+    return kept_under(catalog, "variant vectors", tuple(written.items()), make, most=2)
 
-    def _normed(self, tools: tuple[Tool, ...], progress: Progress) -> Vectors:
-        """float32 (n, d), of length 1: the dense side of the retriever."""
-        vectors = self._searches.retriever(tools, _DENSE, progress).vectors
-        lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-        return np.asarray(vectors / lengths, dtype=np.float32)
 
-    def _stored(self, method: Method, vectors: Vectors) -> Points | None:
-        return self._work.arrays.points(map_key(vectors, method), (len(vectors), 2))
+def _normed(work: Workspace, tools: tuple[Tool, ...], progress: Progress) -> Vectors:
+    """float32 (n, d), of length 1: the dense side of the retriever."""
+    vectors = searches.retriever(work, tools, _DENSE, progress).vectors
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return np.asarray(vectors / lengths, dtype=np.float32)
+
+
+def _stored(snapshot: Snapshot, method: Method, vectors: Vectors) -> Points | None:
+    return snapshot.work.arrays.points(map_key(vectors, method), (len(vectors), 2))
 
 
 def _to_unit(points: Points) -> Points:

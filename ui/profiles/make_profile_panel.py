@@ -9,26 +9,26 @@ import streamlit as st
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.merging.former_names import served_names
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.profile import Profile
 from toolscope_core.profiles.intent_cover import PER_JOB, Cover, Intent, not_asked_for
 from toolscope_core.profiles.profile_changes import with_choice, with_cover
-from ui.profiles import cover_chart
-from ui.profiles.profile_edits import SEARCHED, ProfileEdits, lines_of
+from ui.profiles import cover_chart, profile_edits
+from ui.profiles.profile_edits import SEARCHED, lines_of
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts.pictures import picture
 from ui.shared.models.ask_panel import Question, can_ask, question_panel
-from ui.shared.services.exports import Exports
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.searches import Searches
+from ui.shared.services import exports, loaded_queries, searches
+from ui.shared.snapshot import Snapshot
 
 BY_SEARCH, BY_MODEL = "a search", "a model"
 REQUESTS, QUERY_SET, CALLED, EMPTY = "Requests", "A query set", "Calls", "Nothing yet"
 NAMED = 8
 
 
-def make_profile_panel(catalog_id: int) -> None:
+def make_profile_panel(snapshot: Snapshot) -> None:
     """The form, what it would make, and the button that saves it."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     name = bar.text_input(
@@ -44,18 +44,17 @@ def make_profile_panel(catalog_id: int) -> None:
         "Made from", [REQUESTS, QUERY_SET, CALLED, EMPTY], default=REQUESTS, required=True,
         key="made_from",
     )  # fmt: skip
-    standing = page_frame.service(ProfileEdits).chosen(catalog_id)
+    standing = profile_edits.chosen(snapshot)
     before = standing[name].profile if name in standing else Profile(name)
     if source in (REQUESTS, QUERY_SET):
-        made = _from_requests(catalog_id, before, _queries(catalog_id, source))
+        made = _from_requests(snapshot, before, _queries(snapshot, source))
     else:
         empty = Profile(name, seq=before.seq)
-        made = _from_calls(catalog_id, before) if source == CALLED else empty
+        made = _from_calls(snapshot, before) if source == CALLED else empty
     if made is not None:
-        edits = page_frame.service(ProfileEdits)
         decision_buttons.record_button(
             f"{'Replace' if before.seq else 'Save'} {name or 'the profile'}",
-            lambda: edits.save(catalog_id, made, page_frame.reviewer()),
+            lambda: profile_edits.save(snapshot, made, page_frame.reviewer()),
             f"Profile saved: {made.name}",
             lambda: st.session_state.update(profile_name="", profile=made.name),
             key="save_profile",
@@ -65,18 +64,20 @@ def make_profile_panel(catalog_id: int) -> None:
         )
 
 
-def is_searchable(catalog_id: int, queries: Sequence[Query]) -> bool:
+def is_searchable(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
     """Whether the queries can be searched at once; else the progress of indexing is drawn."""
-    searches = page_frame.service(Searches)
-    if not page_frame.service(ProfileEdits).waits(catalog_id, queries):
+    if not profile_edits.waits(snapshot, queries):
         return True
     page_frame.job_started_once(
-        searches, catalog_id, "Indexing the toolset, once.", "profile_index", SEARCHED
+        snapshot.job(searches.KIND),
+        lambda: searches.start(snapshot, SEARCHED),
+        "Indexing the toolset, once.",
+        "profile_index",
     )
     return False
 
 
-def _queries(catalog_id: int, source: str) -> Sequence[Query]:
+def _queries(snapshot: Snapshot, source: str) -> Sequence[Query]:
     if source == REQUESTS:
         text = st.text_area(
             "What its agent has to do, a request in each line",
@@ -85,8 +86,8 @@ def _queries(catalog_id: int, source: str) -> Sequence[Query]:
             placeholder="Find a flight from Graz to Split\nCall off the trip BK-552",
             help="A request that a query set of this catalog has too counts with its answers.",
         )
-        return page_frame.service(ProfileEdits).queries(catalog_id, lines_of(text))
-    sets = {one.name: one for one in page_frame.service(LoadedQueries).sets(catalog_id)}
+        return profile_edits.queries(snapshot, lines_of(text))
+    sets = {one.name: one for one in loaded_queries.sets(snapshot)}
     if not sets:
         st.info(
             "This catalog has no query set; add one on the Catalog page, *Query "
@@ -96,11 +97,11 @@ def _queries(catalog_id: int, source: str) -> Sequence[Query]:
     return sets[st.selectbox("Query set", list(sets), key="profile_set")].content.queries
 
 
-def _from_requests(catalog_id: int, before: Profile, queries: Sequence[Query]) -> Profile | None:
-    edits, bar = page_frame.service(ProfileEdits), st.container(horizontal=True)
+def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]) -> Profile | None:
+    bar = st.container(horizontal=True)
     by = bar.segmented_control(
         "Tools are chosen by", [BY_SEARCH, BY_MODEL], default=BY_SEARCH, required=True,
-        key="profile_by", disabled=page_frame.workspace().endpoints.get() is None,
+        key="profile_by", disabled=snapshot.work.endpoints.get() is None,
         help="A request without answers is searched, job by job, and its best tools are taken. A "
         "model plans each request, also one with answers, and takes of the best tools those that "
         "do its jobs; set one up in Settings.",
@@ -117,30 +118,29 @@ def _from_requests(catalog_id: int, before: Profile, queries: Sequence[Query]) -
         "Most tokens", 0, None, 0, 500, key="most_tokens", width=140,
         help="What all its tools may take in a prompt; 0 for no limit.",
     )  # fmt: skip
-    if not queries or not is_searchable(catalog_id, queries):
+    if not queries or not is_searchable(snapshot, queries):
         return None
-    if by == BY_MODEL and not _is_planned(catalog_id, queries):
+    if by == BY_MODEL and not _is_planned(snapshot, queries):
         return None
     with st.spinner("Finding the smallest set"):
-        cover = edits.cover(catalog_id, queries, per_job, budget or None)
-    plan = edits.plan(catalog_id)
+        cover = profile_edits.cover(snapshot, queries, per_job, budget or None)
+    plan = snapshot.plan
     tools = [item.tool for item in plan.tools]
-    _cover(cover, served_names(page_frame.service(Exports).plan(catalog_id), tools))
+    _cover(cover, served_names(exports.exported_plan(snapshot, PlanConfig()), tools))
     return with_cover(plan, before, cover)
 
 
-def _is_planned(catalog_id: int, queries: Sequence[Query]) -> bool:
+def _is_planned(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
     """Whether a model has planned any of the queries; draws what is left to ask."""
-    if not can_ask(catalog_id, "plan", "No model is set up."):
+    if not can_ask(snapshot, "plan", "No model is set up."):
         return False
-    edits = page_frame.service(ProfileEdits)
     question = Question(
         "plan",
         tuple(queries),
-        lambda: edits.estimate(catalog_id, queries),
-        lambda: edits.ask(catalog_id, queries),
+        lambda: profile_edits.estimate(snapshot, queries),
+        lambda: profile_edits.ask(snapshot, queries),
     )
-    estimates = question_panel(catalog_id, question, "Ask for plans")
+    estimates = question_panel(snapshot, question, "Ask for plans")
     is_planned = any(task.reused for task in estimates.tasks.values())
     if is_planned and estimates.questions:
         st.caption("Until all are answered, requests that are not count as not served.")
@@ -206,9 +206,8 @@ def _served_in_words(intent: Intent, ids: Collection[str]) -> str:
     return "perhaps" if intent.is_doubtful else "yes"
 
 
-def _from_calls(catalog_id: int, before: Profile) -> Profile | None:
-    edits = page_frame.service(ProfileEdits)
-    calls = edits.calls(catalog_id)
+def _from_calls(snapshot: Snapshot, before: Profile) -> Profile | None:
+    calls = profile_edits.calls(snapshot)
     most = max(calls.values(), default=0)
     if not most:
         st.info("No calls are known; add a log on the Catalog page, *Usage*.")
@@ -216,4 +215,4 @@ def _from_calls(catalog_id: int, before: Profile) -> Profile | None:
     least = st.number_input("Called at least so often", 1, most, 1, key="least_calls", width=180)
     ids = [one for one, count in calls.items() if count >= least]
     st.markdown(f"**{quantity(len(ids), 'tool')}** were called so often.")
-    return with_choice(edits.plan(catalog_id), before, ids, is_in=True)
+    return with_choice(snapshot.plan, before, ids, is_in=True)

@@ -13,6 +13,7 @@ import streamlit as st
 from toolscope_core.decisions.profile_decisions import MOST_INTENTS
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.merging.former_names import served_names
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.numbers import quantity
@@ -20,11 +21,13 @@ from toolscope_core.model.profile import Profile, ProfileTool, ToolRule
 from toolscope_core.profiles.profile_changes import with_choice
 from toolscope_core.profiles.profile_report import ProfileReport
 from toolscope_core.profiles.profile_tools import ProfileTools, own_words, profile_tools
+from ui.profiles import profile_edits
 from ui.profiles.make_profile_panel import intents_table, is_searchable
-from ui.profiles.profile_edits import ProfileEdits, lines_of
+from ui.profiles.profile_edits import lines_of
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
-from ui.shared.services.exports import Exports
+from ui.shared.services import exports
+from ui.shared.snapshot import Snapshot
 
 CHOSEN = "profile"
 """The widget that says which profile is looked at."""
@@ -39,22 +42,22 @@ def chosen_profile(names: Sequence[str]) -> str:
     return st.pills("Profile", names, required=True, key=CHOSEN) or names[0]
 
 
-def profile_detail_panel(catalog_id: int, chosen: ProfileTools) -> None:
+def profile_detail_panel(snapshot: Snapshot, chosen: ProfileTools) -> None:
     """What has changed in the profile since it was saved, and its parts in tabs."""
-    profile, edits = chosen.profile, page_frame.service(ProfileEdits)
+    profile = chosen.profile
     if chosen.notes:
         lines = [f"- {safe_text.untrusted(one)}" for one in chosen.notes[:MOST_NAMED]]
         rest = len(chosen.notes) - len(lines)
         text = "\n".join(["Not as it was saved:", *lines, *([f"- {rest:,} more"] if rest else [])])
         st.warning(text, icon=":material/update:")
-        _save_button(catalog_id, profile, "Save as it is now", "as_is")
+        _save_button(snapshot, profile, "Save as it is now", "as_is")
     parts = {
         "What it serves": partial(_served, chosen=chosen),
         "Confusions": partial(_confusions, chosen=chosen),
         "Rules": partial(_rules, chosen=chosen),
         "Words and fixed values": partial(_words, chosen=chosen),
     }
-    page_frame.draw_tabs(parts, "profile_part")
+    page_frame.draw_tabs(snapshot, parts, "profile_part")
     st.caption(
         f"Every export has it in `profiles/{profile.name}`, and `toolscope serve BUNDLE --config "
         f"CLIENT.json --profile {profile.name}` serves it."
@@ -62,7 +65,7 @@ def profile_detail_panel(catalog_id: int, chosen: ProfileTools) -> None:
     page_frame.page_link("export", "Export it")
     decision_buttons.record_button(
         f"Delete {profile.name}",
-        lambda: edits.delete(catalog_id, profile, page_frame.reviewer()),
+        lambda: profile_edits.delete(snapshot, profile, page_frame.reviewer()),
         f"Profile deleted: {profile.name}; History takes it back",
         key=f"delete_profile_{profile.name}_{profile.seq}",
         icon=":material/delete:",
@@ -70,29 +73,28 @@ def profile_detail_panel(catalog_id: int, chosen: ProfileTools) -> None:
     )
 
 
-def _report(catalog_id: int, chosen: ProfileTools) -> tuple[ProfileReport, Sequence[str]] | None:
+def _report(snapshot: Snapshot, chosen: ProfileTools) -> tuple[ProfileReport, Sequence[str]] | None:
     """What the profile comes to; ``None`` while its toolset is being indexed."""
-    edits = page_frame.service(ProfileEdits)
-    queries = edits.queries(catalog_id, chosen.profile.intents)
-    return edits.report(catalog_id, chosen) if is_searchable(catalog_id, queries) else None
+    queries = profile_edits.queries(snapshot, chosen.profile.intents)
+    return profile_edits.report(snapshot, chosen) if is_searchable(snapshot, queries) else None
 
 
-def _served(catalog_id: int, chosen: ProfileTools) -> None:
+def _served(snapshot: Snapshot, chosen: ProfileTools) -> None:
     profile, key = chosen.profile, f"{chosen.profile.name}_{chosen.profile.seq}"
-    if profile.intents and (made := _report(catalog_id, chosen)):
+    if profile.intents and (made := _report(snapshot, chosen)):
         report, effect = made
         served = len(report.intents) - len(report.unserved)
         st.markdown(f"Requests served: **{rate_text(served, len(report.intents))}**.")
         tools = [item.tool for item in chosen.tools]
-        plan = page_frame.service(ProfileEdits).plan(catalog_id)
-        names = served_names(page_frame.service(Exports).plan(catalog_id), tools)
+        plan = snapshot.plan
+        names = served_names(exports.exported_plan(snapshot, PlanConfig()), tools)
         intents_table(report.intents, chosen.ids, names)
         st.caption("  \n".join(effect))
         if report.unasked:
             named = safe_text.first_few([names[one] for one in report.unasked], MOST_NAMED)
             st.info(f"Nobody asks for {quantity(len(report.unasked), 'tool')}: {named}.")
             without = with_choice(plan, profile, report.unasked, is_in=False)
-            _save_button(catalog_id, without, "Take these out", "unasked")
+            _save_button(snapshot, without, "Take these out", "unasked")
     text = st.text_area(
         "Requests that its agent has to serve, one in each line",
         "\n".join(profile.intents),
@@ -101,11 +103,11 @@ def _served(catalog_id: int, chosen: ProfileTools) -> None:
     )
     intents = tuple(lines_of(text))[:MOST_INTENTS]
     if intents != profile.intents:
-        _save_button(catalog_id, replace(profile, intents=intents), "Save the requests", "intents")
+        _save_button(snapshot, replace(profile, intents=intents), "Save the requests", "intents")
 
 
-def _confusions(catalog_id: int, chosen: ProfileTools) -> None:
-    made = _report(catalog_id, chosen)
+def _confusions(snapshot: Snapshot, chosen: ProfileTools) -> None:
+    made = _report(snapshot, chosen)
     if made is None:
         return
     alike, misses = made[0].confusions, made[0].misses
@@ -147,13 +149,13 @@ def _confusions(catalog_id: int, chosen: ProfileTools) -> None:
     )
 
 
-def _rules(catalog_id: int, chosen: ProfileTools) -> None:
+def _rules(snapshot: Snapshot, chosen: ProfileTools) -> None:
     profile, key = chosen.profile, f"{chosen.profile.name}_{chosen.profile.seq}"
     st.caption(
         "Rules take in what comes with a new version too; each part that is set has to hold. Ticks "
         "in the table go before them."
     )
-    owners = {tool.owner for tool in page_frame.workspace().catalogs.open(catalog_id).tools} - {""}
+    owners = {tool.owner for tool in snapshot.catalog.tools} - {""}
     rules = []
     for column, (title, rule) in zip(
         st.columns(2, gap="medium"),
@@ -182,9 +184,9 @@ def _rules(catalog_id: int, chosen: ProfileTools) -> None:
         st.caption(f"Tools for one job: {safe_text.untrusted(clash) or 'none any more'}.")
     changed = replace(profile, include=rules[0], exclude=rules[1], precedence=order)
     if changed != profile:
-        count = len(profile_tools(page_frame.service(ProfileEdits).plan(catalog_id), changed).tools)
+        count = len(profile_tools(snapshot.plan, changed).tools)
         st.caption(f"By these rules and the ticks it has {quantity(count, 'tool')}.")
-        _save_button(catalog_id, changed, "Save the rules", "rules")
+        _save_button(snapshot, changed, "Save the rules", "rules")
 
 
 def _rule(title: str, owners: set[str], rule: ToolRule, key: str) -> ToolRule:
@@ -206,13 +208,13 @@ def _rule(title: str, owners: set[str], rule: ToolRule, key: str) -> ToolRule:
     return ToolRule(tuple(servers), split, READS[reads])
 
 
-def _words(catalog_id: int, chosen: ProfileTools) -> None:
+def _words(snapshot: Snapshot, chosen: ProfileTools) -> None:
     st.caption(
         "What is empty stays as it is. A fixed value is JSON, such as "
         '`{"repo": "toolscope"}`: it is in every call and no longer among the arguments that the '
         "agent sees, which takes `serve`."
     )
-    profile, plan = chosen.profile, page_frame.service(ProfileEdits).plan(catalog_id)
+    profile, plan = chosen.profile, snapshot.plan
     words, names = own_words(plan, profile), {item.tool.id: item.tool.name for item in plan.tools}
     rows = [(item, words.get(item.tool.id, ProfileTool("rule"))) for item in chosen.tools]
     table = pd.DataFrame(
@@ -244,7 +246,7 @@ def _words(catalog_id: int, chosen: ProfileTools) -> None:
         return
     if tools != profile.tools:
         changed = replace(profile, tools=tools)
-        _save_button(catalog_id, changed, "Save words and values", "words")
+        _save_button(snapshot, changed, "Save words and values", "words")
 
 
 def _with_words(own: ProfileTool, row: dict[str, str]) -> ProfileTool:
@@ -262,11 +264,10 @@ def _with_words(own: ProfileTool, row: dict[str, str]) -> ProfileTool:
     return replace(own, name=name, description=description, fixed=fixed)
 
 
-def _save_button(catalog_id: int, profile: Profile, label: str, key: str) -> None:
-    edits = page_frame.service(ProfileEdits)
+def _save_button(snapshot: Snapshot, profile: Profile, label: str, key: str) -> None:
     decision_buttons.record_button(
         label,
-        lambda: edits.save(catalog_id, profile, page_frame.reviewer()),
+        lambda: profile_edits.save(snapshot, profile, page_frame.reviewer()),
         f"Profile saved: {profile.name}",
         key=f"save_{key}_{profile.name}_{profile.seq}",
         icon=":material/save:",

@@ -13,15 +13,15 @@ from toolscope_core.model.profile import Profile
 from toolscope_core.profiles.profile_changes import with_choice
 from toolscope_core.profiles.profile_report import client_limits
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
-from ui.profiles.profile_edits import ProfileEdits
+from ui.profiles import profile_edits
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
+from ui.shared.snapshot import Snapshot
 
 
-def profile_table_panel(catalog_id: int, chosen: Mapping[str, ProfileTools]) -> None:
+def profile_table_panel(snapshot: Snapshot, chosen: Mapping[str, ProfileTools]) -> None:
     """Draw the table, the figures of each profile as ticked, and the button that saves."""
-    edits = page_frame.service(ProfileEdits)
-    tokens, plan = edits.tokens(catalog_id), edits.plan(catalog_id)
+    tokens, plan = profile_edits.tokens(snapshot), snapshot.plan
     places = st.container()
     tools = {item.tool.id: item.tool for item in plan.tools}
     used = frozenset().union(*(one.ids for one in chosen.values()))
@@ -59,12 +59,12 @@ def profile_table_panel(catalog_id: int, chosen: Mapping[str, ProfileTools]) -> 
         if len(ticks):
             now[name] = profile_tools(plan, _with_ticks(plan, chosen[name].profile, ticks))
     with places:
-        _figures(now, sum(tokens.values()))
+        _figures(snapshot, now, sum(tokens.values()))
     with st.container(horizontal=True, vertical_alignment="center"):
         changed = [one.profile for name, one in now.items() if one is not chosen[name]]
         decision_buttons.record_button(
             f"Save {quantity(count, 'tick')}" if count else "Save the ticks",
-            lambda: [edits.save(catalog_id, one, page_frame.reviewer()) for one in changed],
+            lambda: [profile_edits.save(snapshot, one, page_frame.reviewer()) for one in changed],
             f"Profiles saved: {', '.join(one.name for one in changed)}",
             key="save_ticks",
             type="primary",
@@ -85,15 +85,14 @@ def _with_ticks(plan: MergePlan, profile: Profile, ticks: pd.Series[bool]) -> Pr
     return profile
 
 
-def _figures(chosen: Mapping[str, ProfileTools], whole: int) -> None:
-    edits = page_frame.service(ProfileEdits)
+def _figures(snapshot: Snapshot, chosen: Mapping[str, ProfileTools], whole: int) -> None:
     limits = client_limits()
     data_tables.draw(
         [
             {
                 "profile": name,
                 "tools": len(one.tools),
-                "tokens": (own := edits.size(one)),
+                "tokens": (own := profile_edits.size(snapshot, one)),
                 "of the toolset": 100 * own / max(1, whole),
                 **{f"{most}": _room(len(one.tools), most) for most in limits},
                 "changed": len(one.notes),

@@ -8,7 +8,9 @@ from toolscope_core.model.configuration import LearningMethod
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import interval_text, quantity
 from ui.shared import data_tables, page_frame, safe_text
-from ui.shared.services.learned_searches import LearnedSearches, Ranking, TrainedSide, TrainedView
+from ui.shared.services import learned_searches
+from ui.shared.services.learned_searches import Ranking, TrainedSide, TrainedView
+from ui.shared.snapshot import Snapshot
 
 TITLES: dict[str, Ranking] = {"Text": "text", "Usage": "usage", "Learned": "learned"}
 METHODS: dict[str, dict[str, LearningMethod]] = {
@@ -30,17 +32,16 @@ COSTS = {
 }
 
 
-def learned_panel(catalog_id: int, title: str) -> None:
+def learned_panel(snapshot: Snapshot, title: str) -> None:
     """Draw what a ranking costs and gives, with the buttons that train and remove it."""
-    learned = page_frame.service(LearnedSearches)
-    job = learned.job(catalog_id)
+    job = snapshot.job(learned_searches.KIND)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return
     if job is not None and job.state == "failed":
         safe_text.show_error(ConfigError(job.message))
     try:
-        view = learned.view(catalog_id, TITLES[title])
+        view = learned_searches.view(snapshot, TITLES[title])
     except ConfigError as error:
         safe_text.show_error(error)
         view = None
@@ -49,18 +50,18 @@ def learned_panel(catalog_id: int, title: str) -> None:
             f"Nothing is learned yet, so tools are ranked by their text. {COSTS[title]}",
             icon=":material/school:",
         )
-        _train(catalog_id, title, "Train")
+        _train(snapshot, title, "Train")
         return
     with st.expander(f"What it gives: {_in_words(view.before)}", icon=":material/school:"):
         _figures(view)
-        _train(catalog_id, title, "Train again")
+        _train(snapshot, title, "Train again")
         st.button(
             "Remove the model",
             icon=":material/delete:",
             type="tertiary",
             key="remove_model",
-            on_click=learned.delete,
-            args=(catalog_id, TITLES[title]),
+            on_click=learned_searches.delete,
+            args=(snapshot, TITLES[title]),
         )
 
 
@@ -110,9 +111,8 @@ def _figures(view: TrainedView) -> None:
         )
 
 
-def _train(catalog_id: int, title: str, label: str) -> None:
-    learned = page_frame.service(LearnedSearches)
-    count = len(learned.queries(catalog_id))
+def _train(snapshot: Snapshot, title: str, label: str) -> None:
+    count = len(learned_searches.queries(snapshot))
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     methods = METHODS[title]
     chosen = next(iter(methods))
@@ -125,7 +125,7 @@ def _train(catalog_id: int, title: str, label: str) -> None:
         disabled=count == 0,
         key="train_model",
         on_click=_start,
-        args=(catalog_id, methods[chosen]),
+        args=(snapshot, methods[chosen]),
         help="All queries with known tools of this catalog's query sets, and the questions of its "
         "accepted document variants.",
     )
@@ -133,5 +133,5 @@ def _train(catalog_id: int, title: str, label: str) -> None:
         page_frame.page_link("catalog", "Add a query set with known answers", icon="playlist_add")
 
 
-def _start(catalog_id: int, method: LearningMethod) -> None:
-    page_frame.service(LearnedSearches).start(catalog_id, method)
+def _start(snapshot: Snapshot, method: LearningMethod) -> None:
+    learned_searches.start(snapshot, method)

@@ -10,28 +10,29 @@ from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.rps.plans import PlannedStep
+from ui.retrieval import request_plans
 from ui.retrieval.request_panel import SubmittedRequest
-from ui.retrieval.request_plans import Plans, PlanSide
+from ui.retrieval.request_plans import PlanSide
 from ui.retrieval.result_panel import ANSWER, OPEN, building_panel, shared_columns
 from ui.shared import data_tables, kept_failure, page_frame, safe_text
+from ui.shared.snapshot import Snapshot
 
 CALLED = "●"
 REFUSED = "plan_refused"
 """Session key: why asking a model was refused, shown once."""
 
 
-def plan_panel(catalog_id: int, asked: SubmittedRequest) -> None:
+def plan_panel(snapshot: Snapshot, asked: SubmittedRequest) -> None:
     """Draw both plans, job by job, and for a model's plan the button that asks it."""
-    plans = page_frame.service(Plans)
     if asked.plan is None:
         return
     with st.spinner("Planning", show_time=True):
-        sides = plans.look(catalog_id, asked.lookup, asked.plan, asked.per_job)
+        sides = request_plans.look(snapshot, asked.lookup, asked.plan, asked.per_job)
     if sides is None:
-        building_panel(catalog_id, asked.lookup)
+        building_panel(snapshot, asked.lookup)
         return
     if asked.plan.worker == "model":
-        _asking(catalog_id, asked, sides)
+        _asking(snapshot, asked, sides)
     titles = ("As it is", "before"), ("Merged", "after")
     for column, (title, key), side in zip(st.columns(2, gap="medium"), titles, sides, strict=True):
         with column:
@@ -50,10 +51,10 @@ def plan_panel(catalog_id: int, asked: SubmittedRequest) -> None:
     )
 
 
-def _asking(catalog_id: int, asked: SubmittedRequest, sides: tuple[PlanSide, PlanSide]) -> None:
+def _asking(snapshot: Snapshot, asked: SubmittedRequest, sides: tuple[PlanSide, PlanSide]) -> None:
     """What the model was not asked yet, the button that asks it, and the progress."""
-    work = page_frame.workspace()
-    job = work.service(Plans).job(catalog_id)
+    work = snapshot.work
+    job = snapshot.job(request_plans.KIND)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return
@@ -72,7 +73,7 @@ def _asking(catalog_id: int, asked: SubmittedRequest, sides: tuple[PlanSide, Pla
             type="primary",
             icon=":material/forum:",
             on_click=_ask,
-            args=(catalog_id, asked),
+            args=(snapshot, asked),
         )
         st.markdown(
             f"**{model}** was not asked about this request yet; until then the best of each job is "
@@ -80,11 +81,12 @@ def _asking(catalog_id: int, asked: SubmittedRequest, sides: tuple[PlanSide, Pla
         )
 
 
-def _ask(catalog_id: int, asked: SubmittedRequest) -> None:
+def _ask(snapshot: Snapshot, asked: SubmittedRequest) -> None:
     plan = asked.plan
     if plan is not None:
-        start = page_frame.service(Plans).start
-        kept_failure.attempt(REFUSED, lambda: start(catalog_id, asked.lookup, plan, asked.per_job))
+        kept_failure.attempt(
+            REFUSED, lambda: request_plans.start(snapshot, asked.lookup, plan, asked.per_job)
+        )
 
 
 def _figures(side: PlanSide) -> None:

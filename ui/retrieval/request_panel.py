@@ -15,9 +15,9 @@ from ui.shared.search_settings_panel import (
     SETTING_KEYS,
     search_settings,
 )
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.reviewed_variants import Variants
+from ui.shared.services import loaded_queries, reviewed_variants
 from ui.shared.services.searches import Lookup
+from ui.shared.snapshot import Snapshot
 from ui.shared.value_choice import chosen_value
 
 MERGES: dict[str, AcceptPolicy] = {
@@ -53,7 +53,7 @@ class SubmittedRequest:
     per_job: int = WORKER_K
 
 
-def request_panel(catalog_id: int) -> SubmittedRequest | None:
+def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
     """Draw the form; what is asked, ``None`` for a request without text."""
     _restore()
     line, picker = st.columns([3, 2])
@@ -67,7 +67,7 @@ def request_panel(catalog_id: int) -> SubmittedRequest | None:
         help="What an agent is asked. Enter searches.",
     )
     with picker:
-        _picker(catalog_id)
+        _picker(snapshot)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     wanted = bar.segmented_control(
         "Find",
@@ -99,7 +99,7 @@ def request_panel(catalog_id: int) -> SubmittedRequest | None:
         "that begin with a verb.",
     )
     variants = True
-    if page_frame.service(Variants).accepted(catalog_id):
+    if reviewed_variants.accepted(snapshot):
         variants = bar.toggle(
             "Read document variants",
             True,
@@ -121,10 +121,10 @@ def request_panel(catalog_id: int) -> SubmittedRequest | None:
         )
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
     search = search_settings(more, rerank, corpus, servers=wanted == "servers")
-    plan = _plan_bar() if wanted == PLAN else (PlanOptions(), WORKER_K)
+    plan = _plan_bar(snapshot) if wanted == PLAN else (PlanOptions(), WORKER_K)
     st.session_state[LAST] = {key: st.query_params[key] for key in KEYS if key in st.query_params}
     if ranking != "Text":
-        learned_panel(catalog_id, ranking)
+        learned_panel(snapshot, ranking)
     if not text.strip():
         st.info(
             "Type a request, and see which tools an agent would be given: from the toolset as it "
@@ -146,10 +146,10 @@ def request_panel(catalog_id: int) -> SubmittedRequest | None:
     return SubmittedRequest(lookup) if wanted != PLAN else SubmittedRequest(lookup, *plan)
 
 
-def _plan_bar() -> tuple[PlanOptions, int]:
+def _plan_bar(snapshot: Snapshot) -> tuple[PlanOptions, int]:
     """How a plan is made, and how many tools a job sees."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
-    endpoint = page_frame.workspace().endpoints.get()
+    endpoint = snapshot.work.endpoints.get()
     worker = bar.segmented_control(
         "Tools are chosen by",
         [BY_RANKING, BY_MODEL],
@@ -194,9 +194,9 @@ def _restore() -> None:
         st.rerun()
 
 
-def _picker(catalog_id: int) -> None:
+def _picker(snapshot: Snapshot) -> None:
     """A list of the catalog's queries; the chosen one becomes the request."""
-    queries = page_frame.service(LoadedQueries).texts(catalog_id)
+    queries = loaded_queries.texts(snapshot)
     if not queries:
         page_frame.page_link("catalog", "Add a query set with known answers", icon="playlist_add")
         return
@@ -210,8 +210,8 @@ def _picker(catalog_id: int) -> None:
             st.session_state["q"] = queries[row][1]
 
     picked = st.session_state.get("picked")
-    asked = st.session_state.get("q")
-    if picked is not None and (picked >= len(queries) or queries[picked][1] != asked):
+    request = st.session_state.get("q")
+    if picked is not None and (picked >= len(queries) or queries[picked][1] != request):
         st.session_state["picked"] = None
     st.selectbox(
         f"Pick one of {len(queries):,} queries",

@@ -20,10 +20,10 @@ from toolscope_core.rps.planner import (
     offline_planner,
 )
 from toolscope_core.rps.plans import RequestPlan
-from ui.shared.services.judging import Judging
-from ui.shared.services.model_runs import ModelRuns
-from ui.shared.services.page_service import JobService, Uses
-from ui.shared.services.searches import Lookup, OpenToolset, Searches
+from ui.shared.kept import kept_under
+from ui.shared.services import judging, model_runs, searches
+from ui.shared.services.searches import Lookup, OpenToolset
+from ui.shared.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,77 +53,73 @@ class PlanSide:
         return frozenset(one for need in self.needs for one in need)
 
 
-class Plans(JobService):
-    """Plans of requests to analysed catalogs; changes nothing."""
+KIND: RunKind = "plan"
 
-    kind: RunKind = "plan"
-    _searches = Uses(Searches)
-    _judging = Uses(Judging)
-    _runs = Uses(ModelRuns)
 
-    def look(
-        self, catalog_id: int, asked: Lookup, options: PlanOptions, k: int = WORKER_K
-    ) -> tuple[PlanSide, PlanSide] | None:
-        """The plan on the tools as they are, and on those that the merge leaves; ``None`` where
-        an index has to be built: ``Searches.start``. Raises ``JobError`` before the analysis is
-        finished, ``ConfigError`` for a model where none is set up.
-        """
-        opened = self._searches.opened(catalog_id, asked)
-        if opened is None:
-            return None
-        request, toolsets = opened
+def look(
+    snapshot: Snapshot, asked: Lookup, options: PlanOptions, k: int = WORKER_K
+) -> tuple[PlanSide, PlanSide] | None:
+    """The plan on the tools as they are, and on those that the merge leaves; ``None`` where
+    an index has to be built: ``searches.start``. Raises ``JobError`` before the analysis is
+    finished, ``ConfigError`` for a model where none is set up.
+    """
+    opened = searches.opened(snapshot, asked)
+    if opened is None:
+        return None
+    request, toolsets = opened
 
-        def made() -> tuple[PlanSide, PlanSide]:
-            before, after = (self._side(toolset, request, options, k) for toolset in toolsets)
-            return before, after
+    def made() -> tuple[PlanSide, PlanSide]:
+        before, after = (_side(snapshot, toolset, request, options, k) for toolset in toolsets)
+        return before, after
 
-        if options.worker == "model":  # an answer may have come since
-            return made()
-        sources = tuple(one.catalog for one in toolsets)
-        state = (request, tuple(one.answers for one in toolsets))
-        return self._cached(
-            ("plans", catalog_id, asked, options, k), sources, made, state=state, most=4
-        )
+    if options.worker == "model":  # an answer may have come since
+        return made()
+    return kept_under(snapshot, "plans", (asked, options, k), made, most=4)
 
-    def run(
-        self,
-        catalog_id: int,
-        asked: Lookup,
-        options: PlanOptions,
-        k: int = WORKER_K,
-        progress: Progress = silent,
-    ) -> None:
-        """Ask here and now. Raises as ``Judging.run``."""
-        self._searches.run(catalog_id, asked, progress)
-        opened = self._searches.opened(catalog_id, asked)
 
-        request, toolsets = opened or (ToolRequest(asked.text), ())
+def start(snapshot: Snapshot, asked: Lookup, options: PlanOptions, k: int) -> str:
+    """Do what ``run`` does in the background; returns the job's id."""
+    return snapshot.start(KIND, lambda progress: run(snapshot, asked, options, k, progress))
 
-        def work(asker: Asker) -> None:
-            for toolset in toolsets:
-                _planner(toolset, options, k, asker).plans([request])
 
-        self._runs.ask(catalog_id, self.kind, work, progress)
+def run(
+    snapshot: Snapshot,
+    asked: Lookup,
+    options: PlanOptions,
+    k: int = WORKER_K,
+    progress: Progress = silent,
+) -> None:
+    """Ask here and now. Raises as ``model_runs.ask``."""
+    searches.run(snapshot, asked, progress)
+    opened = searches.opened(snapshot, asked)
+    request, toolsets = opened or (ToolRequest(asked.text), ())
 
-    def _side(
-        self, toolset: OpenToolset, request: ToolRequest, options: PlanOptions, k: int
-    ) -> PlanSide:
-        asker = self._judging.known_answers() if options.worker == "model" else None
-        start = time.perf_counter()
-        (plan,) = _planner(toolset, options, k, asker).plans([request])
-        seconds = time.perf_counter() - start
-        spent = asker.spent if asker else ()
-        tools, tokens = toolset.catalog.by_id, self._catalogs.definition_tokens
-        return PlanSide(
-            plan=plan,
-            size=len(tools),
-            tokens=sum(tokens(tools[one]) for one in plan.tool_ids),
-            tokens_shown=sum(tokens(one.tool) for step in plan.steps for one in step.candidates),
-            needs=toolset.answers,
-            questions=sum(one.questions for one in spent),
-            open_questions=sum(one.questions - one.reused for one in spent),
-            seconds=seconds,
-        )
+    def work(asker: Asker) -> None:
+        for toolset in toolsets:
+            _planner(toolset, options, k, asker).plans([request])
+
+    model_runs.ask(snapshot, KIND, work, progress)
+
+
+def _side(
+    snapshot: Snapshot, toolset: OpenToolset, request: ToolRequest, options: PlanOptions, k: int
+) -> PlanSide:
+    asker = judging.known_answers(snapshot) if options.worker == "model" else None
+    started = time.perf_counter()
+    (plan,) = _planner(toolset, options, k, asker).plans([request])
+    seconds = time.perf_counter() - started
+    spent = asker.spent if asker else ()
+    tools, tokens = toolset.catalog.by_id, snapshot.work.catalogs.definition_tokens
+    return PlanSide(
+        plan=plan,
+        size=len(tools),
+        tokens=sum(tokens(tools[one]) for one in plan.tool_ids),
+        tokens_shown=sum(tokens(one.tool) for step in plan.steps for one in step.candidates),
+        needs=toolset.answers,
+        questions=sum(one.questions for one in spent),
+        open_questions=sum(one.questions - one.reused for one in spent),
+        seconds=seconds,
+    )
 
 
 def _planner(toolset: OpenToolset, options: PlanOptions, k: int, asker: Asker | None) -> Planner:

@@ -14,7 +14,9 @@ from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.charts.pictures import picture
 from ui.shared.pairs.pair_panel import pair_link
-from ui.shared.services.searches import Lookup, Searches, SearchView
+from ui.shared.services import searches
+from ui.shared.services.searches import Lookup, SearchView
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
 MOST_HEIGHT = 420
@@ -33,12 +35,12 @@ PART_NAMES = ("dense (meaning)", "sparse (words)", "reranking", "learned")
 _PATTERNS = ("", "/", ".", "x")
 
 
-def result_panel(catalog_id: int, asked: Lookup) -> SearchView | None:
+def result_panel(snapshot: Snapshot, asked: Lookup) -> SearchView | None:
     """Draw both rankings; ``None`` while an index is being built."""
     with st.spinner("Searching", show_time=True):
-        view = page_frame.service(Searches).look(catalog_id, asked)
+        view = searches.look(snapshot, asked)
     if view is None:
-        building_panel(catalog_id, asked)
+        building_panel(snapshot, asked)
         return None
     _subqueries(view)
     if view.doubt:
@@ -64,20 +66,18 @@ def result_panel(catalog_id: int, asked: Lookup) -> SearchView | None:
     return view
 
 
-def building_panel(catalog_id: int, asked: Lookup) -> None:
+def building_panel(snapshot: Snapshot, asked: Lookup) -> None:
     """Start the building of the index once, after a failure only when asked; until it is there,
     what words alone find.
     """
-    searches = page_frame.service(Searches)
     page_frame.job_started_once(
-        searches,
-        catalog_id,
+        snapshot.job(searches.KIND),
+        lambda: searches.start(snapshot, asked),
         "Building the search index of this toolset, once. What is embedded already is not embedded "
         "again.",
         "index",
-        asked,
     )
-    if places := () if asked.servers else searches.by_words(catalog_id, asked):
+    if places := () if asked.servers else searches.by_words(snapshot, asked):
         st.subheader("Until then, by words alone (BM25)", anchor=False)
         data_tables.draw(places, "What words alone find")
 
@@ -95,7 +95,7 @@ def shared_columns(ids: Sequence[str], button: str) -> dict[str, Any]:
     }
 
 
-def confusion_panel(ties: Sequence[Confusion]) -> None:
+def confusion_panel(snapshot: Snapshot, ties: Sequence[Confusion]) -> None:
     """The near ties, each with a link to the pair."""
     st.subheader("What tools confuse this request", anchor=False)
     if not ties:
@@ -110,7 +110,7 @@ def confusion_panel(ties: Sequence[Confusion]) -> None:
     )
     for tie in ties[:MOST_LINKED]:
         with st.container(horizontal=True, vertical_alignment="center"):
-            pair_link(tie.key)
+            pair_link(snapshot, tie.key)
             hidden = " :orange[One of them answers the request, the other does not.]"
             st.markdown(
                 f"{_named(tie.first)} and {_named(tie.second)}: {tie.kind}, scores "

@@ -26,6 +26,8 @@ from ui.shared.cards.batches import (
     taken,
 )
 from ui.shared.cards.queue import REASON_KINDS, all_members, is_safe
+from ui.shared.services import review, settled, toolsets
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
 VIEW = "By merge"
@@ -43,18 +45,18 @@ WIDTHS = {0.05: "± 5 %", 0.1: "± 10 %", 0.15: "± 15 %"}
 TABLE_HEIGHT, REASONS_SHOWN = 560, 3
 
 
-def bulk_panel(catalog_id: int, listed: Listing) -> None:
+def bulk_panel(snapshot: Snapshot, listed: Listing) -> None:
     """What the filters list, with what a bar takes of it and what to do with that."""
-    decision_buttons.notice()
+    decision_buttons.notice(snapshot)
     if not listed.clusters:
-        waiting = page_frame.workspace().review.progress(catalog_id).waiting
-        queue_panel.nothing_listed(listed, waiting)
+        waiting = review.progress(snapshot).waiting
+        queue_panel.nothing_listed(snapshot, listed, waiting)
     elif listed.show not in queue_panel.SETTLED:
-        _waiting(catalog_id, listed)
+        _waiting(snapshot, listed)
     else:
-        _settled(catalog_id, listed)
-    _audits(catalog_id)
-    decision_trail.trail(catalog_id)
+        _settled(snapshot, listed)
+    _audits(snapshot)
+    decision_trail.trail(snapshot)
 
 
 def show_safe() -> None:
@@ -63,22 +65,22 @@ def show_safe() -> None:
     st.session_state.update(show=ALL, queue_view=VIEW, bulk_tick=SAFE)
 
 
-def _waiting(catalog_id: int, listed: Listing) -> None:
-    larger = page_frame.workspace().review.larger_routers(catalog_id)
+def _waiting(snapshot: Snapshot, listed: Listing) -> None:
+    larger = review.larger_routers(snapshot)
     waiting = [one for one in listed.clusters if one.id not in larger]
     tick = st.segmented_control(
         "Tick at first", [BAR, SAFE], default=BAR, required=True, key="bulk_tick",
         persist_state="session",
     )  # fmt: skip
     if tick == SAFE:
-        st.markdown(decision_buttons.safe_in_words(catalog_id))
+        st.markdown(decision_buttons.safe_in_words(snapshot))
         at_first = tuple(filter(is_safe, waiting))
-        safe = page_frame.workspace().review.safe(catalog_id).clusters
+        safe = review.safe(snapshot).clusters
         show = "" if listed.show == ALL else listed.show
-        queue_panel.say_narrowed(len(at_first), len(safe), "safe merge", show, show_safe)
+        queue_panel.say_narrowed(snapshot, len(at_first), len(safe), "safe merge", show, show_safe)
     else:
         at_first = _above_the_bar(waiting)
-        queue_panel.say_narrowed(len(listed.clusters), listed.total, "merge")
+        queue_panel.say_narrowed(snapshot, len(listed.clusters), listed.total, "merge")
     if left := len(listed.clusters) - len(waiting):
         st.caption(
             f"Not listed: {quantity(left, 'merge')} that would need a gateway and give agents more "
@@ -88,7 +90,7 @@ def _waiting(catalog_id: int, listed: Listing) -> None:
     clusters = [one for one in waiting if is_untouched(one)]
     clusters.sort(key=lambda one: one.id not in ticked)  # or they may be out of sight
     if clusters:
-        _table_with_buttons(catalog_id, listed, clusters, at_first)
+        _table_with_buttons(snapshot, listed, clusters, at_first)
 
 
 def _above_the_bar(waiting: Sequence[Cluster]) -> tuple[Cluster, ...]:
@@ -118,7 +120,7 @@ def _in_words(waiting: Sequence[Cluster], rows: Taken) -> str:
 
 
 def _table(
-    catalog_id: int,
+    snapshot: Snapshot,
     listed: Listing,
     clusters: Sequence[Cluster],
     at_first: Sequence[Cluster],
@@ -127,7 +129,7 @@ def _table(
     """The rows of the queue, with their tools and what speaks against them; the ticked ones, which
     are at first those of ``at_first``.
     """
-    rows = queue_table.queue_table(clusters, queue_panel.around(catalog_id, listed))
+    rows = queue_table.queue_table(clusters, queue_panel.around(snapshot, listed))
     cells, config = queue_table.drawn(rows.drop(columns="tools"))
     first = {one.id for one in at_first}
     versions = [one.version for one in clusters]
@@ -149,9 +151,9 @@ def _table(
 
 
 def _table_with_buttons(
-    catalog_id: int, listed: Listing, clusters: Sequence[Cluster], at_first: Sequence[Cluster]
+    snapshot: Snapshot, listed: Listing, clusters: Sequence[Cluster], at_first: Sequence[Cluster]
 ) -> None:
-    chosen = _table(catalog_id, listed, clusters, at_first, "bulk_rows")
+    chosen = _table(snapshot, listed, clusters, at_first, "bulk_rows")
     which = data_tables.which_in_words(len(chosen), len(clusters))
     key = digest([one.version for one in chosen])[:12]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -169,33 +171,32 @@ def _table_with_buttons(
                 if name == "propose"
                 else None,
                 on_click=decision_buttons.decide_all,
-                args=(chosen, action),
+                args=(snapshot, chosen, action),
             )
         st.caption("Only ticked rows are decided. One undo reverts all.", width="content")
         if len(chosen) == 1:
             page_frame.page_link("review", "Open its card", cluster=chosen[0].id)
 
 
-def _settled(catalog_id: int, listed: Listing) -> None:
+def _settled(snapshot: Snapshot, listed: Listing) -> None:
     """Accepted or rejected clusters, to be taken back."""
-    queue_panel.say_narrowed(len(listed.clusters), listed.total, "merge")
-    decided = page_frame.workspace().settled.clusters(catalog_id, queue_panel.SETTLED[listed.show])
+    queue_panel.say_narrowed(snapshot, len(listed.clusters), listed.total, "merge")
+    decided = settled.clusters(snapshot, queue_panel.SETTLED[listed.show])
     by_id = {one.cluster.id: one.decision for one in decided}
-    ticked = _table(catalog_id, listed, listed.clusters, listed.clusters, "bulk_settled")
+    ticked = _table(snapshot, listed, listed.clusters, listed.clusters, "bulk_settled")
     settling = [by_id[one.id] for one in ticked]
     seqs = tuple(sorted({one.seq for one in settling if one is not None}))
     which = data_tables.which_in_words(len(ticked), len(listed.clusters))
     st.button(
         f"Send {which} back to review", key=f"bulk_back_{digest(seqs)[:12]}", disabled=not seqs,
-        on_click=decision_buttons.undo, args=(seqs,),
+        on_click=decision_buttons.undo, args=(snapshot, seqs,),
         help="Takes the decisions back, the newest first; they stay in the history.",
     )  # fmt: skip
 
 
-def _audits(catalog_id: int) -> None:
+def _audits(snapshot: Snapshot) -> None:
     """The batches that stand, each with a sample to look at."""
-    work = page_frame.workspace()
-    standing = work.review.standing(catalog_id)[::-1]
+    standing = review.standing(snapshot)[::-1]
     made = [batch for batch in batches(standing) if batch.action == "accept"]
     if not made:
         return
@@ -214,7 +215,7 @@ def _audits(catalog_id: int) -> None:
         batch = next(one for one in made if one.key == key)
         flags = [one for one in standing if one.action == "flag"]
         size = sample_size(len(batch.decisions), width)
-        _audit(batch, audit_of(batch, size, flags), flags)
+        _audit(snapshot, batch, audit_of(batch, size, flags), flags)
 
 
 def _batch_in_words(batch: Batch) -> str:
@@ -222,7 +223,7 @@ def _batch_in_words(batch: Batch) -> str:
     return f"{quantity(len(batch.decisions), 'merge')} accepted at once ({when})"
 
 
-def _audit(batch: Batch, audit: BatchAudit, flags: Sequence[Decision]) -> None:
+def _audit(snapshot: Snapshot, batch: Batch, audit: BatchAudit, flags: Sequence[Decision]) -> None:
     """The next row of the sample to look at, what the answers say so far, and the undo."""
     answered = len(audit.answers)
     st.progress(
@@ -237,11 +238,11 @@ def _audit(batch: Batch, audit: BatchAudit, flags: Sequence[Decision]) -> None:
         )
     waiting = [one for one in audit.sample if one.seq not in audit.answers]
     if waiting:
-        _question(waiting[0])
+        _question(snapshot, waiting[0])
     with st.container(horizontal=True):
         st.button(
             f"Undo the batch ({len(batch.decisions):,})", key=f"audit_undo_{batch.key}",
-            on_click=decision_buttons.undo, args=(batch.seqs,),
+            on_click=decision_buttons.undo, args=(snapshot, batch.seqs,),
         )  # fmt: skip
         last = next(
             (one for one in flags[::-1] if one.detail.get("audited") in audit.answers), None
@@ -249,13 +250,13 @@ def _audit(batch: Batch, audit: BatchAudit, flags: Sequence[Decision]) -> None:
         if last is not None:
             st.button(
                 "Take the last answer back", key=f"audit_back_{last.seq}",
-                on_click=decision_buttons.undo, args=((last.seq,),),
+                on_click=decision_buttons.undo, args=(snapshot, (last.seq,),),
             )  # fmt: skip
 
 
-def _question(decision: Decision) -> None:
+def _question(snapshot: Snapshot, decision: Decision) -> None:
     """One merge of the sample, with both answers."""
-    tools = page_frame.analysis().catalog.by_id
+    tools = snapshot.analysis.catalog.by_id
     for tool in (tools[one] for one in decision.ids if one in tools):
         st.markdown(tool_parts.bullet(tool))
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -263,15 +264,14 @@ def _question(decision: Decision) -> None:
             note = f"Audit of decision {decision.seq}: {label.lower()}"
             decision_buttons.record_button(
                 label,
-                partial(_answer, decision, note, right),
+                partial(_answer, snapshot, decision, note, right),
                 note,
                 key=f"audit_{label.lower()}_{decision.seq}",
             )
-        if cluster := page_frame.workspace().review.about(page_frame.current().id, decision):
+        if cluster := review.about(snapshot, decision):
             page_frame.page_link("documents", "Open in full", merge=cluster)
 
 
-def _answer(decision: Decision, note: str, right: bool) -> Decision:
-    sets, catalog_id = page_frame.workspace().toolsets, page_frame.current().id
+def _answer(snapshot: Snapshot, decision: Decision, note: str, right: bool) -> Decision:
     detail = {"audited": decision.seq, "right": right}
-    return sets.flag(catalog_id, decision.ids, page_frame.reviewer(), note, detail)
+    return toolsets.flag(snapshot, decision.ids, page_frame.reviewer(), note, detail)

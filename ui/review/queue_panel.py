@@ -23,10 +23,9 @@ from ui.shared.cards.queue import (
     matching,
     waits,
 )
-from ui.shared.services.learned_judge import LearnedJudge
-from ui.shared.services.people import People
+from ui.shared.services import learned_judge, people, review, settled, usage_evidence
 from ui.shared.services.settled import SettledCluster, SettledState
-from ui.shared.services.usage_evidence import UsageEvidence
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
 
 QUEUE_HEIGHT = 560
@@ -100,94 +99,93 @@ def forget_cluster() -> None:
     st.query_params.pop("cluster", None)
 
 
-def listing(catalog_id: int, bar: DeltaGenerator) -> Listing:
+def listing(snapshot: Snapshot, bar: DeltaGenerator) -> Listing:
     """What is listed under the filters and the order that are drawn in ``bar``."""
     show: str = bar.selectbox(
         "Show", SHOWN, key="show", bind="query-params", width=140,
         label_visibility="collapsed", on_change=forget_cluster,
     )  # fmt: skip
-    orders = _orders(catalog_id)
+    orders = _orders(snapshot)
     by: Order = bar.selectbox(
         "Order", list(orders), key="by", format_func=lambda one: orders.get(one, one), width=175,
         label_visibility="collapsed", persist_state="session", on_change=forget_cluster,
     )  # fmt: skip
-    _filters(bar, catalog_id)
-    order: list[str] = st.session_state.setdefault(f"order_{catalog_id}_{by}_{show}", [])
-    clusters = _clusters(catalog_id, order, by, show)
+    _filters(bar, snapshot)
+    order: list[str] = st.session_state.setdefault(f"order_{snapshot.id}_{by}_{show}", [])
+    clusters = _clusters(snapshot, order, by, show)
     order.extend(cluster.id for cluster in clusters if cluster.id not in order)
-    filters = chosen_filters(catalog_id, show not in SETTLED)
-    listed = matching(clusters, page_frame.analysis().catalog.by_id, filters)
+    filters = chosen_filters(snapshot, show not in SETTLED)
+    listed = matching(clusters, snapshot.analysis.catalog.by_id, filters)
     ids = [cluster.id for cluster in listed]
     linked = st.query_params.get("cluster")
     place = ids.index(linked) if linked in ids else 0
     return Listing(listed, len(clusters), place, order, by, show)
 
 
-def _orders(catalog_id: int) -> dict[Order, str]:
+def _orders(snapshot: Snapshot) -> dict[Order, str]:
     """The orders that there is something for."""
-    figures = page_frame.service(UsageEvidence).figures(catalog_id)
+    figures = usage_evidence.figures(snapshot)
     there: dict[Order, bool] = {
-        "disagreement": bool(page_frame.workspace().review.gaps(catalog_id)),
-        "learned": page_frame.service(LearnedJudge).chosen(catalog_id) is not None,
+        "disagreement": bool(review.gaps(snapshot)),
+        "learned": learned_judge.chosen(snapshot) is not None,
         "used": bool(figures.calls),
     }
     return {by: label for by, label in ORDERS.items() if there.get(by, True)}
 
 
-def _clusters(catalog_id: int, order: list[str], by: Order, show: str) -> tuple[Cluster, ...]:
+def _clusters(snapshot: Snapshot, order: list[str], by: Order, show: str) -> tuple[Cluster, ...]:
     """The clusters of which ``show`` says what they are, in the order of the session."""
-    work = page_frame.workspace()
     places = {cluster_id: number for number, cluster_id in enumerate(order)}
 
     def place(cluster: Cluster) -> int:
         return places.get(cluster.id, len(places))
 
     if show in SETTLED:
-        settled = [one.cluster for one in work.settled.clusters(catalog_id, SETTLED[show])]
-        return tuple(sorted(settled, key=place))
-    learned = work.service(LearnedJudge).of_clusters(catalog_id) if by == "learned" else None
-    used = work.service(UsageEvidence).figures(catalog_id).by_id if by == "used" else {}
+        decided = (one.cluster for one in settled.clusters(snapshot, SETTLED[show]))
+        return tuple(sorted(decided, key=place))
+    learned = learned_judge.of_clusters(snapshot) if by == "learned" else None
+    used = usage_evidence.figures(snapshot).by_id if by == "used" else {}
     calls = {one: usage.calls for one, usage in used.items()}
     relation = RELATIONS.get(show, "all")
-    waiting = work.review.queue(catalog_id, order, by, relation, learned, calls)
+    waiting = review.queue(snapshot, order, by, relation, learned, calls)
     if show == LOOK_AGAIN:
-        bad = sorted(work.service(UsageEvidence).went_bad(catalog_id), key=place)
+        bad = sorted(usage_evidence.went_bad(snapshot), key=place)
         return (*bad, *(one for one in waiting if one.state == "stale"))
     if show == NEW:
-        new = new_clusters(catalog_id)
+        new = new_clusters(snapshot)
         return tuple(one for one in waiting if one.id in new)
     if show == FLAGGED:
-        flagged = work.settled.flags(catalog_id).keys()
+        flagged = settled.flags(snapshot).keys()
         return tuple(one for one in waiting if not flagged.isdisjoint(one.members))
     return waiting
 
 
-def new_clusters(catalog_id: int) -> set[str]:
+def new_clusters(snapshot: Snapshot) -> set[str]:
     """The ids of what waits and did not when this visit began, or in the version before."""
-    review, key = page_frame.workspace().review, f"seen_{catalog_id}"
-    waiting = {one.id for one in review.plan(catalog_id).clusters if waits(one)}
+    key = f"seen_{snapshot.id}"
+    waiting = {one.id for one in snapshot.plan.clusters if waits(one)}
     if key not in st.session_state:
-        new = {one.id for one in review.queue_part(page_frame.current(), "new")}
+        new = {one.id for one in review.queue_part(snapshot, "new")}
         st.session_state[key] = waiting - new
     seen: set[str] = st.session_state[key]
     return waiting - seen
 
 
-def settled(catalog_id: int, listed: Listing) -> SettledCluster | None:
+def settled_cluster(snapshot: Snapshot, listed: Listing) -> SettledCluster | None:
     """The shown cluster with what settled it, where the list has decided clusters."""
     if listed.show not in (*SETTLED, LOOK_AGAIN):
         return None
     state = SETTLED.get(listed.show, "accepted")
-    decided = page_frame.workspace().settled.clusters(catalog_id, state)
+    decided = settled.clusters(snapshot, state)
     return next((one for one in decided if one.cluster.id == listed.shown.id), None)
 
 
-def _filters(bar: DeltaGenerator, catalog_id: int) -> None:
+def _filters(bar: DeltaGenerator, snapshot: Snapshot) -> None:
     """Draw the filters."""
     chosen = sum(bool(st.session_state.get(key)) for key in FILTERS)
     label = f"Filter ({chosen})" if chosen else "Filter"
     with bar.popover(label, icon=":material/filter_list:"):
-        servers = sorted({tool.owner for tool in page_frame.analysis().catalog.tools} - {""})
+        servers = sorted({tool.owner for tool in snapshot.analysis.catalog.tools} - {""})
         for key, name, options in (
             ("review_kind", "Kind", list(KINDS)),
             ("review_server", "Server", servers),
@@ -200,7 +198,7 @@ def _filters(bar: DeltaGenerator, catalog_id: int) -> None:
                     format_func=_kind_name if key == "review_kind" else str,
                     persist_state="session", on_change=forget_cluster,
                 )  # fmt: skip
-        owners = page_frame.service(People).owners(catalog_id)
+        owners = people.owners(snapshot)
         if page_frame.reviewer() in owners.values():
             st.toggle(
                 "My share", key="review_share", on_change=forget_cluster, persist_state="session"
@@ -231,7 +229,12 @@ def clear_filters() -> None:
 
 
 def say_narrowed(
-    count: int, total: int, what: str, show: str = "", clear: Callable[[], None] = clear_filters
+    snapshot: Snapshot,
+    count: int,
+    total: int,
+    what: str,
+    show: str = "",
+    clear: Callable[[], None] = clear_filters,
 ) -> None:
     """Say that only a ``count`` of a ``total`` is listed, and by what, be it the list that ``show``
     names; a button ``clear`` lists all. Nothing where all is listed.
@@ -244,7 +247,7 @@ def say_narrowed(
         f"*{show}*" if show else "",
         f"find “{find}”" if find else "",
         quantity(chosen, "filter") if chosen else "",
-        "*Show only selected*" if tool_selection.only() else "",
+        "*Show only selected*" if tool_selection.only(snapshot) else "",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
@@ -259,44 +262,44 @@ def _kind_name(kind: ProposalKind) -> str:
     return KINDS[kind].name
 
 
-def chosen_filters(catalog_id: int, is_open: bool = True) -> Filters:
+def chosen_filters(snapshot: Snapshot, is_open: bool = True) -> Filters:
     """What is chosen in the bar, and the selection of tools where only that is shown; the share
     counts among clusters that wait.
     """
-    selection, value = tool_selection.selected(catalog_id), st.session_state.get
+    selection, value = tool_selection.selected(snapshot), st.session_state.get
     return Filters(
         find=value("review_find") or "",
         server=value("review_server"),
         size=value("review_size"),
         kind=value("review_kind"),
         kind_of_reason=value("review_objection"),
-        ids=selection.tool_ids if selection and tool_selection.only() else None,
-        clusters=_chosen_clusters(catalog_id, is_open),
+        ids=selection.tool_ids if selection and tool_selection.only(snapshot) else None,
+        clusters=_chosen_clusters(snapshot, is_open),
     )
 
 
-def _chosen_clusters(catalog_id: int, is_open: bool) -> frozenset[str] | None:
+def _chosen_clusters(snapshot: Snapshot, is_open: bool) -> frozenset[str] | None:
     """The clusters that the toggles of the filter leave, by id; ``None`` for all."""
     value, wanted = st.session_state.get, []
-    if is_open and value("review_share") and (own := _own_share(catalog_id)):
+    if is_open and value("review_share") and (own := _own_share(snapshot)):
         wanted.append(own)
     if value("review_larger"):
-        sizes = page_frame.workspace().review.sizes(catalog_id)
+        sizes = review.sizes(snapshot)
         wanted.append(frozenset(one for one, size in sizes.items() if size.grows))
     return frozenset.intersection(*wanted) if wanted else None
 
 
-def _own_share(catalog_id: int) -> frozenset[str] | None:
+def _own_share(snapshot: Snapshot) -> frozenset[str] | None:
     """The clusters of the reviewer's share, where the queue is divided and the reviewer has one."""
-    owners, reviewer = page_frame.service(People).owners(catalog_id), page_frame.reviewer()
+    owners, reviewer = people.owners(snapshot), page_frame.reviewer()
     own = frozenset(one for one, person in owners.items() if person == reviewer)
     return own or None
 
 
-def nothing_listed(listed: Listing, waiting: int) -> None:
+def nothing_listed(snapshot: Snapshot, listed: Listing, waiting: int) -> None:
     """Say why the list is empty, where ``waiting`` clusters wait in all."""
     if listed.total:
-        selected = " and holds selected tools" if tool_selection.only() else ""
+        selected = " and holds selected tools" if tool_selection.only(snapshot) else ""
         st.info(
             f"None of {quantity(listed.total, 'cluster')} passes the filters{selected}.",
             icon=":material/search_off:",
@@ -323,23 +326,23 @@ def go(listed: Listing, cluster_id: str, skipped: bool = False) -> None:
         order.append(order.pop(order.index(shown)))
 
 
-def around(catalog_id: int, listed: Listing, blind: bool = False) -> queue_table.Around:
+def around(snapshot: Snapshot, listed: Listing, blind: bool = False) -> queue_table.Around:
     """What the rows of the table are drawn with."""
-    review, selection = page_frame.workspace().review, tool_selection.selected(catalog_id)
+    selection = tool_selection.selected(snapshot)
     return queue_table.Around(
-        {one.id: one.owner for one in page_frame.analysis().catalog.tools},
-        review.sizes(catalog_id),
-        review.gaps(catalog_id),
+        {one.id: one.owner for one in snapshot.analysis.catalog.tools},
+        review.sizes(snapshot),
+        review.gaps(snapshot),
         selection.tool_ids if selection else frozenset(),
         listed.show == "Same operation",
         blind,
     )
 
 
-def table(catalog_id: int, listed: Listing, blind: bool) -> None:
+def table(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
     """Draw the list, with the shown cluster selected, and the decisions below it."""
-    rows = queue_table.queue_table(listed.clusters, around(catalog_id, listed, blind))
-    sort_key = f"sorted_{catalog_id}_{listed.by}_{listed.show}"
+    rows = queue_table.queue_table(listed.clusters, around(snapshot, listed, blind))
+    sort_key = f"sorted_{snapshot.id}_{listed.by}_{listed.show}"
     sorted_by: tuple[str | None, bool] = st.session_state.get(sort_key, (None, False))
 
     def pick() -> None:
@@ -372,17 +375,17 @@ def table(catalog_id: int, listed: Listing, blind: bool) -> None:
         on_select=pick,
         selection_mode=["single-row-required", "single-column"],
     )
-    counts(catalog_id, listed)
+    counts(snapshot, listed)
     members = [one for cluster in listed.clusters for one in all_members(cluster)]
     tool_selection.select_button(
-        catalog_id, members, "the review queue", "listed", "Select all listed tools"
+        snapshot, members, "the review queue", "listed", "Select all listed tools"
     )
-    decision_trail.trail(catalog_id)
+    decision_trail.trail(snapshot)
 
 
-def counts(catalog_id: int, listed: Listing) -> None:
+def counts(snapshot: Snapshot, listed: Listing) -> None:
     """How many are listed, and what waits in all."""
-    progress = page_frame.workspace().review.progress(catalog_id)
+    progress = review.progress(snapshot)
     left = f", {progress.left:,} of them with tools that were kept apart" if progress.left else ""
     st.caption(
         f"{len(listed.clusters):,} of {listed.total:,} shown. Waiting: "

@@ -13,7 +13,9 @@ from ui.review.queue_panel import Listing
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import argument_panel, decision_buttons, shortcuts
 from ui.shared.cards.cluster_card import size_badge
+from ui.shared.services import reshapes, review
 from ui.shared.services.reshapes import APART, MOST_TOOLS, Parts, Reshaped
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
 OPEN = "reshaping"
@@ -27,15 +29,15 @@ def open_panel(shown: Cluster) -> None:
     st.session_state[OPEN] = (shown.id, dict.fromkeys(shown.members, 1))
 
 
-def open_from_address(catalog_id: int, shown: Cluster) -> None:
+def open_from_address(snapshot: Snapshot, shown: Cluster) -> None:
     """Begin to split the shown cluster where a link asks for it, with the tools that it names."""
     named = set(st.query_params.pop(tool_parts.CUT, "").split())
     if not named:
         return
     parts: dict[str, int] = dict.fromkeys(shown.members, 1)
-    for tool in page_frame.analysis().catalog.tools:
+    for tool in snapshot.analysis.catalog.tools:
         if tool_key(tool.id) in named and tool.id not in parts:
-            parts = page_frame.workspace().reshapes.with_tool(catalog_id, parts, tool.id)
+            parts = reshapes.with_tool(snapshot, parts, tool.id)
     st.session_state[OPEN] = (shown.id, parts)
 
 
@@ -50,9 +52,9 @@ def parts_of(shown: Cluster) -> dict[str, int] | None:
     return parts if cluster_id == shown.id else None
 
 
-def reshape_panel(catalog_id: int, listed: Listing, parts: dict[str, int]) -> None:
+def reshape_panel(snapshot: Snapshot, listed: Listing, parts: dict[str, int]) -> None:
     """The tools with their parts, what may be added, what comes of it, and the button."""
-    work, tools = page_frame.workspace(), page_frame.analysis().catalog.by_id
+    tools = snapshot.analysis.catalog.by_id
     name = safe_text.untrusted(listed.shown.document.name)
     st.subheader(f"Split {name}, or move tools in and out", anchor=False)
     st.caption(
@@ -64,12 +66,12 @@ def reshape_panel(catalog_id: int, listed: Listing, parts: dict[str, int]) -> No
     from_elsewhere = [one for one in parts if one not in listed.shown.members]
     for tool_id in (*listed.shown.members, *from_elsewhere):
         _line(tools[tool_id], parts)
-    _additions(catalog_id, listed.shown, parts)
+    _additions(snapshot, listed.shown, parts)
     if len(parts) > MOST_TOOLS:
         st.warning(f"{len(parts):,} tools are too many to divide by hand: {MOST_TOOLS} at most.")
         _cancel_button()
         return
-    seen = work.reshapes.preview(catalog_id, listed.shown, parts, page_frame.reviewer())
+    seen = reshapes.preview(snapshot, listed.shown, parts, page_frame.reviewer())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Propose this split",
@@ -77,12 +79,12 @@ def reshape_panel(catalog_id: int, listed: Listing, parts: dict[str, int]) -> No
             type="primary",
             disabled=seen.decision is None or bool(seen.refusal),
             on_click=_record,
-            args=(catalog_id, listed, seen),
+            args=(snapshot, listed, seen),
         )
         st.button("All in one", key="reshape_one", on_click=_set_all, args=(parts, 1))
         st.button("All apart", key="reshape_apart", on_click=_set_all, args=(parts, APART))
         _cancel_button()
-    _preview(catalog_id, listed.shown, parts, seen)
+    _preview(snapshot, listed.shown, parts, seen)
 
 
 def _cancel_button() -> None:
@@ -111,24 +113,23 @@ def _line(tool: Tool, parts: dict[str, int]) -> None:
         )
 
 
-def _additions(catalog_id: int, shown: Cluster, parts: dict[str, int]) -> None:
+def _additions(snapshot: Snapshot, shown: Cluster, parts: dict[str, int]) -> None:
     """Boxes to search for another tool or cluster."""
-    reshapes = page_frame.workspace().reshapes
-    free = [tool for tool in page_frame.analysis().catalog.tools if tool.id not in parts]
+    free = [tool for tool in snapshot.analysis.catalog.tools if tool.id not in parts]
     clusters = {
         one.id: f"{one.document.name} ({quantity(len(one.members), 'tool')})"
-        for one in reshapes.joinable(catalog_id, shown)
+        for one in reshapes.joinable(snapshot, shown)
         if parts.keys().isdisjoint(one.members)
     }
     names = {tool.id: f"{tool.name} ({tool.owner or tool.id})" for tool in free}
 
     def add_tool() -> None:
-        parts.update(reshapes.with_tool(catalog_id, parts, st.session_state["reshape_tool"]))
+        parts.update(reshapes.with_tool(snapshot, parts, st.session_state["reshape_tool"]))
         st.session_state["reshape_tool"] = None
 
     def add_cluster() -> None:
         chosen = st.session_state["reshape_cluster"]
-        parts.update(reshapes.with_cluster(catalog_id, parts, chosen))
+        parts.update(reshapes.with_cluster(snapshot, parts, chosen))
         st.session_state["reshape_cluster"] = None
 
     with st.container(horizontal=True):
@@ -147,7 +148,7 @@ def _set_all(parts: dict[str, int], part: int) -> None:
     parts.update(dict.fromkeys(parts, part))
 
 
-def _preview(catalog_id: int, shown: Cluster, parts: Parts, seen: Reshaped) -> None:
+def _preview(snapshot: Snapshot, shown: Cluster, parts: Parts, seen: Reshaped) -> None:
     """What the plan would make of the parts: names (φ), arguments (α) and documents."""
     if seen.refusal:
         st.error(safe_text.untrusted(seen.refusal), icon=":material/error:")
@@ -159,16 +160,16 @@ def _preview(catalog_id: int, shown: Cluster, parts: Parts, seen: Reshaped) -> N
             icon=":material/warning:",
         )
     for cluster in seen.clusters:
-        cluster_preview(catalog_id, cluster, parts)
+        cluster_preview(snapshot, cluster, parts)
     if seen.alone:
-        tools = page_frame.analysis().catalog.by_id
+        tools = snapshot.analysis.catalog.by_id
         names = ", ".join(f"**{safe_text.untrusted(tools[one].name)}**" for one in seen.alone)
         st.markdown(f"Stay as they are, in no proposal: {names}")
 
 
-def cluster_preview(catalog_id: int, cluster: Cluster, parts: Parts) -> None:
+def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
     """One cluster of a plan that is only looked at: names, arguments, document, doubts."""
-    card = page_frame.workspace().review.card(catalog_id, cluster)
+    card = review.card(snapshot, cluster)
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{safe_text.untrusted(cluster.document.name)}**", width="content")
@@ -187,12 +188,12 @@ def cluster_preview(catalog_id: int, cluster: Cluster, parts: Parts) -> None:
                 st.markdown("\n".join(f"- {safe_text.sentence(one)}" for one in against))
 
 
-def _record(catalog_id: int, listed: Listing, seen: Reshaped) -> None:
+def _record(snapshot: Snapshot, listed: Listing, seen: Reshaped) -> None:
     """Record the new split, and show what became of it in its place."""
-    work, name = page_frame.workspace(), listed.shown.document.name
+    name = listed.shown.document.name
     sizes = " and ".join(quantity(len(one.members), "tool") for one in seen.clusters)
     message = f"{name}: {f'{sizes} to be decided' if sizes else 'all kept apart'}"
-    if decision_buttons.attempt(lambda: work.reshapes.record(catalog_id, seen), message):
+    if decision_buttons.attempt(lambda: reshapes.record(snapshot, seen), message):
         close()
         left: Sequence[str] = [one.id for one in seen.clusters]
         decision_buttons.stand_in(listed.shown, left, listed.order)

@@ -17,14 +17,16 @@ from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import Tool, digest
 from ui.review import queue_panel
 from ui.review.queue_panel import Listing
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.batches import PAIR_VIEW, ServerPairProposals, reasons_against
 from ui.shared.cards.queue import is_family
+from ui.shared.services import review, server_advice
+from ui.shared.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from toolscope_core.merging.coverage import Coverage, ServerCoverage
-    from ui.shared.services.server_advice import ServerAdvice, ToolMatch
+    from ui.shared.services.server_advice import ToolMatch
 
 WAYS = {
     "as it is": "same arguments",
@@ -36,43 +38,36 @@ WAYS = {
 TEXT_SHOWN = 300
 
 
-def server_pair_panel(catalog_id: int, listed: Listing) -> None:
+def server_pair_panel(snapshot: Snapshot, listed: Listing) -> None:
     """The pairs of servers, and the chosen one with its proposals and buttons; where the list is
     narrowed, with those of its proposals alone.
     """
-    pairs = _advice().pairs(catalog_id)
+    pairs = server_advice.pairs(snapshot)
     narrowed = queue_panel.is_narrowed(listed)
-    queue_panel.say_narrowed(len(listed.clusters), listed.total, "merge")
+    queue_panel.say_narrowed(snapshot, len(listed.clusters), listed.total, "merge")
     if narrowed:
         ids = {one.id for one in listed.clusters}
         pairs = tuple(one for pair in pairs if (one := pair.only(ids)).clusters)
     if not pairs:
-        decision_buttons.notice()
+        decision_buttons.notice(snapshot)
         text = "No server does any of another's work."
         if narrowed:
             text = "None of the listed proposals is between two servers."
         st.info(text, icon=":material/task_alt:")
-        decision_trail.trail(catalog_id)
+        decision_trail.trail(snapshot)
         return
     pair = _chosen(pairs)
-    _coverage(catalog_id, pair)
+    _coverage(snapshot, pair)
     if pair.clusters:
         _heading(pair)
-    chosen = _every_tool(catalog_id, pair, narrowed)
+    chosen = _every_tool(snapshot, pair, narrowed)
     with st.container(horizontal=True, vertical_alignment="center"):
         if pair.clusters:
-            _buttons(pair, chosen)
-        decision_buttons.undo_button(page_frame.workspace().review.standing(catalog_id))
-    decision_buttons.notice()
+            _buttons(snapshot, pair, chosen)
+        decision_buttons.undo_button(snapshot, review.standing(snapshot))
+    decision_buttons.notice(snapshot)
     _reasons(pair)
-    decision_trail.trail(catalog_id)
-
-
-def _advice() -> ServerAdvice:
-    """Loaded when two servers are looked at."""
-    from ui.shared.services.server_advice import ServerAdvice
-
-    return page_frame.service(ServerAdvice)
+    decision_trail.trail(snapshot)
 
 
 def _chosen(pairs: tuple[ServerPairProposals, ...]) -> ServerPairProposals:
@@ -112,9 +107,9 @@ def _show_pair(key: str) -> None:
     st.query_params.pop("cluster", None)
 
 
-def _coverage(catalog_id: int, pair: ServerPairProposals) -> None:
+def _coverage(snapshot: Snapshot, pair: ServerPairProposals) -> None:
     """What each does of the other's work, in a sentence, and a button that lets it go."""
-    servers = _advice().coverage(catalog_id)
+    servers = server_advice.coverage(snapshot)
     if not servers.servers.keys() >= set(pair.servers):  # implied ones cannot be switched off
         return
     for place, server, other in zip(st.columns(2), pair.servers, pair.servers[::-1], strict=True):
@@ -127,19 +122,19 @@ def _coverage(catalog_id: int, pair: ServerPairProposals) -> None:
             st.markdown(_in_words(one))
             for sentence in one.keeps:
                 st.caption(f":material/warning: {safe_text.sentence(sentence)}")
-            if use := _advice().use_in_words(catalog_id, one):
+            if use := server_advice.use_in_words(snapshot, one):
                 st.caption(safe_text.sentence(use))
             st.button(
                 f"Switch {name} off", key=f"off_{server}_{_version(pair)}",
                 icon=":material/power_settings_new:",
                 help="One decision on all its tools: those of which the other server takes every "
                 "call are merged into it, the others are left out. Undo takes all of it back.",
-                on_click=decision_buttons.switch_server_off, args=(one,),
+                on_click=decision_buttons.switch_server_off, args=(snapshot, one,),
             )  # fmt: skip
-    _account(servers, pair)
+    _account(snapshot, servers, pair)
 
 
-def _account(servers: ServerCoverage, pair: ServerPairProposals) -> None:
+def _account(snapshot: Snapshot, servers: ServerCoverage, pair: ServerPairProposals) -> None:
     """The question that decides whether merges between two servers may switch tools off."""
     one, other = pair.servers
     answer = servers.are_on_one_account(one, other)
@@ -156,7 +151,7 @@ def _account(servers: ServerCoverage, pair: ServerPairProposals) -> None:
         help="On one account a tool of the one can stand for a tool of the other. If each works on "
         "its own, all tools stay, behind a gateway. Decides for every card of the two servers.",
         on_change=decision_buttons.answer_account,
-        args=(one, other, key),
+        args=(snapshot, one, other, key),
     )
 
 
@@ -167,13 +162,13 @@ def _in_words(one: Coverage) -> str:
     return text.replace(name, f"**{name}**", 1)
 
 
-def _every_tool(catalog_id: int, pair: ServerPairProposals, narrowed: bool) -> list[Cluster]:
+def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -> list[Cluster]:
     """All tools of both servers in one table, or where the list is narrowed those of its proposals;
     the proposals of the ticked rows, at first all.
     """
-    rows = _advice().matches(catalog_id, pair)
+    rows = server_advice.matches(snapshot, pair)
     rows = tuple(row for row in rows if row.proposal or not narrowed)
-    tools = page_frame.analysis().catalog.by_id
+    tools = snapshot.analysis.catalog.by_id
 
     def column(of: Callable[[Tool], str], side: str) -> list[str]:
         return [of(tools[tool]) if (tool := getattr(row, side)) else "" for row in rows]
@@ -262,13 +257,13 @@ def _heading(pair: ServerPairProposals) -> None:
         )
 
 
-def _buttons(pair: ServerPairProposals, chosen: Sequence[Cluster]) -> None:
+def _buttons(snapshot: Snapshot, pair: ServerPairProposals, chosen: Sequence[Cluster]) -> None:
     which, version = data_tables.which_in_words(len(chosen), len(pair.clusters)), _version(pair)
     answers: tuple[Action, ...] = ("accept", "reject")
     for action in answers:
         shortcuts.button(
             action, f"{action}_all_{version}", decision_buttons.decide_pair,
-            pair.servers, chosen, action,
+            snapshot, pair.servers, chosen, action,
             label=f"{shortcuts.SHORTCUTS[action].label} {which}", disabled=not chosen,
         )  # fmt: skip
     for server in pair.servers:
@@ -279,7 +274,7 @@ def _buttons(pair: ServerPairProposals, chosen: Sequence[Cluster]) -> None:
             help="Makes them the ones that stay in every merge, and switches the others off: "
             "choose it only if both servers work on the same data. Accepts nothing.",
             on_click=decision_buttons.keep_server,
-            args=(pair, server),
+            args=(snapshot, pair, server),
         )
 
 

@@ -14,8 +14,11 @@ from ui.review import queue_panel
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.queue import pass_filters
+from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_panel import pair_body
-from ui.shared.pairs.pair_view import Pairs, PairView
+from ui.shared.pairs.pair_view import PairView
+from ui.shared.services import review, toolsets
+from ui.shared.snapshot import Snapshot
 
 Answer = Literal["duplicate", "parametric", "apart"]
 ANSWERS: dict[str, tuple[Answer, str]] = {
@@ -31,40 +34,40 @@ SETTLED = (
 )
 
 
-def undecided_panel(catalog_id: int) -> None:
+def undecided_panel(snapshot: Snapshot) -> None:
     """The pairs that the judge is unsure of, the most probable first, and beside them the one that
     the address names, with buttons and keys to answer.
     """
-    pairs = page_frame.service(Pairs).undecided(catalog_id)
-    skipped: list[str] = st.session_state.setdefault(f"skipped_{catalog_id}", [])
-    by_pair = {pair_key(pair): pair for pair in pairs if _is_listed(catalog_id, pair)}
+    pairs = pair_view.undecided(snapshot)
+    skipped: list[str] = st.session_state.setdefault(f"skipped_{snapshot.id}", [])
+    by_pair = {pair_key(pair): pair for pair in pairs if _is_listed(snapshot, pair)}
     later = [key for key in skipped if key in by_pair]
     keys = [*(key for key in by_pair if key not in later), *later]
-    standing = page_frame.workspace().review.standing(catalog_id)
+    standing = review.standing(snapshot)
     if not keys:
-        decision_buttons.notice()
+        decision_buttons.notice(snapshot)
         text = "No pair is left that the judge is unsure of."
         if pairs:
             text = f"None of {quantity(len(pairs), 'undecided pair')} passes the filters."
         st.info(text, icon=":material/task_alt:")
-        decision_buttons.undo_button(standing)
-        decision_trail.trail(catalog_id)
+        decision_buttons.undo_button(snapshot, standing)
+        decision_trail.trail(snapshot)
         return
     linked = st.query_params.get("undecided", "")
     at = keys.index(linked) if linked in keys else 0
     onward = keys[(at + 1) % len(keys)]
     _show(keys[at])
-    view = page_frame.service(Pairs).view(catalog_id, by_pair[keys[at]])
+    view = pair_view.view(snapshot, by_pair[keys[at]])
     queue, body = queue_panel.queue_and_card()
     with queue:
-        _table([by_pair[key] for key in keys], keys, at)
-        rest = len(page_frame.service(Pairs).unsure(catalog_id)) - len(pairs)
+        _table(snapshot, [by_pair[key] for key in keys], keys, at)
+        rest = len(pair_view.unsure(snapshot.analysis)) - len(pairs)
         others = f" The judge is unsure of {rest:,} more: {SETTLED}." if rest else ""
         st.caption(
             f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart."
             f"{others}"
         )
-        decision_trail.trail(catalog_id)
+        decision_trail.trail(snapshot)
     with body.container(border=True):
         pair_body(view, _show)
     with st.bottom:
@@ -72,26 +75,26 @@ def undecided_panel(catalog_id: int) -> None:
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
         shortcuts.help_button()
         for name, (answer, label) in ANSWERS.items():
-            key, chosen = f"{name}_{view.key}", (catalog_id, view, answer, onward)
+            key, chosen = f"{name}_{view.key}", (snapshot, view, answer, onward)
             shortcuts.button(name, key, _answer, *chosen, label=label)
         shortcuts.button("skip", f"skip_{view.key}", _skip, skipped, keys[at], onward)
-        decision_buttons.undo_button(standing)
+        decision_buttons.undo_button(snapshot, standing)
         for name, other in (("next", onward), ("previous", keys[at - 1])):
             shortcuts.button(name, f"{name}_{view.key}", _show, other)
-        decision_buttons.notice()
+        decision_buttons.notice(snapshot)
 
 
-def _is_listed(catalog_id: int, pair: Pair) -> bool:
+def _is_listed(snapshot: Snapshot, pair: Pair) -> bool:
     """Whether the two tools pass the filters of the queue."""
-    tools = page_frame.analysis().catalog.by_id
+    tools = snapshot.analysis.catalog.by_id
     both = (tools[pair.left], tools[pair.right])
-    return pass_filters(both, queue_panel.chosen_filters(catalog_id))
+    return pass_filters(both, queue_panel.chosen_filters(snapshot))
 
 
-def _table(pairs: Sequence[Pair], keys: Sequence[str], at: int) -> None:
+def _table(snapshot: Snapshot, pairs: Sequence[Pair], keys: Sequence[str], at: int) -> None:
     """The pairs as rows to choose from, the shown one selected."""
-    tools = page_frame.analysis().catalog.by_id
-    probability = page_frame.service(Pairs).unsure(page_frame.current().id)
+    tools = snapshot.analysis.catalog.by_id
+    probability = pair_view.unsure(snapshot.analysis)
 
     both = [(tools[pair.left], tools[pair.right]) for pair in pairs]
     data_tables.row_chooser(
@@ -126,12 +129,12 @@ def _skip(skipped: list[str], key: str, onward: str) -> None:
     _show(onward)
 
 
-def _answer(catalog_id: int, view: PairView, answer: Answer, onward: str) -> None:
-    sets, names = page_frame.workspace().toolsets, " and ".join(t.name for t in view.tools)
+def _answer(snapshot: Snapshot, view: PairView, answer: Answer, onward: str) -> None:
+    names = " and ".join(t.name for t in view.tools)
     pair: Pair = view.verdict.pair
     label = next(label for _, (one, label) in ANSWERS.items() if one == answer)
     if decision_buttons.attempt(
-        lambda: sets.relate(catalog_id, pair, answer, view.version, page_frame.reviewer()),
+        lambda: toolsets.relate(snapshot, pair, answer, view.version, page_frame.reviewer()),
         f"{label}: {names}",
     ):
         _show(onward)

@@ -11,6 +11,7 @@ from toolscope_core.model.configuration import REASONING_EFFORTS, Budget, Endpoi
 from toolscope_core.model.environment import ADDRESS
 from toolscope_core.model.errors import ConfigError
 from ui.shared import page_frame, safe_text
+from ui.shared.snapshot import Snapshot
 
 TESTED = "tested_endpoint"
 """Session key: the endpoint that was tested last, and the result."""
@@ -21,9 +22,9 @@ MAX_CALLS = "A run pauses before it exceeds this. Empty: no limit."
 MAX_COST = f"{MAX_CALLS} In the currency of the prices below; the model needs a price."
 
 
-def endpoint_panel() -> None:
+def endpoint_panel(snapshot: Snapshot) -> None:
     """The endpoint of this store; edits take effect once they are saved."""
-    saved = page_frame.workspace().endpoints.get()
+    saved = snapshot.work.endpoints.get()
     st.subheader("Model endpoint", anchor=False)
     st.caption(
         "Which model may judge, and what may that cost? Any OpenAI-compatible endpoint: OpenAI, "
@@ -32,12 +33,12 @@ def endpoint_panel() -> None:
     )
     edited = None
     try:
-        edited = _edited(saved)
+        edited = _edited(snapshot, saved)
     except ConfigError as error:
         safe_text.show_error(error)
     if edited is not None:
-        _key(edited)
-    _buttons(saved, edited)
+        _key(snapshot, edited)
+    _buttons(snapshot, saved, edited)
     tested, connection = st.session_state.get(TESTED, (None, None))
     if connection is not None and tested == edited:
         _connection(connection)
@@ -54,7 +55,7 @@ class _Field(NamedTuple):
         return self.help is not None
 
 
-def _edited(saved: Endpoint | None) -> Endpoint | None:
+def _edited(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | None:
     """The endpoint in the fields, ``None`` while address or model is missing. Raises
     ``ConfigError``.
 
@@ -102,7 +103,7 @@ def _edited(saved: Endpoint | None) -> Endpoint | None:
         reasoning,
         budget=Budget(None if calls is None else int(calls), cost),
     )
-    return page_frame.workspace().endpoints.priced(endpoint)
+    return snapshot.work.endpoints.priced(endpoint)
 
 
 def _reasoning(suffix: str, effort: ReasoningEffort | None) -> ReasoningEffort | None:
@@ -136,7 +137,7 @@ def _number(place: DeltaGenerator, suffix: str, field: _Field) -> float | None:
     )
 
 
-def _key(endpoint: Endpoint) -> None:
+def _key(snapshot: Snapshot, endpoint: Endpoint) -> None:
     """Draw where the key comes from; never the key."""
     origin, place = safe_text.untrusted(endpoint.origin), page_frame.key_source(endpoint.origin)
     if place:
@@ -147,9 +148,7 @@ def _key(endpoint: Endpoint) -> None:
     elif on_this_machine(endpoint.origin):
         st.caption(f":material/key_off: {origin} is on this machine and is called without a key.")
     else:
-        bound = sorted(
-            {safe_text.untrusted(key.origin) for key in page_frame.workspace().settings.keys}
-        )
+        bound = sorted({safe_text.untrusted(key.origin) for key in snapshot.work.settings.keys})
         others = f" The available keys are bound to {', '.join(bound)}." if bound else ""
         st.warning(
             f"There is no key for {origin}.{others} Set TOOLSCOPE\\_API\\_KEY, and "
@@ -159,7 +158,7 @@ def _key(endpoint: Endpoint) -> None:
         )
 
 
-def _buttons(saved: Endpoint | None, edited: Endpoint | None) -> None:
+def _buttons(snapshot: Snapshot, saved: Endpoint | None, edited: Endpoint | None) -> None:
     with st.container(horizontal=True):
         st.button(
             "Save",
@@ -168,7 +167,7 @@ def _buttons(saved: Endpoint | None, edited: Endpoint | None) -> None:
             icon=":material/save:",
             disabled=edited is None or edited == saved,
             on_click=_save,
-            args=(edited,),
+            args=(snapshot, edited),
         )
         tested = st.button(
             "Test connection",
@@ -185,15 +184,15 @@ def _buttons(saved: Endpoint | None, edited: Endpoint | None) -> None:
             help="Falls back to TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL, where set. Answers and "
             "history are kept.",
             on_click=_save,
-            args=(None,),
+            args=(snapshot, None),
         )
     if tested and edited is not None:
         with st.spinner("Testing the connection"):
-            st.session_state[TESTED] = (edited, page_frame.workspace().endpoints.test(edited))
+            st.session_state[TESTED] = (edited, snapshot.work.endpoints.test(edited))
 
 
-def _save(endpoint: Endpoint | None) -> None:
-    endpoints = page_frame.workspace().endpoints
+def _save(snapshot: Snapshot, endpoint: Endpoint | None) -> None:
+    endpoints = snapshot.work.endpoints
     st.session_state[TURN] = st.session_state.get(TURN, 0) + 1
     if endpoint is None:
         endpoints.forget()
@@ -211,9 +210,9 @@ def _connection(connection: Connection) -> None:
     show("\n".join([f"**{headline}**", "", *lines]), icon=icon)
 
 
-def embeddings_caption() -> None:
+def embeddings_caption(snapshot: Snapshot) -> None:
     """Draw where the embeddings come from; that is set when the app starts."""
-    settings = page_frame.workspace().settings
+    settings = snapshot.work.settings
     if settings.embeddings_model:
         model, address = (
             safe_text.untrusted(settings.embeddings_model),

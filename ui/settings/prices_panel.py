@@ -8,14 +8,15 @@ import streamlit as st
 
 from toolscope_core.model.configuration import Prices
 from toolscope_core.model.errors import ConfigError
-from ui.shared import page_frame, safe_text
+from ui.shared import safe_text
+from ui.shared.snapshot import Snapshot
 
 COLUMNS = ["model", "in", "out"]
 
 
-def prices_panel() -> None:
+def prices_panel(snapshot: Snapshot) -> None:
     """Draw the price table of this store, with a line for the current model."""
-    endpoints = page_frame.workspace().endpoints
+    endpoints = snapshot.work.endpoints
     saved, endpoint = endpoints.prices(), endpoints.get()
     rows = [[model, prices.tokens_in, prices.tokens_out] for model, prices in saved.items()]
     if endpoint and endpoint.model not in saved:

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Literal, NoReturn, TypeVar
+from typing import Literal, NoReturn
 
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES, format_named
-from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.environment import (
     ApiKey,
     Settings,
@@ -27,12 +26,12 @@ from toolscope_core.store.catalog_rows import CatalogRecord
 from toolscope_core.store.job_rows import Job
 from ui import PAGES
 from ui.shared import browser_state, safe_text, sign_in
-from ui.shared.services.chosen_judge import OFFLINE
-from ui.shared.services.page_service import JobService
+from ui.shared.chosen_judge import OFFLINE
+from ui.shared.services import review
 from ui.shared.services.watched_jobs import was_left
 from ui.shared.services.workspace import Workspace
+from ui.shared.snapshot import Snapshot
 
-S = TypeVar("S")
 REVIEWER = "reviewer"
 """The name of a reviewer who gave none."""
 SECRETS = ".streamlit/secrets.toml"
@@ -47,16 +46,11 @@ def workspace() -> Workspace:
     return work
 
 
-def service(kind: Callable[[Workspace], S]) -> S:
-    """The service of one page, over the workspace: ``service(Heatmaps)``."""
-    return workspace().service(kind)
-
-
 def open_first_catalog() -> None:
     """Have the catalog ready that a visitor sees who names none."""
-    newest = workspace().catalogs.newest()
-    if newest and workspace().analyses.get(newest[0].id):
-        workspace().review.sizes(newest[0].id)
+    first = workspace().newest()
+    if first.analysed:
+        review.sizes(first)
 
 
 def _settings() -> Settings:
@@ -90,23 +84,20 @@ def key_source(origin: str) -> str:
     return "the environment" if key_for(origin, workspace().settings.keys).secret else ""
 
 
-def frame(page: str) -> None:
+def frame(page: str) -> Snapshot:
     """The sidebar of every page: which catalog, who reviews, which judge; and the tab's title, with
     the ``page`` it shows.
     """
     workspace().analyses.watched.look_away(_visitor())
-    records = {record.name: record for record in workspace().catalogs.newest()}
     linked = st.query_params.get("catalog", "")
-    if linked in records:
-        st.session_state["catalog"] = linked
-    elif linked:
+    snapshot = workspace().newest(linked, st.session_state.get("catalog", ""))
+    if linked not in ("", snapshot.record.name):
         st.session_state["no_catalog"] = linked
-    if st.session_state.get("catalog") not in records:
-        st.session_state["catalog"] = next(iter(records))
+    st.session_state["catalog"] = snapshot.record.name
     with st.sidebar:
         st.selectbox(
             "Catalog",
-            list(records),
+            list(snapshot.newest),
             key="catalog",
             persist_state="session",
             help="Add catalogs on the Catalog page.",
@@ -118,17 +109,15 @@ def frame(page: str) -> None:
             name = browser_state.remembered_name() or REVIEWER
             st.text_input("Your name", name, key="reviewer", persist_state="session")
             browser_state.remember(reviewer())
-        catalogs = workspace().catalogs
         st.selectbox(
-            "Sizes for", PROMPT_SHAPES, PROMPT_SHAPES.index(catalogs.shape), key="shape",
+            "Sizes for", PROMPT_SHAPES, PROMPT_SHAPES.index(snapshot.shape), key="shape",
             format_func=lambda name: format_named(name).title,
-            on_change=lambda: catalogs.choose_shape(st.session_state["shape"]),
+            on_change=lambda: workspace().catalogs.choose_shape(st.session_state["shape"]),
             help="The API or client that you send tools to: tokens and bytes are those of tools as "
             "it takes them. MCP is what servers tell a client.",
         )  # fmt: skip
-        judge = workspace().analyses.judge_of(records[st.session_state["catalog"]].id)
-        color: Literal["gray", "blue"] = "gray" if judge == OFFLINE else "blue"
-        label = safe_text.untrusted(judge)
+        color: Literal["gray", "blue"] = "gray" if snapshot.judge == OFFLINE else "blue"
+        label = safe_text.untrusted(snapshot.judge)
         st.badge(f"Judge: {label}", icon=":material/gavel:", color=color, help=label)
     st.set_page_config(page_title=f"{page} · {st.session_state['catalog']} · ToolScope")
     if missing := st.session_state.get("no_catalog"):
@@ -139,6 +128,7 @@ def frame(page: str) -> None:
         )
     if st.query_params.get("catalog") != st.session_state["catalog"]:
         st.query_params["catalog"] = st.session_state["catalog"]  # an address names its catalog
+    return snapshot
 
 
 def _visitor() -> str:
@@ -176,12 +166,13 @@ def page_link(
     )
 
 
-def current() -> CatalogRecord:
-    """The catalog chosen in the sidebar, newest version."""
+def snapshot() -> Snapshot:
+    """What is so now of the catalog chosen in the sidebar, newest version. A page asks once, at its
+    top.
+    """
     if "catalog" not in st.session_state:
         _rerun_through_app()
-    records = {record.name: record for record in workspace().catalogs.newest()}
-    return records[st.session_state["catalog"]]
+    return workspace().newest(st.session_state["catalog"])
 
 
 def _rerun_through_app() -> NoReturn:
@@ -201,20 +192,28 @@ def reviewer() -> str:
     return sign_in.name() or st.session_state.get("reviewer", "").strip() or REVIEWER
 
 
-def analysis() -> Analysis:
-    """The analysis of the current catalog; stops the page with the job's progress, or a button
-    that starts one, where there is none yet.
+def analysed_snapshot() -> Snapshot:
+    """As ``snapshot``, on a page that shows nothing without an analysis."""
+    now = snapshot()
+    wait_for_analysis(now)
+    return now
+
+
+def wait_for_analysis(snapshot: Snapshot) -> None:
+    """Stop the page with the job's progress, or a button that starts one, where the catalog is not
+    analysed yet.
     """
-    record = current()
-    return workspace().analyses.get(record.id) or _wait_for_analysis(record)
+    if snapshot.analysed is None:
+        _wait_for_analysis(snapshot.record)
 
 
 def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
-    job = workspace().analyses.job(record.id)
+    analyses = workspace().analyses
+    job = analyses.job(record.id)
     if job is not None and job.live:
         job_panel(job.id)
         st.stop()
-    if job is not None and workspace().analyses.get(record.id) is not None:
+    if job is not None and analyses.offline(record.id) is not None:
         st.rerun()  # it ended between the two looks
     if job is not None and job.message:
         safe_text.show_error(JobError(job.message))
@@ -224,21 +223,22 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
         icon=":material/hourglass_empty:",
     )
     if st.button("Analyse", type="primary", icon=":material/play_arrow:", key="analyse"):
-        workspace().analyses.start(record.id)
+        analyses.start(record.id)
         st.rerun()
     st.stop()
 
 
-def draw_tabs(parts: Mapping[str, Callable[[int], None]], key: str) -> None:
-    """One tab for each part, which draws what it has of the current catalog; only the open one is
-    built. The address names it under ``key``.
+def draw_tabs(
+    snapshot: Snapshot, parts: Mapping[str, Callable[[Snapshot], None]], key: str
+) -> None:
+    """One tab for each part, which draws what it has of the catalog; only the open one is built.
+    The address names it under ``key``.
     """
-    catalog_id = current().id
     tabs = st.tabs(list(parts), key=key, bind="query-params", on_change="rerun")
     for tab, draw in zip(tabs, parts.values(), strict=True):
         if tab.open:
             with tab:
-                draw(catalog_id)
+                draw(snapshot)
 
 
 STAGES = {
@@ -284,19 +284,16 @@ def has_failed(job: Job) -> bool:
     return not (job.live or job.state == "done" or was_left(job))
 
 
-def job_started_once(
-    work: JobService, catalog_id: int, about: str, key: str, *inputs: object
-) -> None:
-    """Start what a page waits for, of these ``inputs``, say what it is ``about`` and show its
-    progress. After a failure of the latest such job only when asked again, by the button ``key``.
+def job_started_once(latest: Job | None, start: Callable[[], str], about: str, key: str) -> None:
+    """Start what a page waits for, say what it is ``about`` and show its progress. Where the
+    ``latest`` such job failed, only when asked again, by the button ``key``.
     """
-    job = work.job(catalog_id, *inputs)
-    if job is not None and has_failed(job):
-        safe_text.show_error(JobError(job.message))
+    if latest is not None and has_failed(latest):
+        safe_text.show_error(JobError(latest.message))
         if not st.button("Retry", icon=":material/replay:", key=key):
             return
     st.info(about, icon=":material/hourglass_empty:")
-    job_panel(work.start(catalog_id, *inputs))
+    job_panel(start())
 
 
 @st.fragment(run_every="1s")

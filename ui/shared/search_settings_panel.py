@@ -81,9 +81,9 @@ def search_settings(
     name = chosen_value(place, "Search", SEARCHES, "search", 300, ABOUT_SEARCHES)
     base = named_search(name)
     assembly = chosen_value(place, "Assembly", ASSEMBLIES, "assembly", 300, ABOUT_ASSEMBLY)
-    given: dict[str, Any] = {"assembly": assembly}
-    given["rerank"] = None if rerank == "auto" else rerank
-    given["candidates"] = place.number_input(
+    settings: dict[str, Any] = {"assembly": assembly}
+    settings["rerank"] = None if rerank == "auto" else rerank
+    settings["candidates"] = place.number_input(
         "Candidates reranked", 1, MOST_CANDIDATES, None, key="candidates", bind="query-params",
         placeholder=str(base.candidates), width=300,
     )  # fmt: skip
@@ -91,9 +91,9 @@ def search_settings(
         if setting == "server_weight" and not servers:
             continue
         most = 1.0 if setting == "dense_weight" else MOST_WEIGHT
-        given[setting] = place.number_input(
+        settings[setting] = place.number_input(
             label, 0.0, most, None, 0.1, key=setting, bind="query-params", width=300,
             placeholder=f"{getattr(base, setting):g}".replace("inf", "alone"), help=about,
         )  # fmt: skip
-    own = {one: value for one, value in given.items() if value is not None}
+    own = {one: value for one, value in settings.items() if value is not None}
     return ChosenSearch(name, replace(base, corpus=corpus, **own))

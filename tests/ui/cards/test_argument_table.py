@@ -8,6 +8,7 @@ from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import TEXT, tool
 from toolscope_core.model.tool import Parameter
 from ui.shared.cards.argument_panel import HINTS, argument_table, declared
+from ui.shared.services import review
 
 LETTER = "Send a letter to a person by mail."
 ONE = tool("alpha", "send_letter", LETTER, to=TEXT, body=TEXT)
@@ -18,8 +19,8 @@ TWO = tool("beta", "send_letter", LETTER, to=TEXT, body={"type": "string", "enum
 def table():
     two = replace(TWO, annotations={"destructiveHint": True, "title": "x"})
     work, catalog_id = small_workspace.open_workspace(ONE, two)
-    (cluster,) = work.review.queue(catalog_id)
-    card = work.review.card(catalog_id, cluster)
+    (cluster,) = review.queue(work.snapshot(catalog_id))
+    card = review.card(work.snapshot(catalog_id), cluster)
     yield {line.name: line for line in argument_table(card)}
     work.close()
 

@@ -6,12 +6,13 @@ import pytest
 
 from tests.ui.services.conftest import one_store, shared  # noqa: F401
 from ui.shared.cards.queue import Filters, in_order, matching
+from ui.shared.services import review
 
 
 @pytest.fixture(scope="module")
 def clusters(shared):  # noqa: F811
     work, catalog_id = shared
-    found, tools = work.review.queue(catalog_id), work.catalogs.open(catalog_id).by_id
+    found, tools = review.queue(work.snapshot(catalog_id)), work.snapshot(catalog_id).catalog.by_id
     by_name = {one.document.name: one for one in found}
     mail, weather, files = (by_name[n] for n in ("send_mail", "get_weather", "list_files"))
     return {

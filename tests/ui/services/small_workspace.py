@@ -11,7 +11,7 @@ from toolscope_core.merging.stores import Stores
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.tool import Tool
-from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services import loaded_queries
 from ui.shared.services.workspace import Workspace
 
 
@@ -56,7 +56,8 @@ def open_workspace(*tools, name="Desk"):
     content, catalog_id, analysis = analysed_store(tools or TOOLS, name)
     store.write_bytes(content)
     work = opened(settings)
-    work.analyses._kept[catalog_id] = analysis
+    alone = replace(analysis, catalog=replace(analysis.catalog))  # what is kept with it stays here
+    work.analyses._kept[catalog_id] = alone
     return work, catalog_id
 
 
@@ -83,7 +84,7 @@ def analysed_store(tools, name):
             settings = replace(read_environment(), store_url=f"sqlite:///{path}")
             work = Workspace(settings, WordEmbedder())
             catalog_id = add_analysed(work, name, *tools).id
-            analysis = work.analyses.get(catalog_id)
+            analysis = work.snapshot(catalog_id).analysed
             work.close()
             STORES[key] = path.read_bytes(), catalog_id, analysis
     return STORES[key]
@@ -98,7 +99,7 @@ def add_analysed(work, name, *tools):
 
 def add_queries(work, catalog_id, rows, name="q.jsonl"):
     content = "\n".join(map(json.dumps, rows)).encode()
-    work.service(LoadedQueries).add(catalog_id, content, name)
+    loaded_queries.add(work.snapshot(catalog_id), content, name)
 
 
 def accept_variants(variants, catalog_id):
@@ -108,5 +109,18 @@ def accept_variants(variants, catalog_id):
     return variants.decide(catalog_id, offers, "ann")
 
 
+class Functions:
+    """The functions of a module on catalogs of a workspace as they are at each call."""
+
+    def __init__(self, work, module):
+        self.work, self.module = work, module
+
+    def __getattr__(self, name):
+        function = getattr(self.module, name)
+        return lambda catalog_id, *args, **named: function(
+            self.work.snapshot(catalog_id), *args, **named
+        )
+
+
 def by_name(work, catalog_id, name):
-    return next(c for c in work.review.plan(catalog_id).clusters if c.document.name == name)
+    return next(c for c in work.snapshot(catalog_id).plan.clusters if c.document.name == name)

@@ -9,15 +9,13 @@ import pytest
 from tests.evaluation.agent.test_agent_run import QUERIES, scripted
 from tests.mcp.gateway.stub_toolset import configuration, stub_catalog
 from tests.support.model_server import ModelServer
-from tests.ui.services.small_workspace import add_queries, open_workspace
+from tests.ui.services.small_workspace import Functions, add_queries, open_workspace
 from toolscope_core.model.configuration import AgentConfig, Budget, Endpoint
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.pair import Pair
-from ui.evaluation.agent_jobs import AGENT, AgentRuns, WantedRun
-from ui.evaluation.evaluations import Evaluations
-from ui.shared.services.experiments import Experiments
-from ui.shared.services.judging import Judging
-from ui.shared.services.live_servers import LiveServers
+from ui.evaluation import agent_jobs, evaluations
+from ui.evaluation.agent_jobs import AGENT, WantedRun
+from ui.shared.services import experiments, judging, live_servers, toolsets
 
 KEYS = {"north": "north", "south": "south"}
 SET = "asked.jsonl"
@@ -32,13 +30,13 @@ def open_families():
         (Pair.of("north/get", "north/read_file"), "duplicate"),
         (Pair.of("north/work", "south/work"), "parametric"),
     ):
-        version = work.toolsets.version(catalog_id, (pair.left, pair.right))
-        work.toolsets.relate(catalog_id, pair, answer, version, "ann")
+        version = toolsets.version(work.snapshot(catalog_id), (pair.left, pair.right))
+        toolsets.relate(work.snapshot(catalog_id), pair, answer, version, "ann")
     return work, catalog_id
 
 
 def finished(work, catalog_id):
-    return tuple(one for one in work.service(Experiments).all(catalog_id) if one.is_done)
+    return tuple(one for one in experiments.all(work.snapshot(catalog_id)) if one.is_done)
 
 
 @pytest.fixture
@@ -57,31 +55,30 @@ def own(server):
 
 @pytest.fixture
 def servers(own, tmp_path):
-    return own[0].service(LiveServers).configuration("mcp.json", configuration(tmp_path).encode())
+    return live_servers.configuration("mcp.json", configuration(tmp_path).encode())
 
 
 def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(work, catalog_id, servers, server):
-    runs = work.service(AgentRuns)
-    estimate = runs.estimate(catalog_id, WANTED)
+    estimate = agent_jobs.estimate(work.snapshot(catalog_id), WANTED)
     assert (estimate.queries, estimate.most_calls) == (3, 48)
     assert estimate.tools == {"as it is": 6, "merged": 4} and not server.received
-    assert runs.servers(catalog_id, WANTED) == ("north", "south")
-    work.analyses.wait(runs.start(catalog_id, WANTED, servers, KEYS))
+    assert agent_jobs.servers(work.snapshot(catalog_id), WANTED) == ("north", "south")
+    work.analyses.wait(agent_jobs.start(work.snapshot(catalog_id), WANTED, servers, KEYS))
     (kept,) = finished(work, catalog_id)
-    result = work.service(Experiments).get(kept.number).result
+    result = experiments.get(work.store, kept.number).result
     before, after = result["sides"]
     assert before["correct"]["mean"] == pytest.approx(1 / 3) and after["correct"]["mean"] == 1.0
     reading = next(one for one in result["requests"] if one["id"] == "q1")
     assert [side["called"] for side in reading["sides"]] == [["get", "read_file"], ["get"]]
     assert [side["right"] for side in reading["sides"]] == [False, True]
     assert reading["sides"][1]["answer"] == "Done."
-    (run,) = work.service(Judging).runs(catalog_id)
+    (run,) = judging.runs(work.snapshot(catalog_id))
     assert (run.kind, run.state, run.calls) == (AGENT, "done", len(server.received))
     assert kept.configuration["model"] == "m"
-    assert work.service(Evaluations).is_current(catalog_id, kept)
+    assert evaluations.is_current(work.snapshot(catalog_id), kept)
     assert "north" not in json.dumps(kept.configuration), "nothing of the servers is kept"
-    experiment = work.service(Experiments).get(kept.number)
-    sheet = work.service(Evaluations).spreadsheet(experiment).decode()
+    experiment = experiments.get(work.store, kept.number)
+    sheet = evaluations.spreadsheet(experiment).decode()
     assert len(sheet.splitlines()) == 1 + 2 * 3 and "get, read_file" in sheet
 
 
@@ -89,16 +86,16 @@ def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(
     work, catalog_id, servers, server
 ):
     work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=5)))
-    job = work.service(AgentRuns).start(catalog_id, WANTED, servers, KEYS)
+    job = agent_jobs.start(work.snapshot(catalog_id), WANTED, servers, KEYS)
     with pytest.raises(JobError, match="the budget is used up"):
         work.analyses.wait(job)
     assert finished(work, catalog_id) == ()
-    assert work.service(Judging).runs(catalog_id)[0].state == "paused"
+    assert judging.runs(work.snapshot(catalog_id))[0].state == "paused"
     work.endpoints.save(Endpoint(server.url, "m"))
-    work.service(AgentRuns).run(catalog_id, WANTED, servers, KEYS)
+    agent_jobs.run(work.snapshot(catalog_id), WANTED, servers, KEYS)
     assert len(server.received) == 5 + 2 * 4
-    assert [run.state for run in work.service(Judging).runs(catalog_id)] == ["done"]
-    again = work.service(AgentRuns).run(catalog_id, WANTED, servers, KEYS)
+    assert [run.state for run in judging.runs(work.snapshot(catalog_id))] == ["done"]
+    again = agent_jobs.run(work.snapshot(catalog_id), WANTED, servers, KEYS)
     assert again == finished(work, catalog_id)[0].number
     assert len(server.received) == 5 + 2 * 4 + 12, "asked for again it is done again"
 
@@ -106,12 +103,12 @@ def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(
 def test_the_agent_may_be_given_the_best_tools_of_each_request(work, catalog_id, servers, server):
     server.turn = lambda body: {"content": "Nothing to do."}
     wanted = replace(WANTED, first=1, config=AgentConfig(k=2))
-    work.service(AgentRuns).run(catalog_id, wanted, servers, KEYS)
+    agent_jobs.run(work.snapshot(catalog_id), wanted, servers, KEYS)
     assert [len(one.body["tools"]) for one in server.received] == [2, 2]
 
 
 def test_what_cannot_be_started_is_refused_before(work, catalog_id, servers, server):
-    start = work.service(AgentRuns).start
+    start = Functions(work, agent_jobs).start
     with pytest.raises(ConfigError, match="the server 'south' is not chosen"):
         start(catalog_id, WANTED, servers, {"north": "north"})
     with pytest.raises(ConfigError, match="can be reached from other machines"):

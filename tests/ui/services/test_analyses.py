@@ -29,10 +29,10 @@ def opened():
 def test_a_finished_analysis_is_kept_and_rebuilt_after_a_restart(opened):
     work, i = open_workspace()
     analysis = work.analyses.run(i)
-    assert work.analyses.get(i) is analysis
+    assert work.snapshot(i).analysed is analysis
     work.close()
     embedder = WordEmbedder()
-    rebuilt = opened(embedder).analyses.get(i)
+    rebuilt = opened(embedder).snapshot(i).analysed
     assert embedder.asked == []
     assert rebuilt.catalog.version == analysis.catalog.version
     assert (rebuilt.vectors == analysis.vectors).all()
@@ -42,7 +42,7 @@ def test_a_big_catalog_is_not_rebuilt_while_a_page_waits(opened, monkeypatch):
     work, i = open_workspace()
     work.close()
     monkeypatch.setattr(analyses, "REBUILT_AT_ONCE", 3)
-    assert opened().analyses.get(i) is None
+    assert opened().snapshot(i).analysed is None
 
 
 def test_an_analysis_does_not_wait_for_a_map_or_a_run_with_a_model(opened):
@@ -80,9 +80,9 @@ def test_only_the_latest_analyses_stay_in_memory(opened, monkeypatch):
     work = opened()
     ids = [work.catalogs.add(n, catalog(on(n, MAIL), SUM)).id for n in ("one", "two", "three")]
     found = [work.analyses.run(i) for i in ids]
-    assert work.analyses.get(ids[2]) is found[2]
-    assert work.analyses.get(ids[1]) is found[1]
-    assert work.analyses.get(ids[0]) is None  # no job says that it was finished
+    assert work.snapshot(ids[2]).analysed is found[2]
+    assert work.snapshot(ids[1]).analysed is found[1]
+    assert work.snapshot(ids[0]).analysed is None  # no job says that it was finished
 
 
 def test_a_big_analysis_is_left_out_of_the_collection_of_garbage(monkeypatch):

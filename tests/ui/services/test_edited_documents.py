@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import by_name
+from tests.ui.services.small_workspace import Functions, by_name
 from toolscope_core.model.cluster import Document
 from toolscope_core.model.errors import DecisionError
+from ui.documents import edited_documents
 from ui.documents.drafts import Draft, ParameterRow, parsed, rows_of, schema_of, with_cells
-from ui.documents.edited_documents import Documents
 
 
 @pytest.fixture
 def desk(own):
     work, catalog_id = own
-    return work.service(Documents), catalog_id, work
+    return Functions(work, edited_documents), catalog_id, work
 
 
 # Documents -----------------------------------------------------------------------------------
@@ -34,9 +34,9 @@ def renamed(draft, old, new):
 def test_a_second_rename_is_still_told_from_the_first_name(desk):
     documents, i, work = desk
     mail = by_name(work, i, "send_mail")
-    documents.edit(i, mail, renamed(documents.draft(i, mail), "to", "recipient"), "ann")
+    documents.edit(i, mail, renamed(documents.draft_of(i, mail), "to", "recipient"), "ann")
     mail = by_name(work, i, "send_mail")
-    draft = documents.draft(i, mail)
+    draft = documents.draft_of(i, mail)
     assert rows_of(draft)[0].origin == "to"
     draft = renamed(draft, "recipient", "addressee")
     assert draft.renames == {"to": "addressee"}
@@ -56,8 +56,8 @@ def test_an_edit_that_cannot_stand_is_refused(desk, changes, told):
     documents, i, work = desk
     mail = by_name(work, i, "send_mail")
     with pytest.raises(DecisionError, match=told):
-        documents.edit(i, mail, edited(documents.draft(i, mail), **changes), "ann")
-    assert work.review.log(i) == ()
+        documents.edit(i, mail, edited(documents.draft_of(i, mail), **changes), "ann")
+    assert work.snapshot(i).log == ()
 
 
 # Rows of parameters --------------------------------------------------------------------------

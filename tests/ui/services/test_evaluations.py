@@ -6,11 +6,12 @@ import pytest
 
 from tests.ui.services import family_catalog
 from tests.ui.services import small_workspace as tools_of
-from tests.ui.services.small_workspace import add_queries, by_name
+from tests.ui.services.small_workspace import Functions, add_queries, by_name
 from toolscope_core.model.errors import ConfigError, DecisionError, StoreError
-from toolscope_core.store.experiment_rows import keep_result
-from ui.evaluation.evaluations import Evaluations, Wanted
-from ui.shared.services.experiments import Experiments
+from toolscope_core.store.experiment_rows import delete_experiment, keep_result
+from ui.evaluation import evaluations, measured_sides
+from ui.evaluation.evaluations import Wanted
+from ui.shared.services import experiments, review
 
 MAILS = ["beta/send_mail", "gamma/send_mail"]
 QUERIES = [
@@ -30,8 +31,8 @@ def small_workspace(shared):
 
 def run(small_workspace, **wanted):
     work, catalog_id = small_workspace
-    number = work.service(Evaluations).run(catalog_id, Wanted(queries="q.jsonl", **wanted))
-    return work.service(Experiments).get(number)
+    number = evaluations.run(work.snapshot(catalog_id), Wanted(queries="q.jsonl", **wanted))
+    return experiments.get(work.store, number)
 
 
 def test_a_sweep_that_was_broken_off_goes_on_where_it_was(small_workspace):
@@ -46,16 +47,16 @@ def test_a_sweep_that_was_broken_off_goes_on_where_it_was(small_workspace):
             raise CutError
 
     with pytest.raises(CutError):
-        work.service(Evaluations).run(catalog_id, asked, cut)
-    (broken, *_) = work.service(Experiments).all(catalog_id)
+        evaluations.run(work.snapshot(catalog_id), asked, cut)
+    (broken, *_) = experiments.all(work.snapshot(catalog_id))
     assert not broken.is_done
-    points = work.service(Experiments).get(broken.number).result["points"]
+    points = experiments.get(work.store, broken.number).result["points"]
     assert len(points) == 3
     points[0]["tools"] = 99
     keep_result(work.store, broken.number, {"points": points}, 1.0, is_done=False)
-    number = work.service(Evaluations).run(catalog_id, asked)
+    number = evaluations.run(work.snapshot(catalog_id), asked)
     assert number == broken.number
-    done = work.service(Experiments).get(number)
+    done = experiments.get(work.store, number)
     assert done.is_done and done.seconds >= 1.0
     values = [point["value"] for point in done.result["points"]]
     assert values == sorted(values) and len(values) == 12
@@ -65,23 +66,22 @@ def test_a_sweep_that_was_broken_off_goes_on_where_it_was(small_workspace):
 
 
 def test_it_is_exported_as_json_and_as_a_table_that_runs_nothing(small_workspace):
-    work, _ = small_workspace
     made = run(small_workspace)
-    assert json.loads(work.service(Evaluations).as_json(made))["result"] == made.result
-    lines = work.service(Evaluations).spreadsheet(made).decode().splitlines()
+    assert json.loads(evaluations.as_json(made))["result"] == made.result
+    lines = evaluations.spreadsheet(made).decode().splitlines()
     assert lines[0].startswith("id,query,outcome")
     assert len(lines) == 1 + 3
     parts = run(small_workspace, kind="ablation")
-    assert work.service(Evaluations).spreadsheet(parts).startswith(b"reranker,merger,correction")
+    assert evaluations.spreadsheet(parts).startswith(b"reranker,merger,correction")
     assert len(run(small_workspace, kind="sweep", knob="alpha").result["points"]) > 5
 
 
 def test_merges_that_need_a_gateway_are_a_toolset_of_their_own(monkeypatch):
     work, catalog_id = family_catalog.open_families(monkeypatch)
     names = ("all proposals", "all, with gateway")
-    sides = work.service(Evaluations).sides
+    sides = Functions(work, measured_sides)
     assert set(names) < set(sides.names(catalog_id))
-    without, others = (len(sides.side(catalog_id, name)[0].tools) for name in names)
+    without, others = (len(sides.toolset_of(catalog_id, name)[0].tools) for name in names)
     assert others < without
 
 
@@ -99,39 +99,41 @@ def test_the_search_of_a_paper_is_measured_with_a_weight_of_ones_own(small_works
 def test_what_is_not_there_is_refused(small_workspace):
     work, catalog_id = small_workspace
     with pytest.raises(ConfigError, match="no query set 'gone'"):
-        work.service(Evaluations).run(catalog_id, Wanted(queries="gone"))
+        evaluations.run(work.snapshot(catalog_id), Wanted(queries="gone"))
     with pytest.raises(ConfigError, match="no toolset 'version 9'"):
         run(small_workspace, after="version 9")
     with pytest.raises(StoreError, match="has no experiment 999"):
-        work.service(Experiments).get(999)
+        experiments.get(work.store, 999)
     made = run(small_workspace, kind="stress")
     keep_result(work.store, made.number, {"x": 1}, 0.0, is_done=True)
     with pytest.raises(StoreError, match=f"experiment {made.number} is damaged"):
-        work.service(Experiments).get(made.number)
-    work.service(Experiments).delete(made.number)
+        experiments.get(work.store, made.number)
+    delete_experiment(work.store, made.number)
 
 
 def test_decisions_and_versions_make_an_experiment_a_thing_of_the_past(own):
     work, catalog_id = own
-    made = work.service(Experiments).get(work.service(Evaluations).run(catalog_id, Wanted()))
-    assert work.service(Evaluations).is_current(catalog_id, made)
-    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
-    assert not work.service(Evaluations).is_current(catalog_id, made)
+    made = experiments.get(work.store, evaluations.run(work.snapshot(catalog_id), Wanted()))
+    assert evaluations.is_current(work.snapshot(catalog_id), made)
+    review.decide(
+        work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "send_mail"), "ann"
+    )
+    assert not evaluations.is_current(work.snapshot(catalog_id), made)
     newer = work.catalogs.add("Desk", tools_of.catalog(tools_of.MAIL, tools_of.SUM))
     work.analyses.run(newer.id)
-    assert "version 1" in work.service(Evaluations).sides.names(newer.id)
-    assert not work.service(Evaluations).is_current(newer.id, made)
-    number = work.service(Evaluations).run(newer.id, Wanted(before="as it is", after="version 1"))
-    assert work.service(Experiments).get(number).result["after"]["name"] == "version 1"
+    assert "version 1" in Functions(work, measured_sides).names(newer.id)
+    assert not evaluations.is_current(work.snapshot(newer.id), made)
+    number = evaluations.run(work.snapshot(newer.id), Wanted(before="as it is", after="version 1"))
+    assert experiments.get(work.store, number).result["after"]["name"] == "version 1"
 
 
 def test_a_merge_is_taken_back_by_undo_or_by_keeping_apart(own):
     work, catalog_id = own
     cluster = by_name(work, catalog_id, "send_mail")
-    work.review.decide(catalog_id, "accept", cluster, "ann")
-    undone = work.service(Evaluations).take_back(catalog_id, cluster.members, "ben")
+    review.decide(work.snapshot(catalog_id), "accept", cluster, "ann")
+    undone = evaluations.take_back(work.snapshot(catalog_id), cluster.members, "ben")
     assert undone.action == "undo"
-    kept = work.service(Evaluations).take_back(catalog_id, cluster.members, "ben")
+    kept = evaluations.take_back(work.snapshot(catalog_id), cluster.members, "ben")
     assert (kept.action, sorted(kept.ids)) == ("reject", sorted(cluster.members))
     with pytest.raises(DecisionError, match="not proposed as one any more"):
-        work.service(Evaluations).take_back(catalog_id, cluster.members, "ben")
+        evaluations.take_back(work.snapshot(catalog_id), cluster.members, "ben")

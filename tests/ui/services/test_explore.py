@@ -10,17 +10,14 @@ from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool, canonical_json
-from ui.catalog.pricing import Pricing
-from ui.overlap.curves import Curves
-from ui.overlap.heatmaps import Heatmaps
-from ui.overlap.maps import Maps
-from ui.overlap.thresholds import Thresholds
+from ui.catalog import pricing
+from ui.overlap import curves, maps, thresholds
 from ui.shared.graph import components
-from ui.shared.graph.components import MergeGraphs
-from ui.shared.pairs.pair_list import PairFilter, PairLists, closest, pair_counts, pair_list
-from ui.shared.services.searches import Lookup, Searches
+from ui.shared.pairs import pair_list
+from ui.shared.pairs.pair_list import PairFilter, closest, pair_counts
+from ui.shared.services import searches
+from ui.shared.services.searches import Lookup
 from ui.shared.tools import catalog_tables
-from ui.shared.tools.catalog_tables import CatalogTables
 
 COST = {tool.id: tool_tokens(tool) for tool in TOOLS}
 
@@ -34,13 +31,13 @@ def own(shared):
 @pytest.fixture(scope="module")
 def analysis(shared):
     work, catalog_id = shared
-    return work.analyses.get(catalog_id)
+    return work.snapshot(catalog_id).analysed
 
 
 @pytest.fixture(scope="module")
 def plan(shared):
     work, catalog_id = shared
-    return work.review.plan(catalog_id)
+    return work.snapshot(catalog_id).plan
 
 
 def source(*tools, label="tools.json"):
@@ -75,10 +72,10 @@ def test_rows_count_declared_parameters_and_findings():
 
 
 def test_servers_come_by_size_with_their_share_of_the_tokens(work, catalog_id):
-    rows = work.service(CatalogTables).servers(catalog_id)
+    rows = catalog_tables.servers(work.snapshot(catalog_id))
     assert [(row.name, row.tools) for row in rows] == [("alpha", 4), ("beta", 3), ("gamma", 1)]
     assert catalog_tables.server_rows(Catalog((Tool("a", "a"),)), {"a": 1}) == ()
-    assert sum(row.tokens for row in rows) == work.service(Pricing).today(catalog_id).tokens > 0
+    assert sum(row.tokens for row in rows) == pricing.today(work.snapshot(catalog_id)).tokens > 0
 
 
 def test_rejects_are_csv_without_formulas():
@@ -110,36 +107,36 @@ def test_what_needs_an_analysis_says_so(own):
     work, _ = own
     record = work.catalogs.add("New", catalog(MAIL, SUM))
     for ask in (
-        work.service(MergeGraphs).clusters,
-        work.service(PairLists).counts,
-        work.service(Heatmaps).whole,
-        work.service(Curves).curve,
-        work.service(Thresholds).own,
-        lambda i: work.service(Maps).points(i, "PCA"),
-        lambda i: work.service(Searches).look(i, Lookup("x")),
+        components.clusters,
+        curves.curve,
+        thresholds.own,
+        lambda now: maps.points(now, "PCA"),
+        lambda now: searches.look(now, Lookup("x")),
     ):
         with pytest.raises(JobError, match="not analysed"):
-            ask(record.id)
+            ask(work.snapshot(record.id))
 
 
 def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(work, catalog_id, analysis):
-    pair_lists = work.service(PairLists)
-    found = pair_lists.matching(catalog_id, PairFilter())
+    found = pair_list.matching(work.snapshot(catalog_id), PairFilter())
     keys = [(-row.probability, -row.similarity, row.left_id, row.right_id) for row in found.rows]
     assert keys == sorted(keys)
     assert found.total == found.matching == len(analysis.scores)
-    counts = pair_lists.counts(catalog_id)
+    counts = pair_counts(work.snapshot(catalog_id).analysis)
     assert counts.merge == sum(row.verdict == "merge" for row in found.rows) > 0
     assert counts.expected == round(sum(row.probability for row in found.rows)) > 0
-    gamma = pair_lists.matching(catalog_id, PairFilter(server="gamma"))
+    gamma = pair_list.matching(work.snapshot(catalog_id), PairFilter(server="gamma"))
     assert gamma.rows
     assert all("gamma" in (row.left_server, row.right_server) for row in gamma.rows)
     assert gamma.matching < gamma.total
     for verdict in ("merge", "unsure", "keep"):
-        part = pair_lists.matching(catalog_id, PairFilter(verdict=verdict)).rows
+        part = pair_list.matching(work.snapshot(catalog_id), PairFilter(verdict=verdict)).rows
         assert {row.verdict for row in part} <= {verdict}
-    assert pair_lists.matching(catalog_id, PairFilter(least=1.0)).matching == counts.merge
-    few = pair_list(analysis, PairFilter(), COST, limit=2)
+    assert (
+        pair_list.matching(work.snapshot(catalog_id), PairFilter(least=1.0)).matching
+        == counts.merge
+    )
+    few = pair_list.pair_list(analysis, PairFilter(), COST, limit=2)
     assert few.rows == found.rows[:2]
     assert few.matching == found.matching
 
@@ -151,26 +148,25 @@ def test_the_verdict_follows_the_thresholds_of_the_judge(analysis):
     family = np.array([1.0, weights.family_at, weights.family_at - 1e-6, 0.0, 0.9, 0.0])
     left, right = np.arange(6, dtype=np.int32), np.full(6, 7, np.int32)
     judged = replace(analysis, scores=PairScores(left, right, at, at, family))
-    pairs = pair_list(judged, PairFilter(), COST)
+    pairs = pair_list.pair_list(judged, PairFilter(), COST)
     verdicts = ["merge", "family", "unsure", "unsure", "family", "keep"]
     assert [row.verdict for row in pairs.rows] == verdicts
     counts = pair_counts(judged)
     assert (counts.merge, counts.family, counts.unsure, counts.keep) == (1, 2, 2, 1)
     assert counts.total == pairs.total == 6
-    families = pair_list(judged, PairFilter("family"), COST).rows
+    families = pair_list.pair_list(judged, PairFilter("family"), COST).rows
     assert [row.family for row in families] == [0.9, weights.family_at], "by their own probability"
 
 
 def test_a_catalog_without_overlap_tells_its_closest_pair(work):
-    pair_lists = work.service(PairLists)
     record = add_analysed(work, "Apart", MAIL, SUM, WEATHER)
-    assert pair_lists.matching(record.id, PairFilter()).rows == ()
-    assert work.service(MergeGraphs).clusters(record.id) == ()
-    nearest = closest(work.analyses.get(record.id))
-    vectors = work.analyses.get(record.id).vectors
+    assert pair_list.matching(work.snapshot(record.id), PairFilter()).rows == ()
+    assert components.clusters(work.snapshot(record.id)) == ()
+    nearest = closest(work.snapshot(record.id).analysed)
+    vectors = work.snapshot(record.id).analysed.vectors
     assert nearest.similarity == pytest.approx(np.triu(vectors @ vectors.T, 1).max(), abs=1e-5)
     alone = add_analysed(work, "Alone", MAIL)
-    assert closest(work.analyses.get(alone.id)) is None
+    assert closest(work.snapshot(alone.id).analysed) is None
 
 
 # --- the merge graph --------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from tests.ui.services.small_workspace import TEXT, TOOLS, add_analysed, by_name
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.model.configuration import PlanConfig
-from ui.shared.services.exports import Exports, uses
+from ui.shared.services import exports, review
+from ui.shared.services.exports import uses
 
 
 def test_every_client_and_format_is_offered_once_and_the_loaded_one_last():
@@ -26,30 +27,33 @@ def test_every_client_and_format_is_offered_once_and_the_loaded_one_last():
 
 
 def test_a_zip_is_named_after_the_catalog_its_use_and_what_was_decided(catalog_id, work):
-    exports, (record,) = work.service(Exports), work.catalogs.newest()
-    use, named = uses("mcp")[0], replace(record, name="Team / Tools!")
+    use, called = uses("mcp")[0], "Team / Tools!"
 
     def name(config=PlanConfig(), **options):  # noqa: B008
-        return exports.file_name(named, config, use, **options)
+        now = work.snapshot(catalog_id)
+        state = replace(now.state, record=replace(now.record, name=called))
+        return exports.file_name(replace(now, state=state), config, use, **options)
 
     first = name()
     assert first.startswith("toolscope-team-tools-claude-code-") and first == name()
-    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "get_weather"), "ann")
+    review.decide(
+        work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "get_weather"), "ann"
+    )
     names = {first, name(), name(fix=True), name(PlanConfig(accept="all"))}
     assert len(names) == 4
-    named = replace(record, name="天")
+    called = "天"
     assert name().startswith("toolscope-catalog-claude-code-")
 
 
 @pytest.mark.parametrize("label", ["Claude Code", "Anthropic"])
 def test_a_zip_has_what_its_client_takes_first(catalog_id, work, label):
-    (record,) = work.catalogs.newest()
+    record = work.snapshot(catalog_id).record
     (use,) = [use for use in uses("mcp") if use.label == label]
     config = PlanConfig(accept="all")
-    made = work.service(Exports).download(record, config, use, fix=True)
+    made = exports.download(work.snapshot(catalog_id), config, use, fix=True)
     top = "claude-code.json" if label == "Claude Code" else "toolset.json"
     assert list(made.files)[:3] == ["README.md", top, "bundle/toolset.json"]
-    inside = work.service(Exports).bundle(catalog_id, config, use.shape, fix=True)
+    inside = exports.bundle(work.snapshot(catalog_id), config, use.shape, fix=True)
     below = {name: made.files[f"bundle/{name}"] for name in inside}
     assert below == inside, "as the command merge writes it"
     assert set(made.files) == {"README.md", top, *(f"bundle/{name}" for name in inside)}
@@ -63,23 +67,22 @@ def test_a_name_in_a_zip_that_was_taken_never_means_a_newcomers_tool(
     work, catalog_id, tmp_path, is_taken
 ):
     """In the next version of the catalog too; a zip that is only looked at changes nothing."""
-    exports, (record,), use = work.service(Exports), work.catalogs.newest(), uses("mcp")[-1]
-    take = exports.exported if is_taken else exports.download
-    take(record, PlanConfig(), use)
+    use, take = uses("mcp")[-1], exports.exported if is_taken else exports.download
+    take(work.snapshot(catalog_id), PlanConfig(), use)
     newcomer = tool("aaa", "add_numbers", "Put numbers into an album.", album=TEXT)
-    newer = add_analysed(work, record.name, *TOOLS, newcomer)
+    newer = add_analysed(work, "Desk", *TOOLS, newcomer)
     for folder in (tmp_path / "1", tmp_path / "2"):
-        write_folder(exports.bundle(newer.id, PlanConfig()).items(), folder)
+        write_folder(exports.bundle(work.snapshot(newer.id), PlanConfig()).items(), folder)
         routes = read_served_bundle(folder).table.routes
         owners = {route.server: name for name, route in routes.items() if "add_num" in name}
         own = "add_numbers" if is_taken else "beta_add_numbers"
         assert owners == {"aaa": "aaa_add_numbers", "beta": own}
-        take(newer, PlanConfig(), use)
+        take(work.snapshot(newer.id), PlanConfig(), use)
 
 
 @pytest.mark.case(57)
 def test_a_zip_that_is_taken_twice_is_the_same(work, catalog_id):
     (record,) = work.catalogs.newest()
     config, use = PlanConfig(accept="all"), uses("mcp")[-1]
-    first = work.service(Exports).exported(record, config, use)
-    assert work.service(Exports).exported(record, config, use) == first
+    first = exports.exported(work.snapshot(record.id), config, use)
+    assert exports.exported(work.snapshot(record.id), config, use) == first

@@ -10,12 +10,13 @@ from tests.ui.services.small_workspace import by_name
 from toolscope_core.judging.relation_words import apart_of, serving_of
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
-from ui.catalog.overview import Overview
+from ui.catalog import overview
 from ui.documents.document_checks import document_checks
 from ui.shared.cards.queue import Standing
-from ui.shared.graph.components import MergeGraphs
-from ui.shared.pairs.pair_list import PairFilter, PairLists
-from ui.shared.pairs.pair_view import Pairs
+from ui.shared.graph import components
+from ui.shared.pairs import pair_list, pair_view
+from ui.shared.pairs.pair_list import PairFilter
+from ui.shared.services import review
 
 BANKS = tuple(tool.id for tool in family_catalog.BANKS)
 SCHWAB = "get_positions_schwab"
@@ -30,17 +31,16 @@ def own(monkeypatch):
 
 
 def test_duplicates_families_and_siblings_are_counted_apart(work, catalog_id):
-    pair_lists = work.service(PairLists)
-    counts = work.review.progress(catalog_id).clusters
+    counts = review.progress(work.snapshot(catalog_id)).clusters
     assert (counts.duplicates, counts.families) == (Standing(1, 0), Standing(2, 0))
     assert (counts.prunes, counts.safe) == (1, 1)
     assert "2 for the same operation with another provider or value" in counts.waiting_in_words
-    pairs = pair_lists.counts(catalog_id)
-    kept = pair_lists.matching(catalog_id, PairFilter("keep")).matching
+    pairs = pair_list.pair_counts(work.snapshot(catalog_id).analysis)
+    kept = pair_list.matching(work.snapshot(catalog_id), PairFilter("keep")).matching
     assert pairs.siblings == pairs.keep == kept >= 1
-    assert pair_lists.counts(catalog_id) is pairs, "counted once"
-    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, SCHWAB), "ann")
-    after = work.review.progress(catalog_id).clusters
+    assert pair_list.pair_counts(work.snapshot(catalog_id).analysis) is pairs, "counted once"
+    review.decide(work.snapshot(catalog_id), "accept", by_name(work, catalog_id, SCHWAB), "ann")
+    after = review.progress(work.snapshot(catalog_id)).clusters
     assert (after.duplicates, after.families) == (Standing(1, 0), Standing(1, 1))
 
 
@@ -48,10 +48,10 @@ def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
     (pair,) = family_catalog.pairs(family_catalog.SHOPS)
     judge_says(monkeypatch, {pair: 0.5}, {pair: 0.8})
     work, i = small_workspace.open_workspace(*family_catalog.SHOPS)
-    assert not any("unsure" in step.text for step in work.service(Overview).steps(i))
-    assert work.service(PairLists).matching(i, PairFilter("unsure")).matching == 0
-    (family,) = work.review.plan(i).clusters
-    edges = work.service(MergeGraphs).network(i, family.id).edges
+    assert not any("unsure" in step.text for step in overview.steps(work.snapshot(i)))
+    assert pair_list.matching(work.snapshot(i), PairFilter("unsure")).matching == 0
+    (family,) = work.snapshot(i).plan.clusters
+    edges = components.network(work.snapshot(i), family.id).edges
     assert {edge.link for edge in edges} == {"family"}
 
 
@@ -59,7 +59,7 @@ def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
 
 
 def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(work, catalog_id):
-    family = work.service(Pairs).view(catalog_id, Pair.of(*BANKS[:2]))
+    family = pair_view.view(work.snapshot(catalog_id), Pair.of(*BANKS[:2]))
     assert family.verdict.outcome == "family"
     assert family.relation == (
         "The same operation for another provider: fidelity / robinhood.",
@@ -67,8 +67,8 @@ def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(work, catalog_
         "Only get_positions_fidelity says “fidelity”.",
         "Only get_positions_robinhood says “robinhood”.",
     )
-    assert family.family_at == work.analyses.get(catalog_id).judge.weights.family_at
-    same = work.service(Pairs).view(catalog_id, Pair.of("fetch_recipe", "get_recipe")).relation
+    assert family.family_at == work.snapshot(catalog_id).analysed.judge.weights.family_at
+    same = pair_view.view(work.snapshot(catalog_id), Pair.of("fetch_recipe", "get_recipe")).relation
     assert same[1:] == (
         "Going by their arguments, each could take every call of the other.",
         "Neither uses a word that the other lacks.",
@@ -97,22 +97,21 @@ def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():
 
 
 def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(work, catalog_id):
-    merge_graphs = work.service(MergeGraphs)
-    rows = {row.name: row for row in merge_graphs.clusters(catalog_id)}
+    rows = {row.name: row for row in components.clusters(work.snapshot(catalog_id))}
     assert {name: row.kind for name, row in rows.items()} == {SCHWAB: "same operation"}
     bank = rows[SCHWAB]
     assert (bank.size, bank.density, bank.weakest, bank.bridges) == (3, 1.0, 0.7, 0)
-    part = merge_graphs.network(catalog_id, bank.id)
+    part = components.network(work.snapshot(catalog_id), bank.id)
     assert [node.id for node in part.nodes] == list(BANKS)
     assert {edge.link for edge in part.edges} == {"family"} and len(part.edges) == 3
     assert not any(edge.joins for edge in part.edges)
 
 
 def test_an_accepted_family_is_one_row_and_joined_by_the_person(work, catalog_id):
-    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, SCHWAB), "ann")
-    (bank,) = [row for row in work.service(MergeGraphs).clusters(catalog_id) if row.size == 3]
+    review.decide(work.snapshot(catalog_id), "accept", by_name(work, catalog_id, SCHWAB), "ann")
+    (bank,) = [row for row in components.clusters(work.snapshot(catalog_id)) if row.size == 3]
     assert bank.state == "accepted"
-    edges = work.service(MergeGraphs).network(catalog_id, bank.id).edges
+    edges = components.network(work.snapshot(catalog_id), bank.id).edges
     assert sorted(edge.link for edge in edges) == ["family", "joined", "joined"]
     assert (bank.density, bank.bridges, bank.intransitive) == (1.0, 0, 0), "as before it was"
     assert {edge.probability for edge in edges} == {0.7, 0.8}, "the judge's, of a family"
@@ -142,7 +141,7 @@ def test_nobody_is_said_to_serve_whom_where_parameters_are_not_known():
 
 def test_a_merge_of_unknown_parameters_is_not_called_lossless(work, catalog_id):
     cluster = by_name(work, catalog_id, "get_recipe")
-    tools = [work.catalogs.open(catalog_id).by_id[member] for member in cluster.members]
+    tools = [work.snapshot(catalog_id).catalog.by_id[member] for member in cluster.members]
     assert all(one.holds for one in document_checks(cluster, tools)[1:3])
     silent = document_checks(cluster, [replace(tool, schema=None) for tool in tools])
     unknown = f"the parameters of {', '.join(cluster.members)} are not known"

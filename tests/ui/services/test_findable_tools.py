@@ -2,19 +2,12 @@
 
 import pytest
 
-from tests.ui.services.small_workspace import by_name
+from tests.ui.services.small_workspace import Functions, by_name
 from toolscope_core.evaluation.findability import COMPARED, OWN_SEARCH
 from toolscope_core.model.tool import Augmentation
-from ui.documents.siblings import Siblings
-from ui.shared.services.findable_tools import (
-    AS_THEY_ARE,
-    DESCRIBED,
-    MERGED,
-    VARIANTS,
-    FindableTools,
-)
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.reviewed_variants import Variants
+from ui.documents import siblings
+from ui.shared.services import findable_tools, loaded_queries, review, reviewed_variants
+from ui.shared.services.findable_tools import AS_THEY_ARE, DESCRIBED, MERGED, VARIANTS
 
 QUERY = b'{"id": "a", "query": "what is it like outside", "gold": ["beta/get_weather"]}'
 
@@ -22,11 +15,10 @@ QUERY = b'{"id": "a", "query": "what is it like outside", "gold": ["beta/get_wea
 @pytest.fixture(scope="module")
 def measured(shared):
     work, catalog_id = shared
-    findable = work.service(FindableTools)
-    assert findable.rows(catalog_id) is None
-    work.service(LoadedQueries).add(catalog_id, QUERY, "q.jsonl")
-    findable.run(catalog_id)
-    return findable, catalog_id
+    assert findable_tools.rows(work.snapshot(catalog_id)) is None
+    loaded_queries.add(work.snapshot(catalog_id), QUERY, "q.jsonl")
+    findable_tools.run(work.snapshot(catalog_id))
+    return Functions(work, findable_tools), catalog_id
 
 
 def test_there_is_a_row_for_each_search_with_what_it_never_finds(measured):
@@ -45,27 +37,28 @@ def test_there_is_a_row_for_each_search_with_what_it_never_finds(measured):
 def test_another_decision_or_query_set_makes_it_anew(measured, shared):
     findable, catalog_id = measured
     work, _ = shared
-    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
+    review.decide(
+        work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "send_mail"), "ann"
+    )
     assert findable.rows(catalog_id) is None
     before = findable.shares(catalog_id, "codex")
     assert before["beta/get_weather"] == 0, "the tools as they are stay measured"
     findable.run(catalog_id)
     assert findable.rows(catalog_id) and findable.shares(catalog_id, "codex") is not None
     assert set(findable.shares_after(catalog_id, "codex")) < set(before)
-    work.service(LoadedQueries).delete(catalog_id, "q.jsonl")
+    loaded_queries.delete(work.snapshot(catalog_id), "q.jsonl")
     assert findable.rows(catalog_id) is None
 
 
 def test_variants_and_new_descriptions_are_sides_of_their_own(own):
     """Only ToolScope's search reads a variant; every search reads a description."""
     work, catalog_id = own
-    findable, variants = work.service(FindableTools), work.service(Variants)
-    work.service(LoadedQueries).add(catalog_id, QUERY, "q.jsonl")
+    loaded_queries.add(work.snapshot(catalog_id), QUERY, "q.jsonl")
     texts = {"beta/get_weather": Augmentation("What it is like outside.", ("rain",))}
-    variants.decide(catalog_id, texts, "ann")
-    work.service(Siblings).save(catalog_id, {"beta/get_weather": "What is it like outside"}, "ann")
-    findable.run(catalog_id)
-    rows = {row.search: row for row in findable.rows(catalog_id)}
+    reviewed_variants.decide(work.snapshot(catalog_id), texts, "ann")
+    siblings.save(work.snapshot(catalog_id), {"beta/get_weather": "What is it like outside"}, "ann")
+    findable_tools.run(work.snapshot(catalog_id))
+    rows = {row.search: row for row in findable_tools.rows(work.snapshot(catalog_id))}
     assert list(rows["Codex"].never) == [AS_THEY_ARE, VARIANTS, DESCRIBED, MERGED]
     assert list(rows["Codex"].never.values()) == [1, 1, 0, 0]
     assert list(rows["ToolScope"].never.values()) == [1, 0, 0, 0]

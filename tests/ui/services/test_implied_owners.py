@@ -6,7 +6,7 @@ import pytest
 
 from tests.ui.services import small_workspace
 from toolscope_core.model.errors import DecisionError
-from ui.catalog.implied_servers import ImpliedServers
+from ui.catalog import implied_servers
 from ui.shared.tools.tool_blocks import SERVERS, blocks_of, groupings
 
 VENDORS = ("acme", "globex", "initech")
@@ -26,11 +26,11 @@ def shops():
 def test_a_name_without_end_is_refused(shops):
     work, catalog_id = shops
     with pytest.raises(DecisionError, match="give a name of up to 200 characters"):
-        work.service(ImpliedServers).change(catalog_id, ["acme_send_mail"], "x" * 201, "ann")
+        implied_servers.change(work.snapshot(catalog_id), ["acme_send_mail"], "x" * 201, "ann")
 
 
 def test_the_heatmap_groups_by_implied_servers(shops):
     work, catalog_id = shops
-    plan = work.review.plan(catalog_id)
+    plan = work.snapshot(catalog_id).plan
     assert SERVERS in groupings(plan.catalog)
     assert [block.name for block in blocks_of(plan, SERVERS)] == list(VENDORS)

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import add_queries, by_name
+from tests.ui.services.small_workspace import Functions, add_queries, by_name
 from toolscope_core.model.errors import ConfigError
-from ui.evaluation.evaluations import Evaluations, Wanted
-from ui.shared.services.experiments import Experiments
-from ui.shared.services.learned_searches import LearnedSearches
+from ui.evaluation import evaluations, measured_sides
+from ui.evaluation.evaluations import Wanted
+from ui.shared.services import experiments, learned_searches, review
 
 ASKED = "put a letter in the post box nine"
 QUERIES = [
@@ -26,26 +26,26 @@ def own(shared):
     work, catalog_id = shared
     add_queries(work, catalog_id, QUERIES, "logged.jsonl")
     mails = by_name(work, catalog_id, "send_mail")
-    work.review.decide(catalog_id, "accept", mails, "ann")
-    assert work.service(LearnedSearches).view(catalog_id, "usage") is None
-    job = work.service(LearnedSearches).start(catalog_id, "tool2vec")
+    review.decide(work.snapshot(catalog_id), "accept", mails, "ann")
+    assert learned_searches.view(work.snapshot(catalog_id), "usage") is None
+    job = learned_searches.start(work.snapshot(catalog_id), "tool2vec")
     work.analyses.wait(job)
     return work, catalog_id
 
 
 def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(work, catalog_id):
-    sides = work.service(Evaluations).sides.names(catalog_id)
+    sides = Functions(work, measured_sides).names(catalog_id)
     assert {"as it is, by usage", "accepted and safe, by usage"} <= set(sides)
     assert "as it is, learned" not in sides
     wanted = Wanted(queries="logged.jsonl", after="as it is, by usage")
     with pytest.raises(ConfigError, match=r"learned from every query of .logged.jsonl."):
-        work.service(Evaluations).run(catalog_id, wanted)
+        evaluations.run(work.snapshot(catalog_id), wanted)
     with pytest.raises(ConfigError, match="nothing is learned for 'as it is, learned'"):
-        work.service(Evaluations).run(catalog_id, replace(wanted, after="as it is, learned"))
+        evaluations.run(work.snapshot(catalog_id), replace(wanted, after="as it is, learned"))
     later = [*QUERIES[:1], {"query": ASKED, "gold": ["beta/send_mail"]}]
     add_queries(work, catalog_id, later, "later.jsonl")
-    number = work.service(Evaluations).run(catalog_id, replace(wanted, queries="later.jsonl"))
-    result = work.service(Experiments).get(number).result
+    number = evaluations.run(work.snapshot(catalog_id), replace(wanted, queries="later.jsonl"))
+    result = experiments.get(work.store, number).result
     assert [one["query"] for one in result["queries"]] == [ASKED]
     assert result["after"]["name"] == "as it is, by usage"
 
@@ -57,6 +57,6 @@ def test_a_damaged_model_is_said_and_can_be_removed(work, catalog_id):
     manifest = card.with_name("manifest.json")
     manifest.write_bytes(manifest.read_bytes() + b" ")
     with pytest.raises(ConfigError, match=r"damaged .model.json is not the file"):
-        work.service(LearnedSearches).view(catalog_id, "usage")
-    work.service(LearnedSearches).delete(catalog_id, "usage")
-    assert work.service(LearnedSearches).view(catalog_id, "usage") is None
+        learned_searches.view(work.snapshot(catalog_id), "usage")
+    learned_searches.delete(work.snapshot(catalog_id), "usage")
+    assert learned_searches.view(work.snapshot(catalog_id), "usage") is None

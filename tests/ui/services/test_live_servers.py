@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from tests.mcp.servers.stubs import QUICK, TOKEN, configuration, entry
+from tests.ui.services.small_workspace import Functions
 from toolscope_core.mcp.servers.offers import ServerOffer
 from toolscope_core.model.errors import ConfigError
-from ui.shared.services.live_servers import LiveServers, Survey
-from ui.shared.services.versions import Versions
+from ui.shared.services import live_servers, review, versions
+from ui.shared.services.live_servers import Survey
 
 
 @pytest.fixture(scope="module")
@@ -22,20 +23,20 @@ def own(shared):
 
 @pytest.fixture
 def live(work):
-    return work.service(LiveServers)
+    return Functions(work, live_servers)
 
 
 def read(work, catalog_id, config, *names):
-    job = work.service(LiveServers).start(catalog_id, config, names, limits=QUICK)
+    job = live_servers.start(work.snapshot(catalog_id), config, names, limits=QUICK)
     work.analyses.wait(job)
-    return work.service(LiveServers).survey(catalog_id)
+    return live_servers.survey(work.snapshot(catalog_id))
 
 
 def add(work, catalog_id, survey, name, kept_of=None):
-    record = work.add(name, [work.service(LiveServers).source(survey, kept_of)])
+    record = work.add(name, [live_servers.source(work.snapshot(catalog_id), survey, kept_of)])
     work.analyses.wait(work.analyses.job(record.id).id)
-    work.service(LiveServers).remember(name, survey)
-    work.service(LiveServers).drop(catalog_id)
+    live_servers.remember(work.store, name, survey)
+    live_servers.drop(work.snapshot(catalog_id))
     return record
 
 
@@ -64,23 +65,25 @@ def test_no_value_is_in_the_store(work, catalog_id):
 
 
 def test_nothing_is_started_for_visitors_unless_that_is_allowed(work, catalog_id, live):
-    config, before = configuration(good=entry("good")), live.job(catalog_id)
+    config, before = (
+        configuration(good=entry("good")),
+        work.snapshot(catalog_id).job(live_servers.JOB_KIND),
+    )
     with pytest.raises(ConfigError, match="TOOLSCOPE_VISITORS_START_SERVERS=1"):
         live.start(catalog_id, config, ["good"], is_shared=True)
-    assert live.job(catalog_id) == before
+    assert work.snapshot(catalog_id).job(live_servers.JOB_KIND) == before
     work.settings = replace(work.settings, visitors_start_servers=True)
-    live = LiveServers(work)
-    assert live.why_off(True) == ""
+    assert live_servers.why_off(work.settings, True) == ""
     work.analyses.wait(live.start(catalog_id, config, ["good"], is_shared=True, limits=QUICK))
     assert live.survey(catalog_id).tools == 2
 
 
 @pytest.mark.parametrize("names", [[], ["none"], ["good", "none"]])
-def test_only_servers_that_were_chosen_are_started(live, catalog_id, names):
-    before = live.job(catalog_id)
+def test_only_servers_that_were_chosen_are_started(work, live, catalog_id, names):
+    before = work.snapshot(catalog_id).job(live_servers.JOB_KIND)
     with pytest.raises(ConfigError, match="no server was chosen, so none was started"):
         live.start(catalog_id, configuration(good=entry("good")), names)
-    assert live.job(catalog_id) == before
+    assert work.snapshot(catalog_id).job(live_servers.JOB_KIND) == before
 
 
 def test_a_server_that_changes_its_tools_suspends_what_was_decided_on_them(
@@ -90,20 +93,24 @@ def test_a_server_that_changes_its_tools_suspends_what_was_decided_on_them(
     place = tools_file(tmp_path, find="Find notes by words.", find_notes="Find notes by words.")
     config = configuration(notes=entry("file", place))
     record = add(work, catalog_id, read(work, catalog_id, config, "notes"), "Notes")
-    (cluster,) = work.review.plan(record.id).clusters
-    work.review.decide(record.id, "accept", cluster, "ann")
-    (cluster,) = work.review.plan(record.id).clusters
+    (cluster,) = work.snapshot(record.id).plan.clusters
+    review.decide(work.snapshot(record.id), "accept", cluster, "ann")
+    (cluster,) = work.snapshot(record.id).plan.clusters
     assert cluster.state == "accepted"
 
     tools_file(tmp_path, find="Find notes by words. Call me first.", find_notes="Find notes.")
-    survey = read(work, record.id, live.configuration("mcp.json", as_file(place)), "notes")
-    ahead = work.service(Versions).ahead("Notes", work.catalogs.preview([live.source(survey)]))
+    survey = read(work, record.id, live_servers.configuration("mcp.json", as_file(place)), "notes")
+    ahead = versions.ahead(
+        work.snapshot(catalog_id),
+        "Notes",
+        work.catalogs.preview([live_servers.source(work.snapshot(catalog_id), survey)]),
+    )
     assert ahead.summary.startswith("2 changed")
     assert len(ahead.doubts) == 1
     again = add(work, record.id, survey, "Notes")
     assert again.number == 2
-    assert "accepted" not in [one.state for one in work.review.plan(again.id).clusters]
-    assert len(work.service(Versions).since(again, record).doubts) == 1
+    assert "accepted" not in [one.state for one in work.snapshot(again.id).plan.clusters]
+    assert len(versions.since(work.snapshot(again.id), record).doubts) == 1
 
 
 def as_file(place):
@@ -113,24 +120,28 @@ def as_file(place):
 def test_servers_that_fail_at_a_refresh_keep_their_tools(work, catalog_id, live):
     both = configuration(a=entry("good"), b=entry("good"))
     survey = read(work, catalog_id, both, "a", "b")
-    record = work.catalogs.add("Two", work.catalogs.preview([live.source(survey)]))
-    live.remember("Two", survey)
+    record = work.catalogs.add(
+        "Two", work.catalogs.preview([live_servers.source(work.snapshot(catalog_id), survey)])
+    )
+    live_servers.remember(work.store, "Two", survey)
     broken = configuration(a=entry("good"), b=entry("exits"))
     survey = read(work, record.id, broken, "a", "b")
-    preview = work.catalogs.preview([live.source(survey, record.id)])
-    assert preview.version == work.catalogs.open(record.id).version
-    without = work.catalogs.preview([live.source(survey)])
+    preview = work.catalogs.preview(
+        [live_servers.source(work.snapshot(catalog_id), survey, record.id)]
+    )
+    assert preview.version == work.snapshot(record.id).catalog.version
+    without = work.catalogs.preview([live_servers.source(work.snapshot(catalog_id), survey)])
     assert [tool.id for tool in without.tools] == ["a/read", "a/write"]
-    live.remember("Two", survey)
-    kept = live.last_read("Two").servers
+    live_servers.remember(work.store, "Two", survey)
+    kept = live_servers.last_read(work.store, "Two").servers
     assert [server.name for server in kept] == ["a", "b"], "so that it can be tried again"
 
 
 def test_what_needs_no_value_is_read_again_without_its_configuration(work, catalog_id, live):
     plain = {**entry("good"), "env": {"HOME": "${HOME}"}}
     config = configuration(plain=plain, secret=entry("good"))
-    live.remember("Again", read(work, catalog_id, config, "plain", "secret"))
-    stored = live.last_read("Again").configuration
+    live_servers.remember(work.store, "Again", read(work, catalog_id, config, "plain", "secret"))
+    stored = live_servers.last_read(work.store, "Again").configuration
     assert [server.needs_configuration for server in stored.servers] == [False, True]
     survey = read(work, catalog_id, stored, "plain", "secret")
     plain, secret = survey.offers
@@ -140,12 +151,15 @@ def test_what_needs_no_value_is_read_again_without_its_configuration(work, catal
 
 def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id, live):
     config = configuration(a=entry("good"))
-    work.catalogs.add("One", work.catalogs.open(catalog_id))
-    live.remember("One", Survey(config.servers, (ServerOffer("a"),), "then"))
+    work.catalogs.add("One", work.snapshot(catalog_id).catalog)
+    live_servers.remember(work.store, "One", Survey(config.servers, (ServerOffer("a"),), "then"))
     work.catalogs.rename("One", "Other")
-    assert live.last_read("One") is None and live.last_read("Other") is not None
+    assert (
+        live_servers.last_read(work.store, "One") is None
+        and live_servers.last_read(work.store, "Other") is not None
+    )
     work.catalogs.delete("Other")
-    assert live.last_read("Other") is None
+    assert live_servers.last_read(work.store, "Other") is None
 
 
 @pytest.mark.parametrize(
@@ -154,13 +168,13 @@ def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id, live):
 def test_a_damaged_row_is_as_none(work, value, live):
     config = configuration(a=entry("good"))
     survey = Survey(config.servers, (ServerOffer("a"),), "then")
-    live.remember("Hurt", survey)
-    assert live.last_read("Hurt") is not None
+    live_servers.remember(work.store, "Hurt", survey)
+    assert live_servers.last_read(work.store, "Hurt") is not None
     with closing(sqlite3.connect(work.store.place)) as connection, connection:
         connection.execute("UPDATE server_source SET value = ? WHERE name = ?", (value, '"Hurt"'))
-    assert live.last_read("Hurt") is None
+    assert live_servers.last_read(work.store, "Hurt") is None
 
 
 def test_an_address_is_a_configuration_too(live):
-    (server,) = live.configuration("text", b"https://tools.example.com/mcp\n").servers
+    (server,) = live_servers.configuration("text", b"https://tools.example.com/mcp\n").servers
     assert server.host == "tools.example.com"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.ui.services.small_workspace import MAIL, catalog
 from toolscope_core.model.errors import ConfigError
-from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services import loaded_queries
 
 ROWS = [
     {"id": "a", "query": "Mail Ann", "gold": ["alpha/send_mail"], "steps": ["Send a mail"]},
@@ -28,27 +28,31 @@ LINES = "\n".join([*map(json.dumps, ROWS), "no json"]).encode()
 )
 def test_what_is_no_query_set_is_refused(work, catalog_id, content, name, message):
     with pytest.raises(ConfigError, match=message):
-        work.service(LoadedQueries).add(catalog_id, content, name)
-    assert work.service(LoadedQueries).sets(catalog_id) == ()
+        loaded_queries.add(work.snapshot(catalog_id), content, name)
+    assert loaded_queries.sets(work.snapshot(catalog_id)) == ()
 
 
 def test_a_set_that_is_too_large_is_refused(work, catalog_id, monkeypatch):
     monkeypatch.setattr("ui.shared.services.loaded_queries.MOST_BYTES", 10)
     with pytest.raises(ConfigError, match="has 11 bytes; give a query set of at most 10"):
-        work.service(LoadedQueries).add(catalog_id, b"x" * 11, "q.jsonl")
+        loaded_queries.add(work.snapshot(catalog_id), b"x" * 11, "q.jsonl")
 
 
 def test_sets_are_kept_for_all_versions_and_deleted(work, catalog_id):
-    loaded_queries = work.service(LoadedQueries)
-    loaded_queries.add(catalog_id, LINES, "q.jsonl")
-    loaded_queries.add(catalog_id, b"query\nRain?", "a.csv")
+    loaded_queries.add(work.snapshot(catalog_id), LINES, "q.jsonl")
+    loaded_queries.add(work.snapshot(catalog_id), b"query\nRain?", "a.csv")
     newer = work.catalogs.add("Desk", catalog(MAIL)).id
     assert newer != catalog_id
-    assert [view.name for view in loaded_queries.sets(newer)] == ["a.csv", "q.jsonl"]
-    assert loaded_queries.texts(newer)[:2] == (("a.csv", "Rain?"), ("q.jsonl", "Mail Ann"))
-    assert loaded_queries.of_text(newer, " Rain? ").id == "b", "one with answers before others"
-    assert loaded_queries.of_text(newer, "Mail Ann").id == "a"
-    assert loaded_queries.of_text(newer, "No answer").gold == ()
+    assert [view.name for view in loaded_queries.sets(work.snapshot(newer))] == ["a.csv", "q.jsonl"]
+    assert loaded_queries.texts(work.snapshot(newer))[:2] == (
+        ("a.csv", "Rain?"),
+        ("q.jsonl", "Mail Ann"),
+    )
+    assert loaded_queries.of_text(work.snapshot(newer), " Rain? ").id == "b", (
+        "one with answers before others"
+    )
+    assert loaded_queries.of_text(work.snapshot(newer), "Mail Ann").id == "a"
+    assert loaded_queries.of_text(work.snapshot(newer), "No answer").gold == ()
     for name in ("a.csv", "q.jsonl"):
-        loaded_queries.delete(newer, name)
-    assert loaded_queries.sets(catalog_id) == ()
+        loaded_queries.delete(work.snapshot(newer), name)
+    assert loaded_queries.sets(work.snapshot(catalog_id)) == ()

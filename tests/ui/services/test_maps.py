@@ -9,38 +9,43 @@ from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.embedding import projection
 from toolscope_core.model.errors import ConfigError, JobError
+from ui.overlap import maps
 from ui.overlap import maps as module
-from ui.overlap.maps import Maps
-from ui.shared.services import watched_jobs
+from ui.shared.services import review, watched_jobs
 
 pytestmark = pytest.mark.usefixtures("counts_folder")
 
 
 @pytest.fixture
-def maps(work):
-    return work.service(Maps)
+def own_maps(work):
+    return small_workspace.Functions(work, maps)
+
+
+def forget(work, catalog_id):
+    """Keep nothing of the analysis in memory."""
+    vars(work.snapshot(catalog_id).analysis).pop("kept", None)
 
 
 def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(
-    work, catalog_id, computed_aside, maps
+    work, catalog_id, computed_aside, own_maps
 ):
-    assert maps.points(catalog_id, "UMAP") is None
+    assert own_maps.points(catalog_id, "UMAP") is None
     with pytest.raises(JobError, match="UMAP of this catalog is not computed yet"):
-        maps.drawn(catalog_id, "UMAP", "servers", beside=False)
-    work.analyses.wait(maps.start(catalog_id, "UMAP"))
-    assert maps.job(catalog_id, "UMAP").state == "done"
-    points = maps.points(catalog_id, "UMAP")
-    assert np.allclose(points, 2 * maps.points(catalog_id, "PCA"))
-    maps.run(catalog_id, "UMAP")
+        own_maps.drawn(catalog_id, "UMAP", "servers", beside=False)
+    work.analyses.wait(own_maps.start(catalog_id, "UMAP"))
+    assert work.snapshot(catalog_id).job("UMAP").state == "done"
+    points = own_maps.points(catalog_id, "UMAP")
+    assert np.allclose(points, 2 * own_maps.points(catalog_id, "PCA"))
+    own_maps.run(catalog_id, "UMAP")
     assert computed_aside == ["umap"]
     other, _ = small_workspace.open_workspace(name="Desk again")
-    found = other.service(Maps).points(other.catalogs.newest()[0].id, "UMAP")
+    found = maps.points(other.newest("Desk again"), "UMAP")
     assert np.array_equal(found, points), "another process, another catalog of the same tools"
 
 
 @pytest.mark.case(97)
-def test_nothing_waits_for_a_map_that_never_ends(work, catalog_id, endless_maps, maps):
-    job = maps.start(catalog_id, "UMAP")
+def test_nothing_waits_for_a_map_that_never_ends(work, catalog_id, endless_maps, own_maps):
+    job = own_maps.start(catalog_id, "UMAP")
     done = Event()
     work.analyses.background(catalog_id, "profile", lambda progress: done.set())
     assert done.wait(60)
@@ -48,8 +53,8 @@ def test_nothing_waits_for_a_map_that_never_ends(work, catalog_id, endless_maps,
     assert work.analyses.watch(job).live
 
 
-def test_a_map_goes_on_while_somebody_looks_at_it(work, catalog_id, endless_maps, maps):
-    job, watched = maps.start(catalog_id, "UMAP"), work.analyses.watched
+def test_a_map_goes_on_while_somebody_looks_at_it(work, catalog_id, endless_maps, own_maps):
+    job, watched = own_maps.start(catalog_id, "UMAP"), work.analyses.watched
     for visitor in ("ann", "ben"):
         watched.look(visitor, work.analyses.watch(job))
     watched.look_away("ann")
@@ -58,86 +63,93 @@ def test_a_map_goes_on_while_somebody_looks_at_it(work, catalog_id, endless_maps
     assert endless_maps.lives(work, job, after=0.9 * watched_jobs.AWAY_SECONDS)
     assert not endless_maps.lives(work, job, after=0.2 * watched_jobs.AWAY_SECONDS)
     assert watched_jobs.was_left(work.analyses.watch(job))
-    job = maps.start(catalog_id, "UMAP")
+    job = own_maps.start(catalog_id, "UMAP")
     assert not endless_maps.lives(work, job, after=watched_jobs.AWAY_SECONDS), "nobody ever looked"
 
 
-def test_a_damaged_file_is_made_again(counts_folder, catalog_id, computed_aside, maps):
-    maps.run(catalog_id, "t-SNE")
+def test_a_damaged_file_is_made_again(work, counts_folder, catalog_id, computed_aside, own_maps):
+    own_maps.run(catalog_id, "t-SNE")
     (file,) = counts_folder.glob("*.cnt")
     whole = file.read_bytes()
     for damaged in (whole[:-1], whole[:40] + b"\xff" + whole[41:], b""):
         file.write_bytes(damaged)
-        maps._results.clear()
-        assert maps.points(catalog_id, "t-SNE") is None
-    maps.run(catalog_id, "t-SNE")
+        forget(work, catalog_id)
+        assert own_maps.points(catalog_id, "t-SNE") is None
+    own_maps.run(catalog_id, "t-SNE")
     assert computed_aside == ["tsne", "tsne"]
     assert file.read_bytes() == whole
 
 
-def test_other_parameters_are_another_file(catalog_id, computed_aside, monkeypatch, maps):
-    maps.run(catalog_id, "UMAP")
+def test_other_parameters_are_another_file(work, catalog_id, computed_aside, monkeypatch, own_maps):
+    own_maps.run(catalog_id, "UMAP")
     monkeypatch.setattr(projection, "SEED", 1)
-    maps._results.clear()
-    assert maps.points(catalog_id, "UMAP") is None
+    forget(work, catalog_id)
+    assert own_maps.points(catalog_id, "UMAP") is None
 
 
-def test_what_cannot_be_had_is_refused_with_the_reason(catalog_id, monkeypatch, maps):
-    assert maps.refusal(catalog_id, "UMAP") == "UMAP needs at least 16 tools, here are 8."
-    assert maps.refusal(catalog_id, "PCA") == ""
+def test_what_cannot_be_had_is_refused_with_the_reason(catalog_id, monkeypatch, own_maps):
+    assert own_maps.refusal(catalog_id, "UMAP") == "UMAP needs at least 16 tools, here are 8."
+    assert own_maps.refusal(catalog_id, "PCA") == ""
     monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
-    assert maps.refusal(catalog_id, "t-SNE") == ""
+    assert own_maps.refusal(catalog_id, "t-SNE") == ""
     monkeypatch.setattr(module, "MOST_TSNE", 7)
-    assert "t-SNE is offered up to 7 tools, here are 8" in maps.refusal(catalog_id, "t-SNE")
+    assert "t-SNE is offered up to 7 tools, here are 8" in own_maps.refusal(catalog_id, "t-SNE")
     with pytest.raises(ConfigError, match="offered up to 7"):
-        maps.start(catalog_id, "t-SNE")
+        own_maps.start(catalog_id, "t-SNE")
 
 
-def test_the_merged_panel_is_what_export_would_write(work, catalog_id, maps):
+def test_the_merged_panel_is_what_export_would_write(work, catalog_id, own_maps):
     mails = by_name(work, catalog_id, "send_mail")
-    work.review.decide(catalog_id, "accept", mails, "ann")
-    before, after = maps.drawn(catalog_id, "PCA", "servers", beside=True).panels
-    rows = {tool.id: row for row, tool in enumerate(work.catalogs.open(catalog_id).tools)}
+    review.decide(work.snapshot(catalog_id), "accept", mails, "ann")
+    before, after = own_maps.drawn(catalog_id, "PCA", "servers", beside=True).panels
+    rows = {tool.id: row for row, tool in enumerate(work.snapshot(catalog_id).catalog.tools)}
     place = after.members.index(tuple(rows[member] for member in mails.members))
     assert after.names[place] == "send_mail"
     assert np.array_equal(after.points[place], before.points[rows[mails.canonical]])
     assert sorted(row for members in after.members for row in members) == list(range(8))
-    assert maps.rewritten(catalog_id) == 0
-    assert len(maps.drawn(catalog_id, "PCA", "servers", beside=False).panels) == 1
+    assert own_maps.rewritten(catalog_id) == 0
+    assert len(own_maps.drawn(catalog_id, "PCA", "servers", beside=False).panels) == 1
 
 
-def test_colours_follow_servers_clusters_states_and_fields(work, catalog_id, maps):
-    assert maps.colours(catalog_id) == ("servers", "clusters", "states")
-    drawn = {by: maps.drawn(catalog_id, "PCA", by, beside=False) for by in maps.colours(catalog_id)}
-    rows = {tool.id: row for row, tool in enumerate(work.catalogs.open(catalog_id).tools)}
+def test_colours_follow_servers_clusters_states_and_fields(work, catalog_id, own_maps):
+    assert own_maps.colours(catalog_id) == ("servers", "clusters", "states")
+    drawn = {
+        by: own_maps.drawn(catalog_id, "PCA", by, beside=False)
+        for by in own_maps.colours(catalog_id)
+    }
+    rows = {tool.id: row for row, tool in enumerate(work.snapshot(catalog_id).catalog.tools)}
     at = rows["beta/send_mail"]
     assert [drawn[by].panels[0].groups[at] for by in drawn] == ["beta", "send_mail", "proposed"]
     assert [drawn[by].by for by in drawn] == ["server", "cluster", "cluster state"]
     assert drawn["clusters"].panels[0].groups[rows["beta/add_numbers"]] == ""
-    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
-    again = maps.drawn(catalog_id, "PCA", "states", beside=False)
-    assert again is maps.drawn(catalog_id, "PCA", "states", beside=False), "drawn once"
+    review.decide(
+        work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "send_mail"), "ann"
+    )
+    again = own_maps.drawn(catalog_id, "PCA", "states", beside=False)
+    assert again is own_maps.drawn(catalog_id, "PCA", "states", beside=False), "drawn once"
     assert again.panels[0].groups[at] == "accepted"
 
 
-def test_silhouettes_are_measured_once_for_each_toolset(work, catalog_id, computed_aside, maps):
-    assert maps.silhouettes(catalog_id) is None
-    work.analyses.wait(maps.start_silhouettes(catalog_id))
-    first = maps.silhouettes(catalog_id)
+def test_silhouettes_are_measured_once_for_each_toolset(work, catalog_id, computed_aside, own_maps):
+    assert own_maps.silhouettes(catalog_id) is None
+    work.analyses.wait(own_maps.start_silhouettes(catalog_id))
+    first = own_maps.silhouettes(catalog_id)
     assert first.counts == (2, 3, 4)
     sizes = {name: tools for name, tools, _ in first.variants}
     assert sizes == {"as it came in": 8, "merged": 7}
-    maps.run_silhouettes(catalog_id)
+    own_maps.run_silhouettes(catalog_id)
     assert computed_aside == ["silhouettes"] * 2
-    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
-    assert maps.silhouettes(catalog_id) is None, "the merged toolset is another one"
-    maps.run_silhouettes(catalog_id)
+    review.decide(
+        work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "send_mail"), "ann"
+    )
+    assert own_maps.silhouettes(catalog_id) is None, "the merged toolset is another one"
+    own_maps.run_silhouettes(catalog_id)
     assert computed_aside == ["silhouettes"] * 3
-    assert [tools for _, tools, _ in maps.silhouettes(catalog_id).variants] == [8, 5]
+    assert [tools for _, tools, _ in own_maps.silhouettes(catalog_id).variants] == [8, 5]
 
 
 def test_the_nearest_of_a_tool_are_others_the_closest_first(shared):
     work, catalog_id = shared
-    near = work.service(Maps).nearest(catalog_id, 0)
+    near = maps.nearest(work.snapshot(catalog_id), 0)
     assert 0 not in near and len(near) == module.NEAREST
     assert [*near.values()] == sorted(near.values(), reverse=True)

@@ -6,45 +6,52 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
 from ui.shared.pairs import pair_view
-from ui.shared.pairs.pair_view import Pairs, in_words, pair_key, parameter_lines
+from ui.shared.pairs.pair_view import in_words, pair_key, parameter_lines
+from ui.shared.services import review, toolsets
 
 FAR = Pair.of("alpha/send_mail", "beta/add_numbers")
 LONE = Pair.of("alpha/get_weather", "alpha/send_mail")
 
 
 def say(work, catalog_id, pair, reject=False, who="ann"):
-    version = work.service(Pairs).view(catalog_id, pair).version
-    does = work.toolsets.never_merge if reject else work.toolsets.send_to_review
-    return does(catalog_id, (pair.left, pair.right), version, who)
+    version = pair_view.view(work.snapshot(catalog_id), pair).version
+    does = toolsets.never_merge if reject else toolsets.send_to_review
+    return does(work.snapshot(catalog_id), (pair.left, pair.right), version, who)
 
 
 # Addresses -----------------------------------------------------------------------------------
 
 
 def test_a_key_leads_back_to_its_pair_and_holds_no_text_of_the_catalog(work, catalog_id):
-    assert work.service(Pairs).named(catalog_id, pair_key(FAR)) == FAR
+    assert pair_view.named(work.snapshot(catalog_id), pair_key(FAR)) == FAR
     assert "~".join(pair_key(FAR).split("~")[::-1]) != pair_key(FAR)
-    assert work.service(Pairs).named(catalog_id, "~".join(pair_key(FAR).split("~")[::-1])) == FAR
+    assert (
+        pair_view.named(work.snapshot(catalog_id), "~".join(pair_key(FAR).split("~")[::-1])) == FAR
+    )
     assert set(pair_key(FAR)) <= set("0123456789abcdef~")
 
 
 @pytest.mark.parametrize("key", ["", "x", "a~b", "a~b~c", "~", "same"])
 def test_a_key_of_no_pair_leads_nowhere(work, catalog_id, key):
     one = pair_key(FAR).split("~")[0]
-    assert work.service(Pairs).named(catalog_id, f"{one}~{one}" if key == "same" else key) is None
+    assert (
+        pair_view.named(work.snapshot(catalog_id), f"{one}~{one}" if key == "same" else key) is None
+    )
 
 
 # What is shown -------------------------------------------------------------------------------
 
 
 def test_neighbours_are_the_nearest_of_the_whole_catalog(work, catalog_id):
-    analysis = work.analyses.get(catalog_id)
+    analysis = work.snapshot(catalog_id).analysed
     near = pair_view.neighbours(analysis, MAIL)
     assert len(near) == 5
     assert [(n.tool, n.verdict) for n in near[:2]] == [("send_mail", "merge")] * 2
     assert [n.server for n in near[:2]] == ["beta", "gamma"]
     assert [n.similarity for n in near] == sorted((n.similarity for n in near), reverse=True)
-    assert work.service(Pairs).named(catalog_id, near[0].key) == Pair.of(MAIL.id, "beta/send_mail")
+    assert pair_view.named(work.snapshot(catalog_id), near[0].key) == Pair.of(
+        MAIL.id, "beta/send_mail"
+    )
 
 
 def test_parameters_stand_beside_each_other_and_differences_carry_a_sign():
@@ -84,35 +91,39 @@ def test_results_and_annotations_are_compared():
 
 
 def test_sent_to_review_a_pair_gets_a_card_that_nothing_accepts_by_itself(work, catalog_id):
-    work.review.decide(catalog_id, "reject", by_name(work, catalog_id, "send_mail"), "ann")
+    review.decide(
+        work.snapshot(catalog_id), "reject", by_name(work, catalog_id, "send_mail"), "ann"
+    )
     decision = say(work, catalog_id, FAR)
-    card = work.service(Pairs).view(catalog_id, FAR).card
+    card = pair_view.view(work.snapshot(catalog_id), FAR).card
     assert card.members == (FAR.left, FAR.right)
     assert (card.state, card.put_forward, card.safe) == ("proposed", True, False)
     assert "a person put it forward; the judge would not merge all of it" in card.reasons
     for accept in ("auto", "all"):
-        plan = work.review.plan(catalog_id, PlanConfig(accept=accept))
+        plan = work.snapshot(catalog_id).plan_under(PlanConfig(accept=accept))
         assert next(c for c in plan.clusters if c.id == card.id).state == "proposed"
-    assert card.id in [c.id for c in work.review.queue(catalog_id)]
+    assert card.id in [c.id for c in review.queue(work.snapshot(catalog_id))]
     again = say(work, catalog_id, FAR)
     assert again.seq == decision.seq, "a double press"
-    work.review.undo(catalog_id, "ann", decision.seq)
-    assert work.service(Pairs).view(catalog_id, FAR).card is None
+    review.undo(work.snapshot(catalog_id), "ann", decision.seq)
+    assert pair_view.view(work.snapshot(catalog_id), FAR).card is None
 
 
 def test_an_accepted_merge_is_not_added_to_but_asked(work, catalog_id):
-    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
+    review.decide(
+        work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "send_mail"), "ann"
+    )
     say(work, catalog_id, FAR)
-    card = work.service(Pairs).view(catalog_id, FAR).card
+    card = pair_view.view(work.snapshot(catalog_id), FAR).card
     assert (card.state, card.newcomers) == ("accepted", ("beta/add_numbers",))
     assert len(card.members) == 3
-    work.review.answer_newcomers(catalog_id, card, "ann", welcome=True)
-    assert len(work.service(Pairs).view(catalog_id, FAR).card.members) == 4
+    review.answer_newcomers(work.snapshot(catalog_id), card, "ann", welcome=True)
+    assert len(pair_view.view(work.snapshot(catalog_id), FAR).card.members) == 4
 
 
 def test_where_no_card_may_hold_both_it_is_refused(work, catalog_id):
     for name in ("send_mail", "get_weather"):
-        work.review.decide(catalog_id, "accept", by_name(work, catalog_id, name), "ann")
+        review.decide(work.snapshot(catalog_id), "accept", by_name(work, catalog_id, name), "ann")
     with pytest.raises(DecisionError, match="no card can hold both"):
         say(work, catalog_id, LONE)
     say(work, catalog_id, FAR, reject=True)

@@ -12,7 +12,8 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool
 from ui.history.second_looks import agreement, disagreements, to_look_at
 from ui.shared.cards.queue import Filters, matching
-from ui.shared.services.people import People, Shares, shared_out
+from ui.shared.services import people
+from ui.shared.services.people import Shares, shared_out
 
 TOOLS = {
     f"s{at % 7}/t{at}": Tool(f"s{at % 7}/t{at}", f"t{at}", "words", f"s{at % 7}")
@@ -53,7 +54,7 @@ def test_by_server_a_server_is_one_persons():
 
 def test_one_person_is_none_to_divide_among(work, catalog_id):
     with pytest.raises(DecisionError, match="two people or more"):
-        work.service(People).divide(catalog_id, Shares(("ann", "ann"), "random"))
+        people.divide(work.snapshot(catalog_id), Shares(("ann", "ann"), "random"))
 
 
 SEEN = {name: Tool(name, name, "words") for name in ("u", *(f"t{seq}" for seq in range(10)))}

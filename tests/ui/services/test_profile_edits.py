@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.ui.services.small_workspace import add_queries
+from tests.ui.services.small_workspace import Functions, add_queries
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.profile import Profile, ToolRule
 from toolscope_core.profiles.profile_changes import with_choice, with_cover
-from ui.profiles.profile_edits import ProfileEdits
+from ui.profiles import profile_edits
 
 MAIL, SUM = "alpha/send_mail", "beta/add_numbers"
 
@@ -15,14 +15,13 @@ MAIL, SUM = "alpha/send_mail", "beta/add_numbers"
 @pytest.fixture
 def desk(own):
     work, catalog_id = own
-    edits = work.service(ProfileEdits)
 
     def saved(profile, *ids, is_in=True, reviewer="ann"):
-        changed = with_choice(edits.plan(catalog_id), profile, ids, is_in)
-        edits.save(catalog_id, changed, reviewer)
-        return edits.chosen(catalog_id)[profile.name]
+        changed = with_choice(work.snapshot(catalog_id).plan, profile, ids, is_in)
+        profile_edits.save(work.snapshot(catalog_id), changed, reviewer)
+        return profile_edits.chosen(work.snapshot(catalog_id))[profile.name]
 
-    return work, catalog_id, edits, saved
+    return work, catalog_id, Functions(work, profile_edits), saved
 
 
 def test_of_two_people_the_second_has_to_look_again(desk):
@@ -57,7 +56,9 @@ def test_requests_that_a_query_set_has_count_with_its_answers(desk):
     assert not edits.waits(catalog_id, queries)
     cover = edits.cover(catalog_id, queries, 1, None)
     assert SUM in cover.ids and any("send_mail" in one for one in cover.ids)
-    edits.save(catalog_id, with_cover(edits.plan(catalog_id), Profile("desk"), cover), "ann")
+    edits.save(
+        catalog_id, with_cover(work.snapshot(catalog_id).plan, Profile("desk"), cover), "ann"
+    )
     report, effect = edits.report(catalog_id, edits.chosen(catalog_id)["desk"])
     assert [one.text for one in report.unserved] == ["Fly"]
     assert report.unasked == ()

@@ -4,50 +4,53 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from ui.shared.services import reshapes, review, settled, toolsets
 from ui.shared.services.reshapes import APART, groups_of
 
 
 def test_the_proposal_as_it_is_cannot_be_recorded(work, catalog_id):
     mail = by_name(work, catalog_id, "send_mail")
-    seen = work.reshapes.preview(catalog_id, mail, dict.fromkeys(mail.members, 1), "ann")
+    seen = reshapes.preview(work.snapshot(catalog_id), mail, dict.fromkeys(mail.members, 1), "ann")
     assert seen.decision is None and seen.clusters[0].members == mail.members
     with pytest.raises(DecisionError, match="move a tool first"):
-        work.reshapes.record(catalog_id, seen)
+        reshapes.record(work.snapshot(catalog_id), seen)
 
 
 def test_what_people_decided_before_is_told(work, catalog_id):
     weather = by_name(work, catalog_id, "get_weather")
-    work.review.decide(catalog_id, "accept", weather, "bob")
+    review.decide(work.snapshot(catalog_id), "accept", weather, "bob")
     mail = by_name(work, catalog_id, "send_mail")
     parts = {**dict.fromkeys(mail.members, 1), "alpha/get_weather": 1, "beta/get_weather": 2}
-    seen = work.reshapes.preview(catalog_id, mail, parts, "ann")
+    seen = reshapes.preview(work.snapshot(catalog_id), mail, parts, "ann")
     assert "contradicts decision 1" in seen.refusal
     together = {**parts, "beta/get_weather": 1}
-    assert work.reshapes.preview(catalog_id, mail, together, "ann").otherwise == (1,)
+    assert reshapes.preview(work.snapshot(catalog_id), mail, together, "ann").otherwise == (1,)
 
 
 def test_somebody_else_was_faster(work, catalog_id):
     mail = by_name(work, catalog_id, "send_mail")
-    seen = work.reshapes.preview(
-        catalog_id, mail, {m: n for n, m in enumerate(mail.members)}, "ann"
+    seen = reshapes.preview(
+        work.snapshot(catalog_id), mail, {m: n for n, m in enumerate(mail.members)}, "ann"
     )
-    work.review.decide(catalog_id, "canonical", mail, "bob", {"canonical": "gamma/send_mail"})
+    review.decide(
+        work.snapshot(catalog_id), "canonical", mail, "bob", {"canonical": "gamma/send_mail"}
+    )
     with pytest.raises(StaleDecisionError):
-        work.reshapes.record(catalog_id, seen)
+        reshapes.record(work.snapshot(catalog_id), seen)
 
 
 def test_the_nearest_cluster_comes_first_and_accepted_ones_never(work, catalog_id):
     mail = by_name(work, catalog_id, "send_mail")
-    others = work.reshapes.joinable(catalog_id, mail)
+    others = reshapes.joinable(work.snapshot(catalog_id), mail)
     assert {one.document.name for one in others} == {"get_weather", "list_files"}
-    work.review.decide(catalog_id, "accept", others[0], "bob")
-    assert [one.id for one in work.reshapes.joinable(catalog_id, mail)] == [others[1].id]
+    review.decide(work.snapshot(catalog_id), "accept", others[0], "bob")
+    assert [one.id for one in reshapes.joinable(work.snapshot(catalog_id), mail)] == [others[1].id]
 
 
 def test_a_link_leads_to_the_cluster_that_holds_most_of_the_tools(work, catalog_id):
     ids = ["beta/add_numbers", "alpha/get_weather"]
-    assert work.reshapes.home(catalog_id, ids).document.name == "get_weather"
-    assert work.reshapes.home(catalog_id, ["beta/add_numbers"]) is not None, "the nearest"
+    assert reshapes.home(work.snapshot(catalog_id), ids).document.name == "get_weather"
+    assert reshapes.home(work.snapshot(catalog_id), ["beta/add_numbers"]) is not None, "the nearest"
 
 
 def test_groups_come_in_the_order_of_their_numbers_and_those_apart_last():
@@ -56,11 +59,11 @@ def test_groups_come_in_the_order_of_their_numbers_and_those_apart_last():
 
 def test_a_flag_stands_on_its_tools_changes_no_version_and_is_undone(work, catalog_id):
     mail = by_name(work, catalog_id, "send_mail")
-    work.toolsets.flag(catalog_id, mail.members[:1], "ann", "ask the owner")
+    toolsets.flag(work.snapshot(catalog_id), mail.members[:1], "ann", "ask the owner")
     assert by_name(work, catalog_id, "send_mail").version == mail.version
-    (flag,) = work.settled.flags_on(catalog_id, mail)
+    (flag,) = settled.flags_on(work.snapshot(catalog_id), mail)
     assert flag.detail == {"note": "ask the owner"}
     with pytest.raises(DecisionError, match="write one"):
-        work.toolsets.flag(catalog_id, mail.members, "ann", " ")
-    work.review.undo(catalog_id, "ann", work.review.standing(catalog_id)[0].seq)
-    assert work.settled.flags_on(catalog_id, mail) == ()
+        toolsets.flag(work.snapshot(catalog_id), mail.members, "ann", " ")
+    review.undo(work.snapshot(catalog_id), "ann", review.standing(work.snapshot(catalog_id))[0].seq)
+    assert settled.flags_on(work.snapshot(catalog_id), mail) == ()

@@ -3,19 +3,15 @@ from dataclasses import replace
 import pytest
 
 from tests.ui.services import small_workspace
-from tests.ui.services.small_workspace import MAIL, SUM, TEXT, WEATHER, by_name, on, tool
+from tests.ui.services.small_workspace import MAIL, SUM, TEXT, WEATHER, Functions, by_name, on, tool
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import Document
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import StaleDecisionError
-from ui.catalog.pricing import Pricing
+from ui.catalog import pricing
 from ui.shared.cards.cards import argument_rows
-
-
-@pytest.fixture
-def review(work):
-    return work.review
+from ui.shared.services import review, toolsets
 
 
 def names(clusters):
@@ -25,13 +21,19 @@ def names(clusters):
 # The queue -----------------------------------------------------------------------------------
 
 
-def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(review, catalog_id, work):
-    assert names(review.queue(catalog_id)) == ["send_mail", "get_weather", "list_files"]
-    frozen = [c.id for c in review.queue(catalog_id)][::-1]
-    assert [c.id for c in review.queue(catalog_id, frozen)] == frozen
-    assert [c.id for c in review.queue(catalog_id, frozen[1:])][:2] == frozen[1:]
-    review.decide(catalog_id, "accept", by_name(work, catalog_id, "get_weather"), "ann")
-    assert names(review.queue(catalog_id, frozen)) == ["list_files", "send_mail"]
+def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(catalog_id, work):
+    assert names(review.queue(work.snapshot(catalog_id))) == [
+        "send_mail",
+        "get_weather",
+        "list_files",
+    ]
+    frozen = [c.id for c in review.queue(work.snapshot(catalog_id))][::-1]
+    assert [c.id for c in review.queue(work.snapshot(catalog_id), frozen)] == frozen
+    assert [c.id for c in review.queue(work.snapshot(catalog_id), frozen[1:])][:2] == frozen[1:]
+    review.decide(
+        work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "get_weather"), "ann"
+    )
+    assert names(review.queue(work.snapshot(catalog_id), frozen)) == ["list_files", "send_mail"]
 
 
 # Newcomers -----------------------------------------------------------------------------------
@@ -41,39 +43,39 @@ def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(review, cat
 def grown():
     """Two of the mail tools were accepted; then a version with the third one came in."""
     work, i = small_workspace.open_workspace(on("alpha", MAIL), on("beta", MAIL), SUM)
-    work.review.decide(i, "accept", by_name(work, i, "send_mail"), "ann")
+    review.decide(work.snapshot(i), "accept", by_name(work, i, "send_mail"), "ann")
     work.close()
     work, i = small_workspace.open_workspace()
-    return work.review, i, work
+    return Functions(work, review), i, work
 
 
 def test_a_newcomer_waits_for_a_person_who_lets_it_in(grown):
-    review, i, work = grown
+    own, i, work = grown
     mail = by_name(work, i, "send_mail")
     assert (mail.state, mail.newcomers) == ("accepted", ("gamma/send_mail",))
-    assert mail.id in [c.id for c in review.queue(i)]
-    assert dict(review.safe(i).left_out)["with a newcomer to an accepted merge"] == 1
-    assert [t.id for t in review.card(i, mail).newcomers] == ["gamma/send_mail"]
-    review.answer_newcomers(i, mail, "ann", welcome=True)
+    assert mail.id in [c.id for c in own.queue(i)]
+    assert dict(own.safe(i).left_out)["with a newcomer to an accepted merge"] == 1
+    assert [t.id for t in own.card(i, mail).newcomers] == ["gamma/send_mail"]
+    own.answer_newcomers(i, mail, "ann", welcome=True)
     mail = by_name(work, i, "send_mail")
     assert (len(mail.members), mail.newcomers, mail.state) == (3, (), "accepted")
 
 
 def test_an_answer_on_a_cluster_that_changed_meanwhile_is_refused(grown):
-    review, i, work = grown
+    own, i, work = grown
     seen = by_name(work, i, "send_mail")
-    review.decide(i, "canonical", seen, "bob", {"canonical": "beta/send_mail"})
+    own.decide(i, "canonical", seen, "bob", {"canonical": "beta/send_mail"})
     with pytest.raises(StaleDecisionError, match="canonical by bob"):
-        review.answer_newcomers(i, seen, "ann", True)
+        own.answer_newcomers(i, seen, "ann", True)
 
 
 def test_a_newcomer_that_somebody_merged_with_others_meanwhile_is_not_let_in(grown):
-    review, i, work = grown
+    own, i, work = grown
     seen, both = by_name(work, i, "send_mail"), ("beta/add_numbers", "gamma/send_mail")
-    version = work.toolsets.version(i, both)
-    review.decide(i, "accept", replace(seen, members=both, newcomers=(), version=version), "bob")
+    version = toolsets.version(work.snapshot(i), both)
+    own.decide(i, "accept", replace(seen, members=both, newcomers=(), version=version), "bob")
     with pytest.raises(StaleDecisionError, match="accept by bob"):
-        review.answer_newcomers(i, seen, "ann", True)
+        own.answer_newcomers(i, seen, "ann", True)
 
 
 # The card ------------------------------------------------------------------------------------
@@ -83,8 +85,7 @@ def test_a_card_says_where_each_argument_comes_from_and_what_it_saves():
     wide = tool("alpha", "find_mail", "Find mails.", q=TEXT, folder={"enum": ["in", "out"]})
     narrow = tool("alpha", "find_mails", "Find mails.", query=TEXT)
     work, i = small_workspace.open_workspace(wide, narrow, on("beta", wide))
-    review = work.review
-    card = review.card(i, by_name(work, i, "find_mail"))
+    card = review.card(work.snapshot(i), by_name(work, i, "find_mail"))
     assert card.canonical.id == card.cluster.canonical == "alpha/find_mail"
     assert card.size.before.tokens > card.size.after.tokens > 0
     assert [row.name for row in card.arguments] == ["q", "folder"]
@@ -119,7 +120,7 @@ def test_each_way_of_an_argument_is_told_in_words():
 
 def test_a_tool_with_hidden_text_is_not_offered_as_canonical():
     work, i = small_workspace.open_workspace(MAIL, on("beta", MAIL), SUM)
-    card = work.review.card(i, by_name(work, i, "send_mail"))
+    card = review.card(work.snapshot(i), by_name(work, i, "send_mail"))
     assert len(card.eligible) == 2
     bad = Finding(MAIL.id, "block", "hidden", "description", "hidden characters")
     card = replace(card, findings={**card.findings, MAIL.id: (bad,)})
@@ -131,10 +132,10 @@ def test_sizes_are_those_of_the_chosen_client():
     weather = by_name(work, i, "get_weather")
 
     def seen():
-        card, prices = work.review.card(i, weather).size, work.service(Pricing)
-        assert work.review.sizes(i)[weather.id] == card
-        assert sum(work.catalogs.tokens(i).values()) == prices.today(i).tokens
-        return card.name, card.after.tokens, prices.today(i).tokens
+        card = review.card(work.snapshot(i), weather).size
+        assert review.sizes(work.snapshot(i))[weather.id] == card
+        assert sum(work.snapshot(i).tokens.values()) == pricing.today(work.snapshot(i)).tokens
+        return card.name, card.after.tokens, pricing.today(work.snapshot(i)).tokens
 
     first = seen()
     work.catalogs.choose_shape("anthropic")
@@ -149,12 +150,14 @@ def test_a_router_that_gives_agents_more_to_read_is_in_no_batch(stores_apart):
     notes = tool("", "write_note", "Write a note.", **schema)
     tools = (on(owner, one) for owner in owners for one in (WEATHER, MAIL, notes))
     work, i = small_workspace.open_workspace(*tools)
-    review, names = work.review, {c.id: c.document.name for c in work.review.queue(i)}
+    names = {c.id: c.document.name for c in review.queue(work.snapshot(i))}
     larger = {"get_weather", "send_mail"}
-    assert {names[one] for one in review.larger_routers(i)} == larger
-    assert next(names[one.id] for one in review.queue(i, by="surest")) == "write_note"
-    assert review.server_pairs(i) == (), "one proposal is left, which is no pair's"
-    (accepted,) = review.plan(i, PlanConfig(accept="all", routers=True)).applied
+    assert {names[one] for one in review.larger_routers(work.snapshot(i))} == larger
+    assert (
+        next(names[one.id] for one in review.queue(work.snapshot(i), by="surest")) == "write_note"
+    )
+    assert review.server_pairs(work.snapshot(i)) == (), "one proposal is left, which is no pair's"
+    (accepted,) = work.snapshot(i).plan_under(PlanConfig(accept="all", routers=True)).applied
     assert accepted.document.name == "write_note"
-    review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
-    assert {names[one] for one in review.larger_routers(i)} == {"send_mail"}
+    review.decide(work.snapshot(i), "accept", by_name(work, i, "get_weather"), "ann")
+    assert {names[one] for one in review.larger_routers(work.snapshot(i))} == {"send_mail"}

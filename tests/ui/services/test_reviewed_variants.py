@@ -5,17 +5,23 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import MAIL, TOOLS, accept_variants, add_queries, catalog
+from tests.ui.services.small_workspace import (
+    MAIL,
+    TOOLS,
+    Functions,
+    accept_variants,
+    add_queries,
+    catalog,
+)
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Augmentation
-from ui.evaluation.evaluations import Evaluations, Wanted
+from ui.evaluation import evaluations, measured_sides
+from ui.evaluation.evaluations import Wanted
 from ui.evaluation.measured_sides import VARIANT_SIDES
-from ui.shared.services.experiments import Experiments
-from ui.shared.services.exports import Exports
-from ui.shared.services.reviewed_variants import Variants
-from ui.shared.services.searches import Lookup, Searches
+from ui.shared.services import experiments, exports, review, reviewed_variants, searches
+from ui.shared.services.searches import Lookup
 
 WRITTEN = Augmentation("Sends a mail to somebody.", ("Write to Ann about lunch",))
 ROWS = [
@@ -33,26 +39,27 @@ LINES = "\n".join(map(json.dumps, ROWS)).encode()
 
 @pytest.fixture
 def variants(work):
-    return work.service(Variants)
+    return Functions(work, reviewed_variants)
 
 
 @pytest.fixture
 def own(own):
     work, catalog_id = own
-    variants = work.service(Variants)
-    assert variants.preview(catalog_id, LINES, "v.jsonl").unknown == ("gone",)
-    assert variants.views(catalog_id) == ()
-    assert variants.add(catalog_id, LINES, "v.jsonl") == 3
+    assert reviewed_variants.preview(work.snapshot(catalog_id), LINES, "v.jsonl").unknown == (
+        "gone",
+    )
+    assert reviewed_variants.views(work.snapshot(catalog_id)) == ()
+    assert reviewed_variants.add(work.snapshot(catalog_id), LINES, "v.jsonl") == 3
     return own
 
 
 def states(work, catalog_id):
-    return {view.tool.id: view.state for view in work.service(Variants).views(catalog_id)}
+    return {view.tool.id: view.state for view in reviewed_variants.views(work.snapshot(catalog_id))}
 
 
 def first(work, catalog_id, **change):
     lookup = Lookup("take an umbrella today", k=1, **change)
-    view = work.service(Searches).look(catalog_id, lookup)
+    view = searches.look(work.snapshot(catalog_id), lookup)
     return [place.name for place in view.after.places]
 
 
@@ -83,21 +90,25 @@ def test_an_edit_and_a_rejection_hold_until_they_are_taken_back(work, catalog_id
     rejected = variants.decide(catalog_id, {"beta/get_weather": Augmentation("")}, "bob")
     assert [*sorted(states(work, catalog_id).values())] == ["edited", "rejected", "waiting"]
     assert variants.accepted(catalog_id) == {"alpha/send_mail": shorter}
-    work.review.undo(catalog_id, "bob", rejected.seq)
-    work.review.undo(catalog_id, "bob", edited.seq)
+    review.undo(work.snapshot(catalog_id), "bob", rejected.seq)
+    review.undo(work.snapshot(catalog_id), "bob", edited.seq)
     assert variants.accepted(catalog_id)["alpha/send_mail"] == WRITTEN
 
 
 def test_merges_and_variants_do_not_wait_for_each_other(work, catalog_id, variants):
-    mail = next(c for c in work.review.queue(catalog_id) if "alpha/send_mail" in c.members)
+    mail = next(
+        c for c in review.queue(work.snapshot(catalog_id)) if "alpha/send_mail" in c.members
+    )
     both = dict.fromkeys(("alpha/send_mail", "beta/send_mail"), WRITTEN)
     written = variants.decide(catalog_id, both, "ann")
-    accepted = work.review.decide(catalog_id, "accept", mail, "ann")  # as it was shown before
-    assert work.review.decide(catalog_id, "accept", mail, "ann") == accepted
-    work.review.undo(catalog_id, "ann", written.seq)
+    accepted = review.decide(
+        work.snapshot(catalog_id), "accept", mail, "ann"
+    )  # as it was shown before
+    assert review.decide(work.snapshot(catalog_id), "accept", mail, "ann") == accepted
+    review.undo(work.snapshot(catalog_id), "ann", written.seq)
     again = variants.decide(catalog_id, both, "ann")
-    work.review.undo(catalog_id, "ann", accepted.seq)
-    assert again in work.review.standing(catalog_id)
+    review.undo(work.snapshot(catalog_id), "ann", accepted.seq)
+    assert again in review.standing(work.snapshot(catalog_id))
 
 
 def test_a_changed_tool_loses_its_variant_and_the_others_keep_theirs(work, catalog_id, variants):
@@ -110,26 +121,26 @@ def test_a_changed_tool_loses_its_variant_and_the_others_keep_theirs(work, catal
 
 def test_the_bundle_has_them_by_the_ids_that_leave_and_replays_them(work, catalog_id, variants):
     config = PlanConfig(accept="auto")
-    assert "variants.jsonl" not in work.service(Exports).bundle(catalog_id, config)
+    assert "variants.jsonl" not in exports.bundle(work.snapshot(catalog_id), config)
     accept_variants(variants, catalog_id)
-    files = work.service(Exports).bundle(catalog_id, config)
+    files = exports.bundle(work.snapshot(catalog_id), config)
     rows = [json.loads(line) for line in files["variants.jsonl"].splitlines()]
-    leaving = {item.tool.id for item in work.review.plan(catalog_id, config).tools}
+    leaving = {item.tool.id for item in work.snapshot(catalog_id).plan_under(config).tools}
     assert {row["tool"] for row in rows} <= leaving
     assert [row["questions"] for row in rows if "mail" in row["tool"]] == [list(WRITTEN.questions)]
     assert "variants.jsonl" in json.loads(files["manifest.json"])["sha256"]
-    replayed = decisions_in(work.catalogs.open(catalog_id), files["decisions.jsonl"], "d.jsonl")
+    replayed = decisions_in(work.snapshot(catalog_id).catalog, files["decisions.jsonl"], "d.jsonl")
     assert [one.action for one in replayed] == ["augment"]
 
 
 def test_they_are_measured_beside_the_toolset_as_it_is(work, catalog_id, variants):
-    assert "with variants" not in work.service(Evaluations).sides.names(catalog_id)
+    assert "with variants" not in Functions(work, measured_sides).names(catalog_id)
     accept_variants(variants, catalog_id)
 
-    assert set(VARIANT_SIDES) <= set(work.service(Evaluations).sides.names(catalog_id))
+    assert set(VARIANT_SIDES) <= set(Functions(work, measured_sides).names(catalog_id))
     for side in VARIANT_SIDES:
-        number = work.service(Evaluations).run(catalog_id, Wanted(after=side))
-        assert work.service(Experiments).get(number).is_done
+        number = evaluations.run(work.snapshot(catalog_id), Wanted(after=side))
+        assert experiments.get(work.store, number).is_done
 
 
 def test_on_request_the_toolset_says_what_was_accepted(work, catalog_id, variants):
@@ -137,7 +148,7 @@ def test_on_request_the_toolset_says_what_was_accepted(work, catalog_id, variant
 
     def descriptions(**more):
         config = PlanConfig(accept="none", **more)
-        files = work.service(Exports).bundle(catalog_id, config, "neutral")
+        files = exports.bundle(work.snapshot(catalog_id), config, "neutral")
         about = json.loads(files["manifest.json"])["configuration"]
         assert about.get("expanded", False) is more.get("expanded", False)
         tools = json.loads(files["toolset.json"])["tools"]
@@ -148,15 +159,15 @@ def test_on_request_the_toolset_says_what_was_accepted(work, catalog_id, variant
     assert changed == {"alpha/send_mail", "beta/get_weather"}
     assert expanded["alpha/send_mail"] == WRITTEN.expanded
     sizes = (PlanConfig(expanded=is_on) for is_on in (True, False))
-    one, other = (work.service(Exports).figures(catalog_id, config).size for config in sizes)
+    one, other = (exports.figures(work.snapshot(catalog_id), config).size for config in sizes)
     assert one != other
 
 
 def test_what_people_edited_or_merged_keeps_its_wording(work, catalog_id, variants):
     accept_variants(variants, catalog_id)
     config = PlanConfig(accept="all", expanded=True)
-    plan = work.review.plan(catalog_id, config)
-    plain = work.review.plan(catalog_id, replace(config, expanded=False))
+    plan = work.snapshot(catalog_id).plan_under(config)
+    plain = work.snapshot(catalog_id).plan_under(replace(config, expanded=False))
     for item, before in zip(plan.tools, plain.tools, strict=True):
         if len(item.members) > 1 and before.tool.description != MAIL.description:
             assert item == before

@@ -3,9 +3,8 @@
 import pytest
 
 from tests.ui.services.small_workspace import add_queries, by_name
-from ui.shared.services import searches
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.searches import Lookup, Searches
+from ui.shared.services import loaded_queries, review, searches
+from ui.shared.services.searches import Lookup
 
 QUERIES = [
     {"id": "a", "query": "send a mail", "gold": [["beta/send_mail", "gamma/send_mail"]]},
@@ -23,13 +22,13 @@ def small_workspace(shared):
     work, catalog_id = shared
     add_queries(work, catalog_id, QUERIES)
     mails = by_name(work, catalog_id, "send_mail")
-    work.review.decide(catalog_id, "accept", mails, "ann")
+    review.decide(work.snapshot(catalog_id), "accept", mails, "ann")
     return shared
 
 
 def look(small_workspace, text, **asked):
     work, catalog_id = small_workspace
-    return work.service(Searches).look(catalog_id, Lookup(text, accept="none", **asked))
+    return searches.look(work.snapshot(catalog_id), Lookup(text, accept="none", **asked))
 
 
 def test_three_copies_take_three_places_before_and_one_after(small_workspace):
@@ -60,18 +59,20 @@ def test_what_takes_long_is_built_by_a_job(opened, monkeypatch):
     work, catalog_id = opened
     monkeypatch.setattr(searches, "AT_ONCE", 0)
     asked = Lookup("send a mail", accept="none")
-    assert work.service(Searches).look(catalog_id, asked) is None
-    work.analyses.wait(work.service(Searches).start(catalog_id, asked))
-    assert work.service(Searches).look(catalog_id, asked) is not None
-    assert work.service(Searches).job(catalog_id).state == "done"
+    assert searches.look(work.snapshot(catalog_id), asked) is None
+    work.analyses.wait(searches.start(work.snapshot(catalog_id), asked))
+    assert searches.look(work.snapshot(catalog_id), asked) is not None
+    assert work.snapshot(catalog_id).job(searches.KIND).state == "done"
 
 
 def test_the_example_comes_with_queries_that_its_tools_answer(small_workspace):
     work, _ = small_workspace
-    queries, record = work.service(LoadedQueries), work.add_example()
-    (view,) = queries.sets(record.id)
-    queries.delete(record.id, view.name)
+    record = work.add_example()
+    (view,) = loaded_queries.sets(work.snapshot(record.id))
+    loaded_queries.delete(work.snapshot(record.id), view.name)
     assert work.add_example() == record
-    assert queries.sets(record.id) == (), "an example that was there stays as it is"
+    assert loaded_queries.sets(work.snapshot(record.id)) == (), (
+        "an example that was there stays as it is"
+    )
     assert view.unknown == () and view.content.problems == ()
     assert view.judged == len(view.content.queries) > 20

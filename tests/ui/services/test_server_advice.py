@@ -2,10 +2,18 @@
 
 import pytest
 
-from tests.ui.services.small_workspace import FILES, MAIL, SUM, WEATHER, on, open_workspace
+from tests.ui.services.small_workspace import (
+    FILES,
+    MAIL,
+    SUM,
+    WEATHER,
+    Functions,
+    on,
+    open_workspace,
+)
 from toolscope_core.decisions.actions import ONE_ACCOUNT, OWN_ACCOUNTS
+from ui.shared.services import review, server_advice
 from ui.shared.services.logs import make_decision
-from ui.shared.services.server_advice import ServerAdvice
 
 TOOLS = (
     *(on(server, one) for one in (MAIL, WEATHER) for server in ("alpha", "beta")),
@@ -18,7 +26,7 @@ TOOLS = (
 @pytest.fixture
 def opened():
     work, catalog_id = open_workspace(*TOOLS)
-    return work, work.service(ServerAdvice), catalog_id
+    return work, Functions(work, server_advice), catalog_id
 
 
 def matches(advice, catalog_id):
@@ -30,7 +38,7 @@ def test_a_pair_is_there_without_two_proposals(opened):
     work, advice, i = opened
     counts = {pair.servers: len(pair.clusters) for pair in advice.pairs(i)}
     assert counts == {("alpha", "beta"): 2, ("beta", "gamma"): 1}
-    assert [pair.servers for pair in work.review.server_pairs(i)] == [("alpha", "beta")]
+    assert [pair.servers for pair in review.server_pairs(work.snapshot(i))] == [("alpha", "beta")]
 
 
 def test_every_tool_of_both_is_in_one_row(opened):
@@ -54,31 +62,32 @@ def test_what_was_decided_stays_in_the_table(opened, action, words):
     work, advice, i = opened
     row = matches(advice, i)[0]
     if action == "omit":
-        catalog = work.analyses.required(i).catalog
+        catalog = work.snapshot(i).analysis.catalog
         reason = {"reason": "nobody calls it"}
-        work.review.record(i, make_decision(catalog, "omit", [row.one], "ann", reason))
+        review.record(work.snapshot(i), make_decision(catalog, "omit", [row.one], "ann", reason))
     else:
-        work.review.decide(i, action, row.proposal, "ann")
+        review.decide(work.snapshot(i), action, row.proposal, "ann")
     decided = {(one.one, one.other): one.decision for one in matches(advice, i) if one.decision}
     assert decided == {(row.one, "" if action == "omit" else row.other): words}
 
 
 def test_one_account_of_two_servers_is_asked_once_for_all_their_cards(stores_apart):
     work, i = open_workspace(*(on(server, MAIL) for server in ("alpha", "beta")))
-    advice = work.service(ServerAdvice)
 
     def kind_and_reasons():
-        (cluster,) = work.review.queue(i)
+        (cluster,) = review.queue(work.snapshot(i))
         return cluster.kind, any("are on 2 servers" in reason for reason in cluster.reasons)
 
-    assert advice.coverage(i).asks_for_account("alpha", "beta")
+    assert server_advice.coverage(work.snapshot(i)).asks_for_account("alpha", "beta")
     assert kind_and_reasons() == ("router", True)
     for answer, expected in ((ONE_ACCOUNT, ("prune", False)), (OWN_ACCOUNTS, ("router", True))):
-        advice.answer_account(i, "alpha", "beta", answer, "ann")
-        assert advice.coverage(i).are_on_one_account("beta", "alpha") is (answer == ONE_ACCOUNT)
+        server_advice.answer_account(work.snapshot(i), "alpha", "beta", answer, "ann")
+        assert server_advice.coverage(work.snapshot(i)).are_on_one_account("beta", "alpha") is (
+            answer == ONE_ACCOUNT
+        )
         assert kind_and_reasons() == expected
-    advice.answer_account(i, "alpha", "beta", None, "ann")
-    assert advice.coverage(i).are_on_one_account("alpha", "beta") is None
+    server_advice.answer_account(work.snapshot(i), "alpha", "beta", None, "ann")
+    assert server_advice.coverage(work.snapshot(i)).are_on_one_account("alpha", "beta") is None
     assert kind_and_reasons() == ("router", True)
 
 
@@ -86,9 +95,9 @@ def test_a_server_is_switched_off_as_one_batch(opened):
     work, advice, i = opened
     gone = advice.coverage(i).of("alpha", ["beta"])
     assert gone.share == pytest.approx(2 / 3)
-    before = work.review.plan(i)
+    before = work.snapshot(i).plan
     made = advice.switch_off(i, gone, "ann")
-    plan = work.review.plan(i)
+    plan = work.snapshot(i).plan
     assert not any(item.tool.server == "alpha" for item in plan.tools)
     became = {row.old_id: row.new_id for row in plan.relabels if row.server == "alpha"}
     assert sorted(became.items()) == [
@@ -97,16 +106,17 @@ def test_a_server_is_switched_off_as_one_batch(opened):
         ("alpha/send_mail", "beta/send_mail"),
     ]
     assert len({one.detail["batch"] for one in made}) == 1
-    work.review.undo_all(i, "ann", [one.seq for one in made])
-    assert work.review.plan(i).tools == before.tools
+    review.undo_all(work.snapshot(i), "ann", [one.seq for one in made])
+    assert work.snapshot(i).plan.tools == before.tools
 
 
 def test_two_servers_go_for_one():
     work, i = open_workspace(*(on(server, MAIL) for server in ("alpha", "beta", "gamma")))
-    advice = work.service(ServerAdvice)
     for server in ("alpha", "gamma"):
-        advice.switch_off(i, advice.coverage(i).of(server, ["beta"]), "ann")
-    (item,) = work.review.plan(i).tools
+        server_advice.switch_off(
+            work.snapshot(i), server_advice.coverage(work.snapshot(i)).of(server, ["beta"]), "ann"
+        )
+    (item,) = work.snapshot(i).plan.tools
     assert item.tool.id == "beta/send_mail"
     assert item.members == ("alpha/send_mail", "beta/send_mail", "gamma/send_mail")
 
@@ -114,6 +124,6 @@ def test_two_servers_go_for_one():
 def test_advice_follows_the_decisions(opened):
     work, advice, i = opened
     assert [one.server for one in advice.advice(i).switch_off] == ["gamma"]
-    (cluster,) = [c for c in work.review.queue(i) if "gamma/add_numbers" in c.members]
-    work.review.decide(i, "reject", cluster, "ann")
+    (cluster,) = [c for c in review.queue(work.snapshot(i)) if "gamma/add_numbers" in c.members]
+    review.decide(work.snapshot(i), "reject", cluster, "ann")
     assert advice.advice(i).switch_off == ()

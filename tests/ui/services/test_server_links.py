@@ -4,13 +4,13 @@ from dataclasses import replace
 from toolscope_core.model.pair import Pair
 from ui.graph import server_links
 from ui.graph.server_drawing import drawn_servers, server_drawing
-from ui.graph.server_links import ServerLinks, link_rows, server_overlap
+from ui.graph.server_links import link_rows, server_overlap
 from ui.shared.tools.tool_blocks import blocks_of
 
 
 def test_pairs_of_tools_are_counted_by_kind_between_servers_and_within(shared):
     work, catalog_id = shared
-    view = work.service(ServerLinks).overlap(catalog_id)
+    view = server_links.overlap(work.snapshot(catalog_id))
     assert (view.by, view.tools) == ("servers", {"alpha": 4, "beta": 3, "gamma": 1})
     counts = {link.servers: dict(link.counts) for link in view.links}
     assert counts == {
@@ -28,8 +28,8 @@ def test_a_cluster_counts_for_what_can_be_done_about_it_and_a_doubt_looks_alike(
     monkeypatch, shared
 ):
     work, catalog_id = shared
-    analysis, plan = work.analyses.get(catalog_id), work.review.plan(catalog_id)
-    monkeypatch.setattr(type(analysis), "copies", {tool: tool for tool in analysis.rows})
+    analysis, plan = work.snapshot(catalog_id).analysed, work.snapshot(catalog_id).plan
+    analysis = replace(analysis, copies={tool: tool for tool in analysis.rows})
     mail = next(one for one in plan.clusters if len(one.members) == 3)
     plan = replace(plan, clusters=(replace(mail, kind="router"),))
     view = server_overlap(analysis, plan, blocks_of(plan, "servers"))
@@ -50,7 +50,7 @@ def test_a_cluster_counts_for_what_can_be_done_about_it_and_a_doubt_looks_alike(
 
 def test_the_picture_has_a_dot_a_server_and_a_line_a_link(shared):
     work, catalog_id = shared
-    view = work.service(ServerLinks).overlap(catalog_id)
+    view = server_links.overlap(work.snapshot(catalog_id))
     drawn = json.loads(server_drawing(view).json)
     assert [node["label"] for node in drawn["nodes"]] == drawn_servers(view)
     sizes = [node["size"] for node in drawn["nodes"]]

@@ -12,6 +12,7 @@ from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.merging.stores import Stores
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.kinds import kind_of
+from ui.shared.services import review
 
 BOTH = tuple(on(server, one) for one in (MAIL, WEATHER, FILES) for server in ("alpha", "beta"))
 APART = (on("gamma", SUM), on("delta", SUM))
@@ -21,16 +22,16 @@ APART = (on("gamma", SUM), on("delta", SUM))
 @pytest.fixture
 def opened():
     work, catalog_id = small_workspace.open_workspace(*BOTH, *APART)
-    return work.review, catalog_id, work
+    return small_workspace.Functions(work, review), catalog_id, work
 
 
-def only_pair(review, catalog_id):
-    (pair,) = review.server_pairs(catalog_id)
+def only_pair(own, catalog_id):
+    (pair,) = own.server_pairs(catalog_id)
     return pair
 
 
-def decide(review, catalog_id, action, pair):
-    return review.decide_each(catalog_id, "ann", [(action, one, {}) for one in pair.clusters])
+def decide(own, catalog_id, action, pair):
+    return own.decide_each(catalog_id, "ann", [(action, one, {}) for one in pair.clusters])
 
 
 def test_it_says_where_a_guard_asks_for_all_or_none():
@@ -42,16 +43,16 @@ def test_it_says_where_a_guard_asks_for_all_or_none():
     ]
     for tools, wanted, outside in ((BOTH, False, (0, 0)), ((*BOTH, beside, *stays), True, (2, 1))):
         work, i = small_workspace.open_workspace(*tools)
-        pair = only_pair(work.review, i)
+        pair = only_pair(small_workspace.Functions(work, review), i)
         assert (pair.all_or_none, pair.outside) == (wanted, outside)
         work.close()
 
 
 def test_what_somebody_decided_meanwhile_is_refused_and_the_rest_stands(opened):
-    review, i, _ = opened
-    pair = only_pair(review, i)
-    review.decide(i, "reject", pair.clusters[0], "bob")
-    made, refused = decide(review, i, "accept", pair)
+    own, i, _ = opened
+    pair = only_pair(own, i)
+    own.decide(i, "reject", pair.clusters[0], "bob")
+    made, refused = decide(own, i, "accept", pair)
     assert len(made) == 2
     assert ["reject by bob" in str(error) for error in refused] == [True]
 
@@ -66,21 +67,23 @@ def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkey
     jobs = {(a.id, b.id): 1.0 for a, b in combinations(mails, 2)}
     judge_says(monkeypatch, jobs, {(lists[0].id, lists[1].id): 0.8})
     work, i = small_workspace.open_workspace(*lists, *mails)
-    (pair,) = work.review.server_pairs(i)
+    (pair,) = review.server_pairs(work.snapshot(i))
     assert pair.servers == ("fish", "fowl")
     assert sorted(map(kind_of, pair.clusters)) == ["copy", "family"]
     beyond = dict(zip(map(kind_of, pair.clusters), pair.beyond, strict=True))
     assert beyond == {"family": (), "copy": ("goat",)}
     assert (pair.duplicates, pair.kept_on("fish"), pair.kept_on("fowl")) == (1, 1, 0)
     assert [one.relation for one, _ in pair.to_keep("fowl")] == ["duplicate"]
-    made, refused = decide(work.review, i, "accept", pair)
-    assert (len(made), refused, work.review.progress(i).waiting) == (2, (), 0)
+    made, refused = decide(small_workspace.Functions(work, review), i, "accept", pair)
+    assert (len(made), refused, review.progress(work.snapshot(i)).waiting) == (2, (), 0)
 
 
 def test_an_accepted_prune_stays_one_when_a_server_begins_to_keep_things(opened, monkeypatch):
-    review, i, work = opened
+    own, i, work = opened
     weather = by_name(work, i, "get_weather")
-    review.decide(i, "accept", weather, "ann")
+    own.decide(i, "accept", weather, "ann")
     monkeypatch.setattr(Stores, "are_apart", lambda self, members: True)
-    again = plan_merge(work.analyses.get(i).without_cache(), review.log(i), PlanConfig())
+    again = plan_merge(
+        work.snapshot(i).analysed.without_cache(), work.snapshot(i).log, PlanConfig()
+    )
     assert [(one.members, one.kind) for one in again.applied] == [(weather.members, "prune")]

@@ -12,11 +12,15 @@ from toolscope_core.model.configuration import Endpoint, PlanConfig
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation
-from ui.documents.siblings import Siblings
-from ui.shared.services.exports import Exports
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.model_runs import ModelRuns
-from ui.shared.services.reviewed_variants import Variants
+from ui.documents import siblings as siblings_module
+from ui.shared.services import (
+    exports,
+    loaded_queries,
+    model_runs,
+    review,
+    reviewed_variants,
+    toolsets,
+)
 
 TEXT_OF_BOTH = "Get the airport of a flight as a code and as a name in plain words"
 START = tool("alpha", "get_flight_origin", TEXT_OF_BOTH, flight=TEXT)
@@ -37,7 +41,7 @@ REQUESTS = "\n".join(
 @pytest.fixture
 def flights():
     work, i = small_workspace.open_workspace(START, END, OTHER)
-    return work, i, work.service(Siblings)
+    return work, i, small_workspace.Functions(work, siblings_module)
 
 
 def queries(card):
@@ -48,11 +52,11 @@ def queries(card):
 
 def test_what_leaves_otherwise_is_not_listed_and_what_people_keep_apart_is(flights):
     work, i, siblings = flights
-    work.toolsets.leave_out(i, [START.id], "ann", "not used")
+    toolsets.leave_out(work.snapshot(i), [START.id], "ann", "not used")
     assert siblings.pairs(i, 0.6) == ()
-    work.review.undo(i, "ann", work.review.standing(i)[0].seq)
+    review.undo(work.snapshot(i), "ann", review.standing(work.snapshot(i))[0].seq)
     both = [START.id, END.id]
-    work.toolsets.never_merge(i, both, work.toolsets.version(i, both), "ann")
+    toolsets.never_merge(work.snapshot(i), both, toolsets.version(work.snapshot(i), both), "ann")
     assert [one.pair for one in siblings.pairs(i, 0.6)] == [PAIR]
 
 
@@ -73,8 +77,8 @@ def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(fli
     assert query.text == "the goal of a flight" and query.right == END.id
     assert query.after > query.before
     row = {"tool": START.id, "expanded": "", "questions": ["where does it start"]}
-    work.service(Variants).add(i, json.dumps(row).encode(), "v.jsonl")
-    small_workspace.accept_variants(work.service(Variants), i)
+    reviewed_variants.add(work.snapshot(i), json.dumps(row).encode(), "v.jsonl")
+    small_workspace.accept_variants(small_workspace.Functions(work, reviewed_variants), i)
     requests = {query.text for query in queries(siblings.card(i, one))}
     assert requests == {"the goal of a flight", "where does it start"}
 
@@ -87,12 +91,12 @@ def test_saved_descriptions_are_edits_that_leave_and_come_back(flights):
     (decision,) = siblings.save(i, written, "ann")
     assert decision.action == "edit" and siblings.edited(i) == {END.id}
     assert siblings.card(i, one).is_edited
-    toolset = json.loads(work.service(Exports).bundle(i, PlanConfig(), "neutral")["toolset.json"])
+    toolset = json.loads(exports.bundle(work.snapshot(i), PlanConfig(), "neutral")["toolset.json"])
     by_id = {row["id"]: row["description"] for row in toolset["tools"]}
     assert by_id[END.id] == written[END.id] and by_id[START.id] == START.description
     with pytest.raises(DecisionError, match="neither description was changed"):
         siblings.save(i, written, "ann")
-    work.review.undo(i, "ann", work.review.standing(i)[0].seq)
+    review.undo(work.snapshot(i), "ann", review.standing(work.snapshot(i))[0].seq)
     assert siblings.edited(i) == frozenset()
 
 
@@ -111,11 +115,11 @@ def test_a_model_writes_descriptions_as_a_run(flights):
 
     with ModelServer(served(reply)) as server:
         work.endpoints.save(Endpoint(server.url, "m"))
-        assert work.service(ModelRuns).estimate(i, "siblings").questions == 1
-        run = work.service(ModelRuns).run(i, "siblings")
+        assert model_runs.estimate(work.snapshot(i), "siblings").questions == 1
+        run = model_runs.run(work.snapshot(i), "siblings")
         (one,) = siblings.pairs(i, 0.6)
         card = siblings.card(i, one)
-        assert work.service(ModelRuns).estimate(i, "siblings").questions == 0
+        assert model_runs.estimate(work.snapshot(i), "siblings").questions == 0
     assert run.state == "done" and len(shown) == 1
     clause, whole = (one.rewrite for one in card.rewrites if "model" in one.rewrite.way)
     assert whole.descriptions == {START.id: "Origin of a flight.", END.id: "Goal of a flight."}
@@ -126,7 +130,7 @@ def test_what_wins_is_saved_unseen_and_nothing_else(flights):
     """A request that the other tool takes comes to its own by a clause of its word."""
     work, i, siblings = flights
     assert siblings.winning(i, 0.6) == {}
-    work.service(LoadedQueries).add(i, REQUESTS, "q.jsonl")
+    loaded_queries.add(work.snapshot(i), REQUESTS, "q.jsonl")
     (one,) = siblings.pairs(i, 0.6)
     clause, *_ = siblings.card(i, one).rewrites
     assert clause.wins and siblings.winning(i, 0.6) == clause.rewrite.descriptions
@@ -136,16 +140,15 @@ def test_what_wins_is_saved_unseen_and_nothing_else(flights):
 
 def test_of_a_variant_the_clause_that_wins_is_accepted_before_its_whole_text(flights):
     work, i, _ = flights
-    variants = work.service(Variants)
     row = {"tool": END.id, "expanded": TEXT_OF_BOTH.upper(), "questions": ["how does it end"]}
-    variants.add(i, json.dumps(row).encode(), "v.jsonl")
-    clause, whole = variants.rewrites(i, END.id, row["expanded"])
+    reviewed_variants.add(work.snapshot(i), json.dumps(row).encode(), "v.jsonl")
+    clause, whole = reviewed_variants.rewrites(work.snapshot(i), END.id, row["expanded"])
     assert clause.in_words == whole.in_words == "not enough requests to tell (n = 0)"
-    work.service(LoadedQueries).add(i, REQUESTS, "q.jsonl")
-    clause, whole = variants.rewrites(i, END.id, row["expanded"])
+    loaded_queries.add(work.snapshot(i), REQUESTS, "q.jsonl")
+    clause, whole = reviewed_variants.rewrites(work.snapshot(i), END.id, row["expanded"])
     assert clause.wins and clause.in_words.startswith("wins; 2 requests won, none lost; right of")
     assert whole.in_words.startswith("does not win: no request is won; right of")
-    variants.accept_measured(i, "ann")
-    assert variants.accepted(i) == {
+    reviewed_variants.accept_measured(work.snapshot(i), "ann")
+    assert reviewed_variants.accepted(work.snapshot(i)) == {
         END.id: Augmentation(f"Use for goal: {TEXT_OF_BOTH}", ("how does it end",))
     }

@@ -10,7 +10,8 @@ from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.pair import PairScores
-from ui.overlap.thresholds import Thresholds, effect
+from ui.overlap import thresholds
+from ui.overlap.thresholds import effect
 
 IDS = [tool.id for tool in small_workspace.catalog().tools]
 COSTS = {tool_id: 10 * (row + 1) for row, tool_id in enumerate(IDS)}
@@ -26,7 +27,7 @@ SCORES = st.dictionaries(
 @pytest.fixture(scope="module")
 def analysis(shared):
     work, catalog_id = shared
-    return replace(work.analyses.get(catalog_id), threshold=0.6)
+    return replace(work.snapshot(catalog_id).analysed, threshold=0.6)
 
 
 def scored(analysis, scores):
@@ -79,16 +80,16 @@ def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catal
     work = small_workspace.opened(read_environment())
     record = work.catalogs.add("Real", benchmark_catalog("livemcpbench"))
     work.analyses.run(record.id)
-    own = work.service(Thresholds).in_use(record.id)
-    now = work.service(Thresholds).moved(record.id, own).now
+    own = thresholds.in_use(work.snapshot(record.id))
+    now = thresholds.moved(work.snapshot(record.id), own).now
     assert now.groups
-    clusters = work.review.plan(record.id).clusters
+    clusters = work.snapshot(record.id).plan.clusters
     assert set(now.groups) == {c.members for c in clusters if c.relation != "parametric"}
 
 
 def test_a_stricter_cut_tells_what_vanishes(shared):
     work, i = shared
-    own = work.service(Thresholds).in_use(i)
-    moved = work.service(Thresholds).moved(i, MergeThresholds(own.similarity, 0.5))
+    own = thresholds.in_use(work.snapshot(i))
+    moved = thresholds.moved(work.snapshot(i), MergeThresholds(own.similarity, 0.5))
     assert moved.now.merges >= moved.plan.merges
     assert moved.plan.thresholds == own

@@ -1,21 +1,22 @@
 from tests.ui.services.small_workspace import by_name, catalog
 from toolscope_core.model.address_keys import tool_key
+from ui.shared.services import review
 from ui.shared.tools.tool_drawer import tool_view
 
 
 def test_it_tells_the_decisions_on_it_and_on_no_other(shared):
     work, catalog_id = shared
     cluster = by_name(work, catalog_id, "get_weather")
-    made = work.review.decide(catalog_id, "accept", cluster, "ana")
-    assert tool_view(work, catalog_id, tool_key("beta/get_weather")).decisions == (made,)
-    assert tool_view(work, catalog_id, tool_key("beta/send_mail")).decisions == ()
-    work.review.undo(catalog_id, "ana", work.review.standing(catalog_id)[0].seq)
-    assert tool_view(work, catalog_id, tool_key("beta/get_weather")).decisions == ()
+    made = review.decide(work.snapshot(catalog_id), "accept", cluster, "ana")
+    assert tool_view(work.snapshot(catalog_id), tool_key("beta/get_weather")).decisions == (made,)
+    assert tool_view(work.snapshot(catalog_id), tool_key("beta/send_mail")).decisions == ()
+    review.undo(work.snapshot(catalog_id), "ana", review.standing(work.snapshot(catalog_id))[0].seq)
+    assert tool_view(work.snapshot(catalog_id), tool_key("beta/get_weather")).decisions == ()
 
 
 def test_before_the_analysis_the_definition_is_there(shared):
     work, _ = shared
     record = work.catalogs.add("New", catalog())
-    view = tool_view(work, record.id, tool_key("beta/send_mail"))
+    view = tool_view(work.snapshot(record.id), tool_key("beta/send_mail"))
     assert view.tool.name == "send_mail"
     assert (view.neighbours, view.cluster) == ((), None)

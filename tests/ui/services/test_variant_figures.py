@@ -5,12 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from tests.ui.services.small_workspace import accept_variants
+from tests.ui.services.small_workspace import Functions, accept_variants
 from toolscope_core.model.errors import JobError
 from toolscope_core.store.background import subprocess_jobs
-from ui.overlap.variant_figures import CONTROL, OWN, SIDES, WRITTEN, VariantFigures
-from ui.shared.services import searches, watched_jobs
-from ui.shared.services.reviewed_variants import NONE, Variants
+from ui.overlap import variant_figures
+from ui.overlap.variant_figures import CONTROL, OWN, SIDES, WRITTEN
+from ui.shared.services import reviewed_variants, searches, watched_jobs
+from ui.shared.services.reviewed_variants import NONE
 
 ROWS = [
     {"tool": "alpha/send_mail", "expanded": "Post a letter now.", "questions": ["Write to Ann"]},
@@ -22,11 +23,11 @@ ROWS = [
 def varied(opened):
     """A catalog of which two of three equal tools have accepted variants, and their figures."""
     work, i = opened
-    variants, figures = work.service(Variants), work.service(VariantFigures)
-    assert not figures.has_any(i)
-    variants.add(i, "\n".join(map(json.dumps, ROWS)).encode(), "v.jsonl")
-    assert not figures.has_any(i), "what is only on offer is read by nobody"
-    accept_variants(variants, i)
+    figures = Functions(work, variant_figures)
+    assert not variant_figures.has_any(work.snapshot(i))
+    reviewed_variants.add(work.snapshot(i), "\n".join(map(json.dumps, ROWS)).encode(), "v.jsonl")
+    assert not variant_figures.has_any(work.snapshot(i)), "what is only on offer is read by nobody"
+    accept_variants(Functions(work, reviewed_variants), i)
     return work, i, figures
 
 
@@ -46,7 +47,7 @@ def test_tools_that_say_different_things_no_longer_collide(varied):
 def test_the_map_has_a_panel_for_each_and_the_tools_in_their_order(varied, monkeypatch):
     work, i, figures = varied
     drawn = figures.drawn(i, "PCA", "servers")
-    names = tuple(tool.name for tool in work.analyses.get(i).catalog.tools)
+    names = tuple(tool.name for tool in work.snapshot(i).analysed.catalog.tools)
     assert [(panel.title, panel.names) for panel in drawn.panels] == [(s, names) for s in SIDES]
     assert drawn is figures.drawn(i, "PCA", "servers")
     own, written, _ = (panel.points for panel in drawn.panels)
@@ -70,14 +71,14 @@ def test_a_page_does_not_wait_for_texts(varied, monkeypatch):
     assert figures.curve(i) is None
     work.analyses.wait(figures.start(i))
     assert figures.curve(i) is not None
-    assert figures.job(i).state == "done"
+    assert work.snapshot(i).job(variant_figures.KIND).state == "done"
 
 
 def test_another_decision_makes_the_figures_again(varied):
     work, i, figures = varied
     before = at(figures.curve(i), 0.95)
-    rejected = work.service(Variants).views(i)[0].tool.id
-    work.service(Variants).decide(i, {rejected: NONE}, "ann")
+    rejected = reviewed_variants.views(work.snapshot(i))[0].tool.id
+    reviewed_variants.decide(work.snapshot(i), {rejected: NONE}, "ann")
     after = at(figures.curve(i), 0.95)
     assert after[OWN] == before[OWN]
     assert after[WRITTEN] == before[WRITTEN] + 1, "it is again a copy of the third"
@@ -88,6 +89,7 @@ def test_another_projection_does_not_wait_for_one_that_never_ends(varied, endles
     work, i, figures = varied
     endless, quick = figures.start(i, "UMAP"), figures.start(i, "PCA")
     work.analyses.wait(quick)
-    assert (figures.job(i, "PCA").id, figures.job(i, "UMAP").id) == (quick, endless)
+    kinds = map(variant_figures.kind_of, ("PCA", "UMAP"))
+    assert [work.snapshot(i).job(kind).id for kind in kinds] == [quick, endless]
     away = watched_jobs.AWAY_SECONDS
     assert not endless_maps.lives(work, endless, after=away), "nobody looks at it"

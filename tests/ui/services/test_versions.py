@@ -8,21 +8,21 @@ from tests.ui.services.small_workspace import FILES, MAIL, SUM, TOOLS, by_name, 
 from toolscope_core.check.version_changes import one_line
 from toolscope_core.decisions.constraints import edits
 from toolscope_core.decisions.imported_decisions import decisions_in
-from ui.history.histories import Histories
-from ui.shared.services.versions import Versions
+from ui.history import histories
+from ui.shared.services import review, toolsets, versions
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
 NEXT = (CHANGED, *TOOLS[1:-1])
 
 
 def first(work):
-    return work.catalogs.newest()[0]
+    return work.catalogs.newest()[0].id
 
 
 def test_an_accepted_merge_keeps_what_it_kept_when_a_tool_changes(work):
     shown = by_name(work, 1, "send_mail")
     other = next(one for one in shown.members if one != shown.canonical)
-    work.review.decide(1, "accept", replace(shown, canonical=other), "ann")
+    review.decide(work.snapshot(1), "accept", replace(shown, canonical=other), "ann")
     assert by_name(work, 1, "send_mail").canonical == other
     record = next_version(work, *NEXT)
     waiting = by_name(work, record.id, "send_mail")
@@ -32,11 +32,11 @@ def test_an_accepted_merge_keeps_what_it_kept_when_a_tool_changes(work):
 def test_a_later_choice_that_is_suspended_does_not_bring_back_the_one_before(work):
     shown = by_name(work, 1, "send_mail")
     one, other = [member for member in shown.members if member != shown.canonical]
-    work.review.decide(1, "accept", replace(shown, canonical=one), "ann")
+    review.decide(work.snapshot(1), "accept", replace(shown, canonical=one), "ann")
     choice = {"canonical": other}
-    work.review.decide(1, "canonical", by_name(work, 1, "send_mail"), "ann", choice)
+    review.decide(work.snapshot(1), "canonical", by_name(work, 1, "send_mail"), "ann", choice)
     record = next_version(work, *NEXT)
-    standing = edits(work.catalogs.open(record.id), work.review.log(record.id))
+    standing = edits(work.snapshot(record.id).catalog, work.snapshot(record.id).log)
     assert frozenset(shown.members) not in standing
 
 
@@ -50,24 +50,26 @@ def next_version(work, *tools):
 
 def test_decisions_hold_wait_or_are_about_tools_that_are_gone(work):
     for name in ("send_mail", "get_weather"):
-        work.review.decide(1, "accept", by_name(work, 1, name), "ann")
-    work.toolsets.leave_out(1, [SUM.id], "ann", "nobody adds up")
-    work.toolsets.flag(1, [FILES.id], "ann", "is this right?")
-    assert [one.seq for one in work.service(Versions).standing(first(work)).hold] == [1, 2, 3]
-    ahead = work.service(Versions).standing_ahead("Desk", catalog(*NEXT))
-    standing = work.service(Versions).standing(next_version(work, *NEXT))
-    assert standing == ahead and work.service(Versions).standing_ahead("Other", catalog()) is None
+        review.decide(work.snapshot(1), "accept", by_name(work, 1, name), "ann")
+    toolsets.leave_out(work.snapshot(1), [SUM.id], "ann", "nobody adds up")
+    toolsets.flag(work.snapshot(1), [FILES.id], "ann", "is this right?")
+    assert [one.seq for one in versions.standing(work.snapshot(first(work))).hold] == [1, 2, 3]
+    ahead = versions.standing_ahead(work.snapshot(1), "Desk", catalog(*NEXT))
+    standing = versions.standing(work.snapshot(next_version(work, *NEXT).id))
+    assert (
+        standing == ahead and versions.standing_ahead(work.snapshot(1), "Other", catalog()) is None
+    )
     parts = (standing.hold, standing.wait, standing.gone)
     assert [[one.seq for one in part] for part in parts] == [[2], [1], [3]]
 
 
 def test_what_changed_since_a_decision_is_told_from_the_version_it_was_made_on(work):
-    decision = work.review.decide(1, "accept", by_name(work, 1, "send_mail"), "ann")
+    decision = review.decide(work.snapshot(1), "accept", by_name(work, 1, "send_mail"), "ann")
     next_version(work, reworded("Send a letter."), *TOOLS[1:])
     schema = {**MAIL.schema, "properties": {**MAIL.schema["properties"], "urgent": {}}}
     last = replace(reworded("Send a letter now."), schema=schema)
     record = next_version(work, last, *TOOLS[1:])
-    (tool,) = work.service(Versions).since_decision(record, decision)
+    (tool,) = versions.since_decision(work.snapshot(record.id), decision)
     assert tool.tool_id == MAIL.id
     assert [(row.field, row.new) for row in tool.rows] == [
         ("description", "Send a letter now."),
@@ -75,26 +77,28 @@ def test_what_changed_since_a_decision_is_told_from_the_version_it_was_made_on(w
     ]
     (text,) = tool.reworded
     assert (text.old, text.new) == (MAIL.description, "Send a letter now.")
-    (card,) = work.review.queue_part(record, "again")
-    assert work.service(Versions).waiting_on(record, card) == (decision,)
+    (card,) = review.queue_part(work.snapshot(record.id), "again")
+    assert versions.waiting_on(work.snapshot(record.id), card) == (decision,)
     unknown = replace(decision, members=("x", *decision.members[1:]))
-    assert [one.rows for one in work.service(Versions).since_decision(record, unknown)] == [None]
+    assert [one.rows for one in versions.since_decision(work.snapshot(record.id), unknown)] == [
+        None
+    ]
 
 
 def test_only_what_a_version_brings_is_a_new_proposal(work):
-    assert work.review.queue_part(first(work), "new") == ()
-    work.review.decide(1, "accept", by_name(work, 1, "send_mail"), "ann")
+    assert review.queue_part(work.snapshot(first(work)), "new") == ()
+    review.decide(work.snapshot(1), "accept", by_name(work, 1, "send_mail"), "ann")
     record = next_version(work, *TOOLS, on("gamma", SUM), on("delta", MAIL))
-    assert work.review.queue_part(record, "again") == ()
-    new = {one.canonical: one for one in work.review.queue_part(record, "new")}
+    assert review.queue_part(work.snapshot(record.id), "again") == ()
+    new = {one.canonical: one for one in review.queue_part(work.snapshot(record.id), "new")}
     assert {one.document.name for one in new.values()} == {"add_numbers", "send_mail"}
     (mail,) = [one for one in new.values() if one.document.name == "send_mail"]
     assert (mail.state, mail.newcomers) == ("accepted", ("delta/send_mail",))
-    waiting = {one.document.name for one in work.review.queue(record.id)}
+    waiting = {one.document.name for one in review.queue(work.snapshot(record.id))}
     assert waiting - {"add_numbers", "send_mail"} == {"get_weather", "list_files"}, "from before"
     again = next_version(work, reworded("Send it."), *TOOLS[1:], on("gamma", SUM))
-    assert {one.document.name for one in work.review.queue_part(again, "new")} == set()
-    assert {one.state for one in work.review.queue_part(again, "again")} == {"stale"}
+    assert {one.document.name for one in review.queue_part(work.snapshot(again.id), "new")} == set()
+    assert {one.state for one in review.queue_part(work.snapshot(again.id), "again")} == {"stale"}
 
 
 @pytest.mark.parametrize(
@@ -116,32 +120,32 @@ RENAMED = (POSTED, *TOOLS[1:])
 
 
 def test_a_decision_follows_a_tool_through_two_renames_and_back(work):
-    made = work.review.decide(1, "accept", by_name(work, 1, "send_mail"), "ann")
+    made = review.decide(work.snapshot(1), "accept", by_name(work, 1, "send_mail"), "ann")
     parted = replace(POSTED, id="alpha/mail_sending", name="mail_sending")
     for now in (POSTED, parted):
         record = work.catalogs.add("Desk", catalog(now, *TOOLS[1:]))
-        (waiting,) = work.service(Versions).standing(record).wait
+        (waiting,) = versions.standing(work.snapshot(record.id)).wait
         assert waiting.ids == (now.id, *made.ids[1:]) and waiting.members == made.members
     record = work.catalogs.add("Desk", catalog())
-    assert work.service(Versions).standing(record).hold == (made,), "it is called as before"
-    assert work.review.log(1) == (made,), "an earlier version has its own names"
+    assert versions.standing(work.snapshot(record.id)).hold == (made,), "it is called as before"
+    assert work.snapshot(1).log == (made,), "an earlier version has its own names"
 
 
 def test_a_decision_on_a_tool_that_took_the_old_name_stays_with_it(work):
-    work.toolsets.leave_out(1, [MAIL.id], "ann", "old")
+    toolsets.leave_out(work.snapshot(1), [MAIL.id], "ann", "old")
     next_version(work, *RENAMED)
     newer = replace(MAIL, description="Reserve a seat on a train.", schema=SUM.schema)
     record = next_version(work, newer, *RENAMED)
-    work.toolsets.leave_out(record.id, [newer.id], "bob", "new")
-    standing = work.service(Versions).standing(record)
+    toolsets.leave_out(work.snapshot(record.id), [newer.id], "bob", "new")
+    standing = versions.standing(work.snapshot(record.id))
     assert [one.ids for one in standing.wait] == [(POSTED.id,)]
     assert [one.ids for one in standing.hold] == [(newer.id,)]
 
 
 def test_a_decisions_file_follows_a_renamed_tool_too(work):
-    work.review.decide(1, "accept", by_name(work, 1, "send_mail"), "ann")
-    work.toolsets.leave_out(1, [SUM.id], "ann", "nobody adds up")
-    file = work.service(Histories).file(1)
+    review.decide(work.snapshot(1), "accept", by_name(work, 1, "send_mail"), "ann")
+    toolsets.leave_out(work.snapshot(1), [SUM.id], "ann", "nobody adds up")
+    file = histories.file(work.snapshot(1))
     twin = on("delta", MAIL)
     new = catalog(*RENAMED[:-1], twin)
     ids = [one.ids for one in decisions_in(new, file, "decisions.jsonl")]
@@ -152,7 +156,7 @@ def test_a_decisions_file_follows_a_renamed_tool_too(work):
     damaged = re.sub(rb'"parameters":\[[^]]*\]', b'"parameters":5', file)
     assert decisions_in(new, damaged, "") == decisions_in(new, plain, "")
     other = work.catalogs.add("Renamed", new)
-    seen = work.service(Histories).preview_import(other.id, file, "decisions.jsonl")
+    seen = histories.preview_import(work.snapshot(other.id), file, "decisions.jsonl")
     assert [(row.outcome, row.why) for row in seen.rows] == [
         ("suspended", f"{POSTED.id} changed"),
         ("of another catalog", ""),
@@ -161,8 +165,8 @@ def test_a_decisions_file_follows_a_renamed_tool_too(work):
 
 def test_a_line_of_a_decisions_file_ends_nowhere_else(work):
     strange = "old\u2028\x85\ud800"
-    work.toolsets.leave_out(1, [SUM.id], "ann", strange)
-    file = work.service(Histories).file(1)
+    toolsets.leave_out(work.snapshot(1), [SUM.id], "ann", strange)
+    file = histories.file(work.snapshot(1))
     assert len(file.decode().splitlines()) == 1
     (decision,) = decisions_in(catalog(), file, "")
     assert decision.detail["reason"] == strange

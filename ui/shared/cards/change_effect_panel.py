@@ -11,8 +11,9 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
-from ui.shared import data_tables, page_frame, safe_text
-from ui.shared.services.measured_changes import MeasuredChanges
+from ui.shared import data_tables, safe_text
+from ui.shared.services import measured_changes
+from ui.shared.snapshot import Snapshot
 
 AHEAD = 4
 """Proposals that are measured together: the one on the card and those that come next."""
@@ -25,43 +26,41 @@ ABOUT = (
 )
 
 
-def merge_effect(catalog_id: int, clusters: Sequence[Cluster]) -> None:
+def merge_effect(snapshot: Snapshot, clusters: Sequence[Cluster]) -> None:
     """What the merge of the first of some clusters does, as one of those in the plan; the others
     are measured after it, since they are looked at next.
     """
-    work = page_frame.service(MeasuredChanges)
-    merges = len(page_frame.workspace().review.plan(catalog_id).clusters)
-    _shown(catalog_id, [work.merge(catalog_id, one) for one in clusters[:AHEAD]], merges)
+    merges = len(snapshot.plan.clusters)
+    _shown(snapshot, [measured_changes.merge(snapshot, one) for one in clusters[:AHEAD]], merges)
 
 
 def rewrite_effect(
-    catalog_id: int, pair: Pair, descriptions: Mapping[str, str], pairs: int
+    snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str], pairs: int
 ) -> None:
     """What other descriptions of two tools do, as one of so many pairs."""
-    change = page_frame.service(MeasuredChanges).rewrite(catalog_id, pair, descriptions)
-    _shown(catalog_id, [change], pairs)
+    change = measured_changes.rewrite(snapshot, pair, descriptions)
+    _shown(snapshot, [change], pairs)
 
 
-def _shown(catalog_id: int, wanted: Sequence[ToolsetChange], changes: int) -> None:
+def _shown(snapshot: Snapshot, wanted: Sequence[ToolsetChange], changes: int) -> None:
     """Draw the first of the changes that are wanted; until it is measured only this looks again, as
     the keys of a page rest while all of it is drawn.
     """
-    is_measured = page_frame.service(MeasuredChanges).effect(catalog_id, wanted[0]) is not None
-    st.fragment(_effect, run_every=None if is_measured else LOOK_AGAIN)(catalog_id, wanted, changes)
+    is_measured = measured_changes.effect(snapshot, wanted[0]) is not None
+    st.fragment(_effect, run_every=None if is_measured else LOOK_AGAIN)(snapshot, wanted, changes)
 
 
-def _effect(catalog_id: int, wanted: Sequence[ToolsetChange], changes: int) -> None:
+def _effect(snapshot: Snapshot, wanted: Sequence[ToolsetChange], changes: int) -> None:
     """What a change does, one of so many that are tried; measured first where that is not done."""
-    work = page_frame.service(MeasuredChanges)
-    effect = work.effect(catalog_id, wanted[0])
-    job = work.job(catalog_id)
+    effect = measured_changes.effect(snapshot, wanted[0])
+    job = snapshot.job(measured_changes.KIND)
     is_failed = job is not None and not job.live and job.state != "done"
     if effect is None and job is not None and is_failed:
         safe_text.show_error(JobError(job.message))
         if not st.button("Retry", icon=":material/replay:", key="measure_change"):
             return
-    if effect is None or not (is_failed or work.are_measured(catalog_id, wanted)):
-        work.start(catalog_id, wanted)
+    if effect is None or not (is_failed or measured_changes.are_measured(snapshot, wanted)):
+        measured_changes.start(snapshot, wanted)
     if effect is None:
         st.caption(":material/hourglass_empty: Before and after this change: being measured.")
         return

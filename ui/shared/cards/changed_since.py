@@ -7,18 +7,18 @@ import streamlit as st
 from toolscope_core.check.version_changes import ChangeRow, Reworded
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.cards import decision_trail
-from ui.shared.services.versions import Versions
+from ui.shared.services import versions
+from ui.shared.snapshot import Snapshot
 
 SHOWN = 3
 _WITHOUT_WARNING = ("change", "tool", "field", "old", "new", "breaking")
 
 
-def on_card(cluster: Cluster) -> None:
+def on_card(snapshot: Snapshot, cluster: Cluster) -> None:
     """The decisions on a stale cluster, each with what changed since."""
-    record = page_frame.current()
-    for decision in page_frame.service(Versions).waiting_on(record, cluster)[-SHOWN:]:
+    for decision in versions.waiting_on(snapshot, cluster)[-SHOWN:]:
         done, whom = decision_trail.in_words(decision), decision_trail.by_whom(decision)
         kept = "canonical" in decision.detail and decision.action == "accept"
         still = f" {safe_text.untrusted(cluster.canonical)} is still kept." if kept else ""
@@ -26,13 +26,12 @@ def on_card(cluster: Cluster) -> None:
             f"{done} ({whom}). A tool has changed since, so this waits for another look.{still}",
             icon=":material/update:",
         )
-        changed_tools(decision)
+        changed_tools(snapshot, decision)
 
 
-def changed_tools(decision: Decision) -> None:
+def changed_tools(snapshot: Snapshot, decision: Decision) -> None:
     """The changes of each tool, field by field, with the words of a description."""
-    versions, record = page_frame.service(Versions), page_frame.current()
-    for tool in versions.since_decision(record, decision):
+    for tool in versions.since_decision(snapshot, decision):
         if tool.rows is None:
             name = safe_text.untrusted(tool.tool_id)
             st.caption(f"{name} has changed, and no stored version has it as it was.")

@@ -17,6 +17,7 @@ from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import outcome_badges
 from ui.shared.cards.cards import Card
 from ui.shared.cards.outcome_badges import Color
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
 MEMBERS_SHOWN, NAMED = 12, 3
@@ -133,7 +134,7 @@ def family(card: Card, selector: FamilySelector) -> None:
     st.code(schema, language="json", wrap_lines=True)
 
 
-def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
+def members(snapshot: Snapshot, card: Card, drop: Callable[[Tool], None] | None = None) -> None:
     """The members side by side; in each what differs from the canonical tool is marked, and what is
     the same steps back.
     """
@@ -143,14 +144,14 @@ def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
         side_by_side = st.container(key=f"members_{start}")
         for column, tool in zip(side_by_side.columns(min(3, len(tools))), row, strict=False):
             with column.container(border=True, height="stretch", gap="xsmall"):
-                _member(card, tool)
+                _member(snapshot, card, tool)
                 if drop is not None:
                     drop(tool)
     if len(tools) > MEMBERS_SHOWN:
         st.caption(f"Showing {MEMBERS_SHOWN} of {len(tools):,} members; the table below lists all.")
 
 
-def _member(card: Card, tool: Tool) -> None:
+def _member(snapshot: Snapshot, card: Card, tool: Tool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{safe_text.untrusted(tool.name)}**", width="content")
         tool_parts.owner_badge(tool)
@@ -160,7 +161,7 @@ def _member(card: Card, tool: Tool) -> None:
             st.badge("Newcomer", color="orange")
         tool_parts.open_button(tool, "card")
     tool_parts.declared_line(tool)
-    tool_parts.usage_caption(tool)
+    tool_parts.usage_caption(snapshot, tool)
     for finding in card.findings[tool.id]:
         safe_text.finding(finding.severity, finding.message)
     text, base = tool.description[:TEXT_SHOWN], card.canonical.description[:TEXT_SHOWN]
@@ -170,7 +171,7 @@ def _member(card: Card, tool: Tool) -> None:
         st.html(safe_text.word_diff(base, text, dim=True, beside=True))
 
 
-def evidence(card: Card) -> None:
+def evidence(snapshot: Snapshot, card: Card) -> None:
     """The verdicts on the weakest pairs, with their reasons."""
     for verdict in card.evidence:
         judge = f" :gray[({safe_text.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
@@ -184,7 +185,7 @@ def evidence(card: Card) -> None:
                 "Compare",
                 icon="compare_arrows",
                 about="Both tools side by side; there this pair alone can be kept apart for good.",
-                catalog=page_frame.current().name,
+                catalog=snapshot.record.name,
                 pair=pair_key(verdict.pair),
             )
         st.markdown(

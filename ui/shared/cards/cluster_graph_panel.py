@@ -4,9 +4,10 @@ import streamlit as st
 
 from toolscope_core.model.cluster import Cluster
 from ui.shared.graph import FEWEST
+from ui.shared.snapshot import Snapshot
 
 
-def cluster_graph(catalog_id: int, cluster: Cluster) -> None:
+def cluster_graph(snapshot: Snapshot, cluster: Cluster) -> None:
     """The box; nothing where the cluster has fewer tools than ``FEWEST``."""
     if len(cluster.members) < FEWEST:
         return
@@ -20,4 +21,4 @@ def cluster_graph(catalog_id: int, cluster: Cluster) -> None:
         from ui.shared.graph.network_panel import network_panel  # with all that draws it
 
         with box:
-            network_panel(catalog_id, cluster.id)
+            network_panel(snapshot, cluster.id)

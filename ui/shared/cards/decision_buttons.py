@@ -17,7 +17,9 @@ from ui.shared import page_frame, safe_text
 from ui.shared.cards import shortcuts
 from ui.shared.cards.batches import ServerPairProposals
 from ui.shared.cards.queue import is_family
+from ui.shared.services import review, server_advice, toolsets
 from ui.shared.services.settled import SettledCluster
+from ui.shared.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from toolscope_core.merging.coverage import Coverage
@@ -71,6 +73,7 @@ def record_button(
 
 
 def set_button(
+    snapshot: Snapshot,
     action: Literal["propose", "reject"],
     ids: Sequence[str],
     version: str,
@@ -81,45 +84,45 @@ def set_button(
     """A button that sends tools of a ``version`` to review as one, or keeps them apart; ``names``
     says in words which they are, ``look`` goes to ``record_button``.
     """
-    sets, catalog_id = page_frame.workspace().toolsets, page_frame.current().id
-    decide = sets.never_merge if action == "reject" else sets.send_to_review
+    record = toolsets.never_merge if action == "reject" else toolsets.send_to_review
     record_button(
         label,
-        lambda: [decide(catalog_id, ids, version, page_frame.reviewer())],
+        lambda: [record(snapshot, ids, version, page_frame.reviewer())],
         f"{ACTIONS[action].done}: {names}",
         icon=":material/block:" if action == "reject" else ":material/outbox:",
         **look,
     )
 
 
-def decide(shown: Cluster, action: Action, onward: str | None, **detail: object) -> None:
+def decide(
+    snapshot: Snapshot, shown: Cluster, action: Action, onward: str | None, **detail: object
+) -> None:
     """Record a decision on the cluster that was shown; then show the cluster ``onward``."""
-    review, catalog_id = page_frame.workspace().review, page_frame.current().id
     message = f"{ACTIONS[action].done}: {shown.document.name}"
     if shown.newcomers and action in ("accept", "reject"):
         welcome = action == "accept"
         done = attempt(
-            lambda: review.answer_newcomers(catalog_id, shown, page_frame.reviewer(), welcome),
+            lambda: review.answer_newcomers(snapshot, shown, page_frame.reviewer(), welcome),
             message,
         )
     else:
         done = attempt(
-            lambda: review.decide(catalog_id, action, shown, page_frame.reviewer(), detail), message
+            lambda: review.decide(snapshot, action, shown, page_frame.reviewer(), detail), message
         )
     if done and onward:
         st.query_params["cluster"] = onward
 
 
-def answer(shown: Cluster, name: str, onward: str, blind: bool = False) -> None:
+def answer(snapshot: Snapshot, shown: Cluster, name: str, onward: str, blind: bool = False) -> None:
     """Accept, reject, or accept as a *family* what was shown. A ``blind`` *accept* says that the
     tools do the same job, whatever was proposed; what the judge had said is told after it.
     """
     if name == "family":
-        decide(shown, "accept", onward, relation="parametric")
+        decide(snapshot, shown, "accept", onward, relation="parametric")
     elif name == "accept" and blind and is_family(shown) and not shown.newcomers:
-        decide(shown, "accept", onward, relation="duplicate")
+        decide(snapshot, shown, "accept", onward, relation="duplicate")
     else:
-        decide(shown, "accept" if name == "accept" else "reject", onward)
+        decide(snapshot, shown, "accept" if name == "accept" else "reject", onward)
     succeeded, text = st.session_state["notice"]
     if blind and succeeded:
         proposed = f"the {kind_name(shown)}" if is_family(shown) else "the same job"
@@ -128,13 +131,17 @@ def answer(shown: Cluster, name: str, onward: str, blind: bool = False) -> None:
 
 
 def take_apart(
-    shown: Cluster, groups: Sequence[Sequence[str]], onward: str | None, order: list[str]
+    snapshot: Snapshot,
+    shown: Cluster,
+    groups: Sequence[Sequence[str]],
+    onward: str | None,
+    order: list[str],
 ) -> None:
     """Divide a proposal into groups; what is left of it is shown next, in its place."""
-    review, catalog_id, left = page_frame.workspace().review, page_frame.current().id, list[str]()
+    left = list[str]()
     text = f"{shown.document.name}: {apart_in_words(groups)}"
     if attempt(
-        lambda: left.extend(review.recut(catalog_id, shown, page_frame.reviewer(), groups)), text
+        lambda: left.extend(review.recut(snapshot, shown, page_frame.reviewer(), groups)), text
     ):
         stand_in(shown, left, order)
         if following := next(iter(left), onward):
@@ -157,78 +164,80 @@ def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
     return "; ".join(parts)
 
 
-def drop(shown: Cluster, member: str, onward: str | None, order: list[str]) -> None:
+def drop(
+    snapshot: Snapshot, shown: Cluster, member: str, onward: str | None, order: list[str]
+) -> None:
     """Take one member out of the proposal; the others stay one."""
     rest = [one for one in shown.members if one != member]
-    take_apart(shown, [rest, [member]], onward, order)
+    take_apart(snapshot, shown, [rest, [member]], onward, order)
 
 
-def choose_canonical(shown: Cluster, choice_key: str) -> None:
+def choose_canonical(snapshot: Snapshot, shown: Cluster, choice_key: str) -> None:
     """Let the member chosen in the widget ``choice_key`` give the merged tool its name."""
-    name_after(shown, st.session_state[choice_key])
+    name_after(snapshot, shown, st.session_state[choice_key])
 
 
-def make_drop_in(shown: Cluster, kept: str) -> None:
+def make_drop_in(snapshot: Snapshot, shown: Cluster, kept: str) -> None:
     """Let one member stay alone, though the others may keep things of their own."""
-    decide(shown, "canonical", None, canonical=kept, kind="prune")
+    decide(snapshot, shown, "canonical", None, canonical=kept, kind="prune")
 
 
-def name_after(shown: Cluster, chosen: str) -> None:
+def name_after(snapshot: Snapshot, shown: Cluster, chosen: str) -> None:
     """Let this member give the merged tool its id and name."""
-    decide(shown, "canonical", None, canonical=chosen)
+    decide(snapshot, shown, "canonical", None, canonical=chosen)
     succeeded, text = st.session_state["notice"]
     st.session_state["notice"] = succeeded, f"{text}; it is {chosen}" if succeeded else text
 
 
-def decide_all(shown: Sequence[Cluster], action: Action) -> None:
+def decide_all(snapshot: Snapshot, shown: Sequence[Cluster], action: Action) -> None:
     """Accept or reject these clusters, or keep them for review, as one batch."""
-    _decide_each([(action, one, {}) for one in shown], f"{ACTIONS[action].done}: {{}}", "cluster")
+    _decide_each(
+        snapshot, [(action, one, {}) for one in shown], f"{ACTIONS[action].done}: {{}}", "cluster"
+    )
 
 
-def decide_pair(servers: Sequence[str], shown: Sequence[Cluster], action: Action) -> None:
+def decide_pair(
+    snapshot: Snapshot, servers: Sequence[str], shown: Sequence[Cluster], action: Action
+) -> None:
     """Accept or reject these proposals between two servers, as one batch that can be undone."""
     rows = [(action, cluster, dict[str, object]()) for cluster in shown]
-    _decide_each(rows, f"{ACTIONS[action].done}: {{}} between {' and '.join(servers)}")
+    _decide_each(snapshot, rows, f"{ACTIONS[action].done}: {{}} between {' and '.join(servers)}")
 
 
-def keep_server(pair: ServerPairProposals, server: str) -> None:
+def keep_server(snapshot: Snapshot, pair: ServerPairProposals, server: str) -> None:
     """Let this server's tools be the only ones that are kept, in every proposal of the two."""
     rows: list[tuple[Action, Cluster, dict[str, object]]] = [
         ("canonical", cluster, {"canonical": tool_id, "kind": "prune"})
         for cluster, tool_id in pair.to_keep(server)
     ]
-    _decide_each(rows, f"Tools of {server} are kept in {{}} now")
+    _decide_each(snapshot, rows, f"Tools of {server} are kept in {{}} now")
 
 
-def switch_server_off(gone: Coverage) -> None:
+def switch_server_off(snapshot: Snapshot, gone: Coverage) -> None:
     """Let all tools of a server go, as one batch that can be undone."""
-    from ui.shared.services.server_advice import ServerAdvice
-
-    catalog_id = page_frame.current().id
-    made = page_frame.service(ServerAdvice).switch_off(catalog_id, gone, page_frame.reviewer())
+    made = server_advice.switch_off(snapshot, gone, page_frame.reviewer())
     merges = quantity(sum(len(d.ids) - 1 for d in made if d.action == "accept"), "tool")
     left = sum(len(one.ids) for one in made if one.action == "omit")
     text = f"{gone.server} is switched off: {merges} merged into {' and '.join(gone.others)}"
     _note_batch(f"{text}, {left} left out", made, ())
 
 
-def answer_account(one: str, other: str, choice_key: str) -> None:
+def answer_account(snapshot: Snapshot, one: str, other: str, choice_key: str) -> None:
     """Record what the widget says of the account of two servers."""
-    from ui.shared.services.server_advice import ServerAdvice
-
-    answer = st.session_state[choice_key]
-    catalog_id, advice = page_frame.current().id, page_frame.service(ServerAdvice)
+    account = st.session_state[choice_key]
     attempt(
-        lambda: advice.answer_account(catalog_id, one, other, answer, page_frame.reviewer()),
-        f"{one} and {other}: {answer or 'no answer'}",
+        lambda: server_advice.answer_account(snapshot, one, other, account, page_frame.reviewer()),
+        f"{one} and {other}: {account or 'no answer'}",
     )
 
 
 def _decide_each(
-    rows: list[tuple[Action, Cluster, dict[str, object]]], message: str, what: str = "merge"
+    snapshot: Snapshot,
+    rows: list[tuple[Action, Cluster, dict[str, object]]],
+    message: str,
+    what: str = "merge",
 ) -> None:
-    review, catalog_id = page_frame.workspace().review, page_frame.current().id
-    decisions, refused = review.decide_each(catalog_id, page_frame.reviewer(), rows)
+    decisions, refused = review.decide_each(snapshot, page_frame.reviewer(), rows)
     _note_batch(message.format(quantity(len(decisions), what)), decisions, refused)
 
 
@@ -244,10 +253,9 @@ def _note_batch(
         st.session_state["batch"] = tuple(decision.seq for decision in decisions)
 
 
-def safe_in_words(catalog_id: int) -> str:
+def safe_in_words(snapshot: Snapshot) -> str:
     """What accepting the safe merges will do, what that leaves to a person, and why."""
-    review = page_frame.workspace().review
-    safe, sizes = review.safe(catalog_id), review.sizes(catalog_id)
+    safe, sizes = review.safe(snapshot), review.sizes(snapshot)
     left = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
     if not safe.clusters:
         return f"No merge is safe to accept without review: {left or 'none is waiting'}."
@@ -260,53 +268,57 @@ def safe_in_words(catalog_id: int) -> str:
 
 
 def undo(
-    seqs: tuple[int, ...], back_to: Decision | None = None, parameter: str = "cluster"
+    snapshot: Snapshot,
+    seqs: tuple[int, ...],
+    back_to: Decision | None = None,
+    parameter: str = "cluster",
 ) -> None:
     """Undo these decisions; then show the cluster that ``back_to`` was about, which ``parameter``
     names in the address.
     """
-    review, catalog_id = page_frame.workspace().review, page_frame.current().id
     what = f"{len(seqs):,} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
-    done = attempt(
-        lambda: review.undo_all(catalog_id, page_frame.reviewer(), seqs), f"{what} undone"
-    )
-    if done and back_to and (cluster_id := review.about(catalog_id, back_to)):
+    done = attempt(lambda: review.undo_all(snapshot, page_frame.reviewer(), seqs), f"{what} undone")
+    if done and back_to and (cluster_id := review.about(snapshot, back_to)):
         st.query_params[parameter] = cluster_id
 
 
 def undo_one(
-    decision: Decision, place: str, back_to: Decision | None = None, parameter: str = "cluster"
+    snapshot: Snapshot,
+    decision: Decision,
+    place: str,
+    back_to: Decision | None = None,
+    parameter: str = "cluster",
 ) -> None:
     """A button that undoes this decision; ``place`` keeps the keys of several lists apart."""
     st.button(
         "Undo",
         key=f"{place}_{decision.seq}",
         on_click=undo,
-        args=((decision.seq,), back_to, parameter),
+        args=(snapshot, (decision.seq,), back_to, parameter),
     )
 
 
-def undo_line(text: str, decision: Decision, place: str) -> None:
+def undo_line(snapshot: Snapshot, text: str, decision: Decision, place: str) -> None:
     """A decision in words, which are safe in markdown, and the button that undoes it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(text, width="content")
-        undo_one(decision, place)
+        undo_one(snapshot, decision, place)
 
 
-def undo_own(latest: int) -> None:
+def undo_own(snapshot: Snapshot, latest: int) -> None:
     """Undo the reviewer's latest decision, which was ``latest`` when the button was drawn, and all
     that was decided at once with it.
 
     A decision made since is the one that is meant; once ``latest`` is gone, a second press of the
     same button does nothing more.
     """
-    standing = page_frame.workspace().review.standing(page_frame.current().id)
+    standing = review.standing(snapshot.work.snapshot(snapshot.id))
     own = next((d for d in standing if d.reviewer == page_frame.reviewer()), None)
     if own is not None and own.seq >= latest:
-        undo(together_with(own, standing), own)
+        undo(snapshot, together_with(own, standing), own)
 
 
-def notice() -> None:
+def notice(snapshot: Snapshot) -> None:
     """Draw what the last button did, once: a refusal as an error, a batch with its undo button."""
     succeeded, text = st.session_state.pop("notice", (True, ""))
     if len(text) > LONGEST_NOTICE:  # long names: the bar of buttons would cover the page
@@ -317,7 +329,7 @@ def notice() -> None:
         st.caption(f":green[:material/check:] {safe_text.untrusted(text)}", width="stretch")
     if batch := st.session_state.get("batch"):
         label = f"Undo the last {len(batch):,}" if len(batch) > 1 else "Undo"
-        st.button(label, key=f"undo_batch_{batch[-1]}", on_click=undo, args=(batch,))
+        st.button(label, key=f"undo_batch_{batch[-1]}", on_click=undo, args=(snapshot, batch))
 
 
 def together_with(one: Decision, standing: Sequence[Decision]) -> tuple[int, ...]:
@@ -329,7 +341,7 @@ def together_with(one: Decision, standing: Sequence[Decision]) -> tuple[int, ...
     return tuple(d.seq for d in own if d.detail.get("batch") == batch)
 
 
-def undo_button(standing: tuple[Decision, ...], by_key: bool = True) -> None:
+def undo_button(snapshot: Snapshot, standing: tuple[Decision, ...], by_key: bool = True) -> None:
     """Take back what the reviewer decided last, also by the key U where the page has keys."""
     own = next((one for one in standing if one.reviewer == page_frame.reviewer()), None)
     number = len(together_with(own, standing)) if own else 0
@@ -339,11 +351,11 @@ def undo_button(standing: tuple[Decision, ...], by_key: bool = True) -> None:
         shortcut=shortcuts.letter("undo") if by_key else None,
         disabled=own is None,
         on_click=undo_own,
-        args=(own.seq,) if own else None,
+        args=(snapshot, own.seq) if own else None,
     )
 
 
-def take_back_button(settled: SettledCluster | None) -> None:
+def take_back_button(snapshot: Snapshot, settled: SettledCluster | None) -> None:
     """Undo what settled the shown cluster, where a decision did."""
     if settled is None or settled.decision is None:
         return
@@ -353,5 +365,5 @@ def take_back_button(settled: SettledCluster | None) -> None:
         key=f"take_back_{decision.seq}",
         type="primary",
         on_click=undo,
-        args=((decision.seq,),),
+        args=(snapshot, (decision.seq,)),
     )

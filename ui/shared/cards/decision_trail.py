@@ -6,8 +6,10 @@ import streamlit as st
 
 from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.model.decision import Action, Decision
-from ui.shared import page_frame, safe_text
+from ui.shared import safe_text
 from ui.shared.cards import decision_buttons
+from ui.shared.services import review
+from ui.shared.snapshot import Snapshot
 
 PAGE_SIZE = 10
 _WITH_A_TEXT: Mapping[Action, tuple[str, str]] = {
@@ -22,18 +24,18 @@ _WITH_A_TEXT: Mapping[Action, tuple[str, str]] = {
 _KINDS = {"prune": "; the others switched off", "router": "; all stay reachable"}
 
 
-def trail(catalog_id: int, parameter: str = "cluster") -> None:
+def trail(snapshot: Snapshot, parameter: str = "cluster") -> None:
     """Draw all decisions, page by page. ``parameter`` names the cluster in the address of the
     page.
     """
-    history = page_frame.workspace().review.history(catalog_id)
+    history = review.history(snapshot)
     if not history:
         return
     with st.expander(f"All decisions ({len(history):,})"):
         pages = -(-len(history) // PAGE_SIZE)
         page = st.pagination(pages, key="trail_page") if pages > 1 else 1
         for decision, undone in history[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]:
-            _line(decision, undone, parameter)
+            _line(snapshot, decision, undone, parameter)
 
 
 def in_words(decision: Decision) -> str:
@@ -70,12 +72,12 @@ def by_whom(decision: Decision) -> str:
     return safe_text.untrusted(f"{decision.reviewer}, {safe_text.clock(decision.at)}")
 
 
-def _line(decision: Decision, undone: Decision | None, parameter: str) -> None:
+def _line(snapshot: Snapshot, decision: Decision, undone: Decision | None, parameter: str) -> None:
     names = safe_text.untrusted(" | ".join(", ".join(part) for part in decision.parts))
     text = f"{in_words(decision)}{': ' if names else ''}{names}"
     with st.container(horizontal=True, vertical_alignment="center"):
         if undone is None:
-            decision_buttons.undo_one(decision, "recent_undo", decision, parameter)
+            decision_buttons.undo_one(snapshot, decision, "recent_undo", decision, parameter)
             st.markdown(text, width="stretch")
             st.caption(by_whom(decision), width="content")
         else:

@@ -7,25 +7,25 @@ import streamlit as st
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair
-from ui.shared import page_frame, safe_text
-from ui.shared.services.experiments import Experiments
-from ui.shared.services.usage_evidence import UsageEvidence
+from ui.shared import safe_text
+from ui.shared.services import experiments, usage_evidence
+from ui.shared.snapshot import Snapshot
 
 MOST_SHOWN = 3
 
 
-def calls_line(catalog_id: int, cluster: Cluster) -> None:
+def calls_line(snapshot: Snapshot, cluster: Cluster) -> None:
     """What share of calls failed before and after an accepted merge, if there are logs."""
-    calls = page_frame.service(UsageEvidence).after_merges(catalog_id).get(cluster.id)
+    calls = usage_evidence.after_merges(snapshot).get(cluster.id)
     if calls is not None and calls.went_bad:
         st.error(f"Went bad: {calls.in_words}.", icon=":material/trending_down:")
     elif calls is not None:
         st.caption(f"By the logs: {calls.in_words}.")
 
 
-def confused_line(catalog_id: int, pair: Pair) -> None:
+def confused_line(snapshot: Snapshot, pair: Pair) -> None:
     """The queries that confuse two tools, if an experiment measured it."""
-    measured = page_frame.service(Experiments).confusion_of(catalog_id, pair)
+    measured = experiments.confusion_of(snapshot, pair)
     if measured is None:
         return
     number, row = measured

@@ -7,17 +7,17 @@ import streamlit as st
 from toolscope_core.model.numbers import listed
 from ui.shared import page_frame, safe_text
 from ui.shared.cards.batches import server_pair_query
-from ui.shared.services.server_advice import ServerAdvice
+from ui.shared.services import server_advice
+from ui.shared.snapshot import Snapshot
 
 SHOWN = 5
 
 
-def advice(catalog_id: int, most: int = SHOWN) -> None:
+def advice(snapshot: Snapshot, most: int = SHOWN) -> None:
     """Which servers could go, those that save most first, with what the logs say of their use; then
     the copies.
     """
-    service = page_frame.service(ServerAdvice)
-    given = service.advice(catalog_id)
+    given = server_advice.advice(snapshot)
     if not given.switch_off and not given.copies:
         st.markdown("No server does most of another's work.")
     for one in given.switch_off[:most]:
@@ -26,7 +26,7 @@ def advice(catalog_id: int, most: int = SHOWN) -> None:
             page_frame.page_link("review", text, server_pair_query(one.server, *one.others))
         else:
             st.markdown(text)
-        for sentence in filter(None, (*one.keeps, service.use_in_words(catalog_id, one))):
+        for sentence in filter(None, (*one.keeps, server_advice.use_in_words(snapshot, one))):
             st.caption(safe_text.sentence(sentence))
     if (more := len(given.switch_off) - most) > 0:
         page_frame.page_link("overlap", f"{more} more", {"view": "Heatmap"})

@@ -20,7 +20,8 @@ from toolscope_core.model.tool import sorted_ids
 from ui.shared.cards.queue import is_family, short_kind
 from ui.shared.graph import FEWEST
 from ui.shared.graph.network_rows import Edge, Link, Network, Node, NodeState
-from ui.shared.services.page_service import PageService
+from ui.shared.kept import kept
+from ui.shared.snapshot import Snapshot
 
 SHOWN_NODES = 300
 """Up to as many tools are drawn."""
@@ -150,46 +151,36 @@ class ClusterRow:
     tool_ids: tuple[str, ...]
 
 
-class MergeGraphs(PageService):
-    """The merge graphs of analysed catalogs, under the decisions so far. Each method raises
-    ``JobError`` before the analysis is finished.
-    """
+@kept()
+def clusters(snapshot: Snapshot) -> tuple[ClusterRow, ...]:
+    """The clusters of three or more tools, the largest first."""
+    return cluster_rows(_merging(snapshot))
 
-    def clusters(self, catalog_id: int) -> tuple[ClusterRow, ...]:
-        """The clusters of three or more tools, the largest first."""
-        merging = self._merging(catalog_id)
-        return self._cached(("clusters", catalog_id), (merging,), lambda: cluster_rows(merging))
 
-    def network(self, catalog_id: int, cluster_id: str) -> Network:
-        """A cluster with what it is linked to, for drawing; empty where the plan has it no more."""
-        merging, key = self._merging(catalog_id), (catalog_id, cluster_id)
-        return self._cached(
-            ("networks", key),
-            (merging,),
-            lambda: network_of(merging, cluster_id),
-            most=NETWORKS_KEPT,
-        )
+@kept(most=NETWORKS_KEPT)
+def network(snapshot: Snapshot, cluster_id: str) -> Network:
+    """A cluster with what it is linked to, for drawing; empty where the plan has it no more."""
+    return network_of(_merging(snapshot), cluster_id)
 
-    def bridge(self, catalog_id: int, pair: Pair) -> Bridge | None:
-        """What falls apart without the edge of ``pair``, where it is a bridge."""
-        return bridge_of(self._merging(catalog_id), pair)
 
-    def _merging(self, catalog_id: int) -> Merging:
-        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
+def bridge(snapshot: Snapshot, pair: Pair) -> Bridge | None:
+    """What falls apart without the edge of ``pair``, where it is a bridge."""
+    return bridge_of(_merging(snapshot), pair)
 
-        def make() -> Merging:
-            links = constraints(analysis.catalog, log)
-            return Merging(
-                plan=self._review.plan(catalog_id),
-                judged=judged_edges(analysis, log),
-                joined=joined_pairs(analysis, links),
-                copies=analysis.copies,
-                links=links,
-                unsure=unsure_pairs(analysis),
-                families=family_edges(analysis),
-            )
 
-        return self._cached(("graphs", catalog_id), (analysis,), make, state=len(log))
+@kept()
+def _merging(snapshot: Snapshot) -> Merging:
+    analysis, log = snapshot.analysis, snapshot.log
+    links = constraints(analysis.catalog, log)
+    return Merging(
+        plan=snapshot.plan,
+        judged=judged_edges(analysis, log),
+        joined=joined_pairs(analysis, links),
+        copies=analysis.copies,
+        links=links,
+        unsure=unsure_pairs(analysis),
+        families=family_edges(analysis),
+    )
 
 
 def cluster_rows(merging: Merging) -> tuple[ClusterRow, ...]:

@@ -1,6 +1,7 @@
 """The graph of one cluster with the chosen tool or link; a cluster can be split at a bridge."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -10,23 +11,25 @@ from toolscope_core.model.tool import digest
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
-from ui.shared.graph.components import Bridge, MergeGraphs
+from ui.shared.graph import components
+from ui.shared.graph.components import Bridge
 from ui.shared.graph.network import ALT, NODE_SHAPES, drawing
 from ui.shared.graph.network_component import Click, network_view
 from ui.shared.graph.network_rows import LINKS, Edge, Network, Node, doubtful_first, network_rows
 from ui.shared.graph.standalone import graph_html
-from ui.shared.pairs.pair_view import Pairs
+from ui.shared.pairs import pair_view
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
 
 NAMED, TEXT_SHOWN = 8, 400
 
 
-def network_panel(catalog_id: int, cluster_id: str) -> None:
+def network_panel(snapshot: Snapshot, cluster_id: str) -> None:
     """A cluster and the tools that it is linked to: the picture, what is chosen in it, its links as
     a table and as files.
     """
-    part = page_frame.service(MergeGraphs).network(catalog_id, cluster_id)
-    edge, tool = _edge(catalog_id, part), _tool(catalog_id, part)
+    part = components.network(snapshot, cluster_id)
+    edge, tool = _edge(snapshot, part), _tool(snapshot, part)
     left_out = f" {quantity(part.left_out, 'tool')} more did not fit." if part.left_out else ""
     st.caption(
         "Which tools are held together by what, and where one weak link holds two parts? Click a "
@@ -35,70 +38,70 @@ def network_panel(catalog_id: int, cluster_id: str) -> None:
     network_view(
         drawing(part),
         [node.id for node in part.nodes],
-        _click,
+        partial(_click, snapshot),
         selected=[tool.id] if tool else [],
         edge=edge.pair if edge else None,
     )
     if edge:
-        _edge_panel(catalog_id, part, edge)
+        _edge_panel(snapshot, part, edge)
     elif tool:
-        _tool_panel(catalog_id, tool)
+        _tool_panel(snapshot, tool)
     links = doubtful_first(part)
     if tool and not edge:
         links = tuple(one for one in links if tool.id in (one.pair.left, one.pair.right))
     _links(part, links)
 
 
-def _click(click: Click) -> None:
+def _click(snapshot: Snapshot, click: Click) -> None:
     if click.opened:
         tool_parts.open_tool(click.nodes[0])
     elif click.pair:
         st.query_params["edge"] = pair_key(click.pair)
     else:
         _close()
-        tool_selection.select(page_frame.current().id, click.nodes, "the merge graph")
+        tool_selection.select(snapshot, click.nodes, "the merge graph")
 
 
 def _close() -> None:
     st.query_params.pop("edge", None)
 
 
-def _edge(catalog_id: int, part: Network) -> Edge | None:
+def _edge(snapshot: Snapshot, part: Network) -> Edge | None:
     """The edge that the address names, if it is drawn."""
-    pair = page_frame.service(Pairs).named(catalog_id, st.query_params.get("edge", ""))
+    pair = pair_view.named(snapshot, st.query_params.get("edge", ""))
     return next((edge for edge in part.edges if edge.pair == pair), None)
 
 
-def _tool(catalog_id: int, part: Network) -> Node | None:
+def _tool(snapshot: Snapshot, part: Network) -> Node | None:
     """The selected tool, if one is drawn and no other."""
-    selection = tool_selection.selected(catalog_id)
+    selection = tool_selection.selected(snapshot)
     nodes = [node for node in part.nodes if selection and node.id in selection.tool_ids]
     return nodes[0] if len(nodes) == 1 else None
 
 
-def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
+def _edge_panel(snapshot: Snapshot, part: Network, edge: Edge) -> None:
     names = {node.id: safe_text.untrusted(node.name) for node in part.nodes}
     one, other = names[edge.pair.left], names[edge.pair.right]
     text = LINKS[edge.link]
     if edge.link in ("merge", "family", "unsure"):
         text += f", probability {edge.probability:.2f}"
     st.markdown(f"**{one} — {other}**: {text}.")
-    bridge = page_frame.service(MergeGraphs).bridge(catalog_id, edge.pair) if edge.parts else None
+    bridge = components.bridge(snapshot, edge.pair) if edge.parts else None
     if bridge:
-        _bridge(bridge)
+        _bridge(snapshot, bridge)
     with st.container(horizontal=True, vertical_alignment="center"):
         page_frame.page_link(
             "overlap",
             "Compare the pair",
             icon="compare_arrows",
-            catalog=page_frame.current().name,
+            catalog=snapshot.record.name,
             pair=pair_key(edge.pair),
         )
-        tool_parts.move_link(catalog_id, (edge.pair.left, edge.pair.right))
+        tool_parts.move_link(snapshot, (edge.pair.left, edge.pair.right))
         st.button("Close", key="edge_close", icon=":material/close:", on_click=_close)
 
 
-def _bridge(bridge: Bridge) -> None:
+def _bridge(snapshot: Snapshot, bridge: Bridge) -> None:
     sides = " from ".join(safe_text.first_few(side, NAMED) for side in bridge.sides)
     st.markdown(f"Without this link {sides} would be two groups: nothing else joins them.")
     cluster = bridge.cluster
@@ -113,28 +116,28 @@ def _bridge(bridge: Bridge) -> None:
         help="Keeps the two sides apart for good; a side of two or more tools stays a proposal of "
         "its own.",
         on_click=_split,
-        args=(bridge,),
+        args=(snapshot, bridge),
     )
 
 
-def _split(bridge: Bridge) -> None:
+def _split(snapshot: Snapshot, bridge: Bridge) -> None:
     """Divide the cluster at the bridge; where the address names what is drawn, it names what is
     left of it.
     """
     if bridge.cluster:
-        decision_buttons.take_apart(bridge.cluster, bridge.groups, None, [])
+        decision_buttons.take_apart(snapshot, bridge.cluster, bridge.groups, None, [])
         if "drawn" in st.query_params:
             st.query_params["drawn"] = st.query_params.get("cluster", bridge.cluster.id)
 
 
-def _tool_panel(catalog_id: int, node: Node) -> None:
-    tool = page_frame.workspace().catalogs.open(catalog_id).by_id[node.id]
+def _tool_panel(snapshot: Snapshot, node: Node) -> None:
+    tool = snapshot.catalog.by_id[node.id]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{safe_text.untrusted(node.name)}**", width="content")
         tool_parts.owner_badge(tool)
         st.badge(NODE_SHAPES[node.state][2], color="blue")
         tool_parts.open_button(tool, "graph")
-        tool_parts.move_link(catalog_id, (node.id,))
+        tool_parts.move_link(snapshot, (node.id,))
     if tool.description:
         st.html(safe_text.untrusted_html(tool.description[:TEXT_SHOWN]))
 

@@ -13,9 +13,10 @@ from toolscope_core.model.configuration import Budget, Endpoint
 from toolscope_core.model.kinds import outcome_word
 from toolscope_core.model.pair import Outcome
 from ui.shared import data_tables, kept_failure, page_frame, safe_text
+from ui.shared.chosen_judge import OFFLINE
 from ui.shared.models import runs_table
-from ui.shared.services.chosen_judge import OFFLINE
-from ui.shared.services.judging import Judging
+from ui.shared.services import judging, model_runs
+from ui.shared.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from toolscope_core.tool2vec.estimates import Estimates
@@ -55,26 +56,23 @@ class Question:
 
 
 def ask_box(
-    catalog_id: int, kind: RunKind, title: str, label: str, about: str, one: Sequence[str] = ()
+    snapshot: Snapshot, kind: RunKind, title: str, label: str, about: str, one: Sequence[str] = ()
 ) -> None:
     """A closed box with what a run is ``about``, and ``ask_panel`` once it is open."""
     box = st.expander(title, key=f"ask_box_{kind}", icon=":material/forum:", on_change="rerun")
     if box.open:
         with box:
             st.caption(about)
-            ask_panel(catalog_id, kind, label, one)
+            ask_panel(snapshot, kind, label, one)
 
 
-def ask_panel(catalog_id: int, kind: RunKind, label: str, one: Sequence[str] = ()) -> None:
+def ask_panel(snapshot: Snapshot, kind: RunKind, label: str, one: Sequence[str] = ()) -> None:
     """The estimate, the button ``label``, progress, and how the last run ended.
 
     A second button asks only about the clusters with the ids ``one``.
     """
-    if not can_ask(catalog_id, kind, "No model is set up, so everything is judged offline."):
+    if not can_ask(snapshot, kind, "No model is set up, so everything is judged offline."):
         return
-    from ui.shared.services.model_runs import ModelRuns  # with every prompt, for this panel only
-
-    runs = page_frame.service(ModelRuns)
     paper = kind == "judge" and st.toggle(
         "Ask about every pair and cluster", key="paper", persist_state="session"
     )
@@ -83,43 +81,43 @@ def ask_panel(catalog_id: int, kind: RunKind, label: str, one: Sequence[str] = (
     question = Question(
         kind,
         (paper,),
-        lambda: runs.estimate(catalog_id, kind, paper),
-        lambda: runs.start(catalog_id, kind, paper),
+        lambda: model_runs.estimate(snapshot, kind, paper),
+        lambda: model_runs.start(snapshot, kind, paper),
     )
-    only = replace(question, start=lambda: runs.start(catalog_id, kind, paper, one))
-    question_panel(catalog_id, question, label, only if one else None)
+    only = replace(question, start=lambda: model_runs.start(snapshot, kind, paper, one))
+    question_panel(snapshot, question, label, only if one else None)
 
 
-def can_ask(catalog_id: int, kind: RunKind, without: str) -> bool:
+def can_ask(snapshot: Snapshot, kind: RunKind, without: str) -> bool:
     """Whether a model can be asked now; else say why: ``without`` is what that means where no model
     is set up.
     """
-    work = page_frame.workspace()
+    work = snapshot.work
     if work.endpoints.get() is None:
         st.caption(without)
         page_frame.page_link("settings", "Set up a model")
         return False
-    job = work.service(Judging).job(catalog_id)
+    job = judging.job(snapshot)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return False
-    if work.analyses.get(catalog_id) is None:
+    if snapshot.analysed is None:
         st.caption("A model can be asked once the analysis is done.")
         return False
     return True
 
 
 def question_panel(
-    catalog_id: int, question: Question, label: str, only: Question | None = None
+    snapshot: Snapshot, question: Question, label: str, only: Question | None = None
 ) -> Estimates:
     """The estimate, the button ``label`` that asks, one for a part where there is one, and how the
     last run ended. Call it where ``can_ask``. Returns the estimate.
     """
-    endpoint = page_frame.workspace().endpoints.needed()
+    endpoint = snapshot.work.endpoints.needed()
     kept_failure.show(REFUSED)
-    estimates = _estimates(catalog_id, question, endpoint)
+    estimates = _estimates(snapshot, question, endpoint)
     _estimate_in_words(estimates, endpoint)
-    _last_run(catalog_id, question, endpoint)
+    _last_run(snapshot, question, endpoint)
     with st.container(horizontal=True, vertical_alignment="center"):
         _start(label, f"ask_{question.kind}", question)
         if only:
@@ -128,13 +126,12 @@ def question_panel(
     return estimates
 
 
-def judge_choice(catalog_id: int) -> None:
+def judge_choice(snapshot: Snapshot) -> None:
     """Draw the choice of the judge whose verdicts count, and a summary of its answers."""
-    judging = page_frame.service(Judging)
-    runs = {run.id: run for run in judging.choices(catalog_id)}
+    runs = {run.id: run for run in judging.choices(snapshot)}
     if not runs:
         return
-    used = judging.used(catalog_id)
+    used = judging.used(snapshot)
     options = [OFFLINE, *runs]
     key = f"judge_{used}_{len(runs)}"
     st.selectbox(
@@ -145,17 +142,16 @@ def judge_choice(catalog_id: int) -> None:
             runs_table.in_one_line(runs[option]) if option in runs else "offline judge only"
         ),
         key=key,
-        on_change=lambda: judging.use(catalog_id, st.session_state[key]),
+        on_change=lambda: judging.use(snapshot, st.session_state[key]),
         help="A finished run is used automatically. Merges by a model are always proposals.",
     )
-    _answers(catalog_id)
+    _answers(snapshot)
 
 
-def _estimates(catalog_id: int, question: Question, endpoint: Endpoint) -> Estimates:
+def _estimates(snapshot: Snapshot, question: Question, endpoint: Endpoint) -> Estimates:
     """The estimate of a run; computed again when a decision or a run has changed the questions."""
-    work = page_frame.workspace()
-    runs = [(run.id, run.ended_at) for run in work.service(Judging).runs(catalog_id)]
-    inputs = (catalog_id, question.inputs, endpoint, len(work.review.log(catalog_id)), runs)
+    runs = [(run.id, run.ended_at) for run in judging.runs(snapshot)]
+    inputs = (snapshot.id, question.inputs, endpoint, len(snapshot.log), runs)
     key = f"estimates_{question.kind}"
     if st.session_state.get(key, (None,))[0] != inputs:
         with st.spinner("Estimating calls and cost"):
@@ -193,9 +189,9 @@ def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
         st.caption(f"The run will pause at the budget of {limits.calls:,} calls.")
 
 
-def _last_run(catalog_id: int, question: Question, endpoint: Endpoint) -> None:
+def _last_run(snapshot: Snapshot, question: Question, endpoint: Endpoint) -> None:
     """Say how the last run of this kind ended, unless it is done."""
-    runs = page_frame.service(Judging).runs(catalog_id)
+    runs = judging.runs(snapshot)
     last = next((run for run in runs if run.kind == question.kind), None)
     if last is None or last.state in ("done", "running"):
         return
@@ -206,10 +202,10 @@ def _last_run(catalog_id: int, question: Question, endpoint: Endpoint) -> None:
         icon=":material/pause_circle:",
     )
     if last.state == "paused" and endpoint.budget != Budget():
-        _raise_budget(question, endpoint)
+        _raise_budget(snapshot, question, endpoint)
 
 
-def _raise_budget(question: Question, endpoint: Endpoint) -> None:
+def _raise_budget(snapshot: Snapshot, question: Question, endpoint: Endpoint) -> None:
     budget = endpoint.budget
     with st.popover("Raise the budget", icon=":material/savings:"):
         calls, money = budget.calls, budget.money
@@ -223,12 +219,12 @@ def _raise_budget(question: Question, endpoint: Endpoint) -> None:
             "Raise and resume",
             key="raise_budget",
             on_click=_raise_and_resume,
-            args=(replace(endpoint, budget=Budget(calls, money)), question),
+            args=(snapshot, replace(endpoint, budget=Budget(calls, money)), question),
         )
 
 
-def _raise_and_resume(endpoint: Endpoint, question: Question) -> None:
-    page_frame.workspace().endpoints.save(endpoint)
+def _raise_and_resume(snapshot: Snapshot, endpoint: Endpoint, question: Question) -> None:
+    snapshot.work.endpoints.save(endpoint)
     _ask(question)
 
 
@@ -240,9 +236,9 @@ def _ask(question: Question) -> None:
     kept_failure.attempt(REFUSED, question.start)
 
 
-def _answers(catalog_id: int) -> None:
+def _answers(snapshot: Snapshot) -> None:
     """Summarise the answers in use: verdicts, questions saved, and what the model did not read."""
-    answers = page_frame.workspace().analyses.model_verdicts(catalog_id)
+    answers = snapshot.analysis.model_verdicts
     if answers is None:
         return
     counts: dict[Outcome, int] = {"merge": 0, "family": 0, "unsure": 0, "keep": 0, "unanalysed": 0}

@@ -5,12 +5,13 @@ from collections import Counter
 import streamlit as st
 
 from toolscope_core.merging.model_verdicts import Band, Grade
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.cards.outcome_badges import Color
 from ui.shared.charts import pictures
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.models import ask_panel
-from ui.shared.services.judging import Judging
+from ui.shared.services import judging
+from ui.shared.snapshot import Snapshot
 
 BANDS: tuple[Band, ...] = ("Low", "Medium", "High")
 MEANINGS: dict[Band, str] = {
@@ -21,14 +22,14 @@ MEANINGS: dict[Band, str] = {
 COLORS: dict[Band, Color] = {"Low": "red", "Medium": "orange", "High": "green"}
 
 
-def grades_panel(catalog_id: int) -> None:
+def grades_panel(snapshot: Snapshot) -> None:
     """Draw the button to grade, and the grades, the worst documented tools first."""
     st.caption(
         "A model grades how well each tool documents its parameters, constraints, behaviour and "
         "result, from 1 to 5. Grades change nothing."
     )
-    ask_panel.ask_panel(catalog_id, "quality", "Grade documentation")
-    grades = page_frame.service(Judging).grades(catalog_id)
+    ask_panel.ask_panel(snapshot, "quality", "Grade documentation")
+    grades = judging.grades(snapshot)
     if not grades:
         return
     counts = Counter(grade.band for grade in grades.values())

@@ -4,10 +4,11 @@ import streamlit as st
 
 from toolscope_core.model.numbers import quantity
 from toolscope_core.store.runs import ModelRun
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.charts import pictures
 from ui.shared.charts.chart_style import TableRow
-from ui.shared.services.judging import Judging
+from ui.shared.services import judging
+from ui.shared.snapshot import Snapshot
 
 KINDS = {
     "judge": "verdicts and audits",
@@ -28,17 +29,17 @@ TITLES = {
 }
 
 
-def runs_panel(catalog_id: int) -> None:
+def runs_panel(snapshot: Snapshot) -> None:
     """Draw the runs on this catalog, or all, the newest first."""
     every = st.toggle("All catalogs", key="every_catalog", persist_state="session")
-    runs = page_frame.service(Judging).runs(None if every else catalog_id)
+    runs = judging.runs(snapshot, of_all=every)
     if not runs:
         st.info(
             "No model runs yet. Set up a model in Settings, then start a run in Review.",
             icon=":material/history:",
         )
         return
-    names = {one.id: one.name for one in page_frame.workspace().catalogs.newest()}
+    names = {one.id: name for name, one in snapshot.newest.items()}
     rows = [row_of(run, names.get(run.catalog_id, "an earlier version")) for run in runs]
     costs = [run.cost for run in runs if run.cost is not None]
     st.caption(

@@ -14,7 +14,8 @@ from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.pair import Outcome, Verdict
 from toolscope_core.model.tool import digest
-from ui.shared.services.page_service import PageService
+from ui.shared.kept import kept
+from ui.shared.snapshot import Snapshot
 
 SHOWN_PAIRS = 1_000
 LISTS_KEPT = 8
@@ -158,28 +159,13 @@ class Closest:
     similarity: float
 
 
-class PairLists(PageService):
-    """The candidate pairs of analysed catalogs. Each method raises ``JobError`` before the analysis
-    is finished.
-    """
-
-    def matching(self, catalog_id: int, wanted: PairFilter) -> PairList:
-        """The strongest candidate pairs that pass the filter; the last few lists are kept."""
-        analysis = self._analyses.required(catalog_id)
-        tokens = self._catalogs.tokens(catalog_id)
-        return self._cached(
-            ("lists", catalog_id, wanted),
-            (analysis, tokens),
-            lambda: pair_list(analysis, wanted, tokens),
-            most=LISTS_KEPT,
-        )
-
-    def counts(self, catalog_id: int) -> PairCounts:
-        """The candidate pairs by the offline judge's verdict, counted once."""
-        analysis = self._analyses.required(catalog_id)
-        return self._cached(("counts", catalog_id), (analysis,), lambda: pair_counts(analysis))
+@kept(most=LISTS_KEPT)
+def matching(snapshot: Snapshot, wanted: PairFilter) -> PairList:
+    """The strongest candidate pairs that pass the filter; the last few lists are kept."""
+    return pair_list(snapshot.analysis, wanted, snapshot.tokens)
 
 
+@kept()
 def pair_counts(analysis: Analysis) -> PairCounts:
     """The candidate pairs of an analysis, each counted once."""
     outcomes = outcomes_of(analysis)

@@ -17,8 +17,10 @@ from ui.shared.cards import decision_buttons, decision_trail, outcome_badges
 from ui.shared.cards.measured_effects import confused_line
 from ui.shared.charts.pictures import picture
 from ui.shared.charts.waterfall import waterfall, waterfall_rows
+from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_list import closest
-from ui.shared.pairs.pair_view import DIFFERS, Neighbour, Pairs, PairView
+from ui.shared.pairs.pair_view import DIFFERS, Neighbour, PairView
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
 
 TEXT_SHOWN = 4_000
@@ -31,20 +33,20 @@ def show_pair(key: str) -> None:
     st.query_params["pair"] = key
 
 
-def pair_view(catalog_id: int, pair: Pair) -> None:
+def draw_pair(snapshot: Snapshot, pair: Pair) -> None:
     """Draw two tools with their verdict, buttons and evidence."""
-    view = page_frame.service(Pairs).view(catalog_id, pair)
+    view = pair_view.view(snapshot, pair)
     with st.container(border=True):
         _heading(view)
-        confused_line(catalog_id, pair)
-        _buttons(catalog_id, view)
+        confused_line(snapshot, pair)
+        _buttons(snapshot, view)
         side_by_side(view)
         evidence_panel(view, show_pair)
 
 
-def nothing_overlaps(text: str) -> NoReturn:
+def nothing_overlaps(snapshot: Snapshot, text: str) -> NoReturn:
     """Say that there is nothing to show, and which two tools come closest; the page ends."""
-    nearest = closest(page_frame.analysis())
+    nearest = closest(snapshot.analysis)
     if nearest is not None:
         names = " and ".join(map(safe_text.untrusted, (nearest.left, nearest.right)))
         text += f" The closest are {names}, at a similarity of {nearest.similarity:.2f}."
@@ -95,9 +97,9 @@ def evidence_panel(view: PairView, show_pair: Callable[[str], None]) -> None:
     parts[part](view)
 
 
-def pair_link(key: str) -> None:
+def pair_link(snapshot: Snapshot, key: str) -> None:
     """Draw the link to the pair of this key."""
-    page_frame.page_link("overlap", "Open the pair", catalog=page_frame.current().name, pair=key)
+    page_frame.page_link("overlap", "Open the pair", catalog=snapshot.record.name, pair=key)
 
 
 def _heading(view: PairView) -> None:
@@ -123,13 +125,14 @@ def _heading(view: PairView) -> None:
     st.markdown(" ".join(map(safe_text.untrusted, wording)))
 
 
-def _buttons(catalog_id: int, view: PairView) -> None:
-    decision_buttons.notice()
+def _buttons(snapshot: Snapshot, view: PairView) -> None:
+    decision_buttons.notice(snapshot)
     kept_apart = any(decision.action == "reject" for decision in view.decisions)
     with st.container(horizontal=True, vertical_alignment="center"):
         ids, names = [one.id for one in view.tools], " and ".join(one.name for one in view.tools)
         button = partial(
             decision_buttons.set_button,
+            snapshot,
             ids=ids,
             version=view.version,
             names=names,
@@ -143,11 +146,11 @@ def _buttons(catalog_id: int, view: PairView) -> None:
             button("propose", label="Send to review", key=f"propose_{view.key}", help=about)
         about = "Keeps the two apart, whatever the judge says, until the decision is undone."
         button("reject", label="Keep apart", key=f"never_{view.key}", help=about)
-        tool_selection.select_button(catalog_id, ids, "a pair", f"both_{view.key}", "Select both")
+        tool_selection.select_button(snapshot, ids, "a pair", f"both_{view.key}", "Select both")
     for decision in view.decisions:
         who = decision_trail.by_whom(decision)
         text = f":small[{decision_trail.in_words(decision)} by {who}]"
-        decision_buttons.undo_line(text, decision, "pair_undo")
+        decision_buttons.undo_line(snapshot, text, decision, "pair_undo")
 
 
 def _draw_tool(tool: Tool, base: Tool | None) -> None:

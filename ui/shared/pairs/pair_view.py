@@ -21,12 +21,12 @@ from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Outcome, Pair, Verdict
-from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Parameter, Tool, canonical_json
 from ui.shared.cards.cards import move_sentence
 from ui.shared.cards.queue import cluster_with
 from ui.shared.charts.waterfall import Waterfall
-from ui.shared.services.page_service import PageService
+from ui.shared.kept import kept
+from ui.shared.snapshot import Snapshot
 
 NEIGHBOURS = 5
 
@@ -84,93 +84,83 @@ class PairView:
         return self.verdict.judge != self.offline.judge
 
 
-class Pairs(PageService):
-    """Any two tools of a catalog, candidates or not."""
+def named(snapshot: Snapshot, key: str) -> Pair | None:
+    """The pair of a link; ``None`` where the catalog has not both of its tools."""
+    ids = [snapshot.named(part) for part in key.split("~")]
+    if len(ids) != 2 or ids[0] is None or ids[1] is None or ids[0] == ids[1]:
+        return None
+    return Pair.of(ids[0], ids[1])
 
-    def named(self, catalog_id: int, key: str) -> Pair | None:
-        """The pair of a link; ``None`` where the catalog has not both of its tools."""
-        ids = [self._catalogs.named(catalog_id, part) for part in key.split("~")]
-        if len(ids) != 2 or ids[0] is None or ids[1] is None or ids[0] == ids[1]:
-            return None
-        return Pair.of(ids[0], ids[1])
 
-    def unsure(self, catalog_id: int) -> Mapping[Pair, float]:
-        """The candidate pairs that the judge is unsure of, with their probability. Raises
-        ``JobError`` before the analysis is finished.
-        """
-        analysis = self._analyses.required(catalog_id)
-        return self._cached(("unsure", catalog_id), (analysis,), lambda: unsure_pairs(analysis))
+@kept()
+def unsure(analysis: Analysis) -> Mapping[Pair, float]:
+    """The candidate pairs that the judge is unsure of, with their probability."""
+    return unsure_pairs(analysis)
 
-    def undecided(self, catalog_id: int) -> tuple[Pair, ...]:
-        """The pairs that the judge is unsure of and nobody decided on: those of the same servers
-        together, the most probable first.
 
-        Those of one cluster are decided on its card, and those of two are in merges already; a tool
-        that reads is not asked about beside one that writes or destroys.
-        Raises ``JobError`` before the analysis is finished.
-        """
-        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
-        return self._cached(
-            ("undecided", catalog_id),
-            (analysis, plan),
-            lambda: self._find_undecided(catalog_id, analysis, plan),
-        )
+@kept()
+def undecided(snapshot: Snapshot) -> tuple[Pair, ...]:
+    """The pairs that the judge is unsure of and nobody decided on: those of the same servers
+    together, the most probable first.
 
-    def _find_undecided(
-        self, catalog_id: int, analysis: Analysis, plan: MergePlan
-    ) -> tuple[Pair, ...]:
-        apart = constraints(analysis.catalog, self._review.log(catalog_id)).cannot
-        clustered = {tool for c in plan.clusters for tool in (*c.members, *c.newcomers)}
-        unsure = {
-            pair: probability
-            for pair, probability in self.unsure(catalog_id).items()
-            if pair not in apart
-            and not {pair.left, pair.right} <= clustered
-            and len(_effects(*_both(analysis.catalog, pair))) < 2
-        }
-        tools = analysis.catalog.by_id
-        servers = {p: tuple(sorted((tools[p.left].owner, tools[p.right].owner))) for p in unsure}
-        best: dict[tuple[str, ...], float] = {}
-        for pair, probability in unsure.items():
-            best[servers[pair]] = max(best.get(servers[pair], 0.0), probability)
-        return tuple(sorted(unsure, key=lambda p: (-best[servers[p]], servers[p], -unsure[p], p)))
+    Those of one cluster are decided on its card, and those of two are in merges already; a tool
+    that reads is not asked about beside one that writes or destroys.
+    Raises ``JobError`` before the analysis is finished.
+    """
+    analysis, plan = snapshot.analysis, snapshot.plan
+    apart = constraints(analysis.catalog, snapshot.log).cannot
+    clustered = {tool for c in plan.clusters for tool in (*c.members, *c.newcomers)}
+    doubts = {
+        pair: probability
+        for pair, probability in unsure(analysis).items()
+        if pair not in apart
+        and not {pair.left, pair.right} <= clustered
+        and len(_effects(*_both(analysis.catalog, pair))) < 2
+    }
+    tools = analysis.catalog.by_id
+    servers = {p: tuple(sorted((tools[p.left].owner, tools[p.right].owner))) for p in doubts}
+    best: dict[tuple[str, ...], float] = {}
+    for pair, probability in doubts.items():
+        best[servers[pair]] = max(best.get(servers[pair], 0.0), probability)
+    return tuple(sorted(doubts, key=lambda p: (-best[servers[p]], servers[p], -doubts[p], p)))
 
-    def view(self, catalog_id: int, pair: Pair) -> PairView:
-        """Everything on two tools. Raises ``JobError`` before the analysis is finished."""
-        analysis = self._analyses.required(catalog_id)
-        log = self._review.log(catalog_id)
-        tools = _both(analysis.catalog, pair)
-        one, other = tools
-        plan = self._review.plan(catalog_id)
-        prints = {tool.fingerprint for tool in tools}
-        (offline,) = analysis.offline([pair])
-        verdict = analysis.effective_verdict(offline)
-        return PairView(
-            key=pair_key(pair),
-            verdict=verdict,
-            offline=offline,
-            tools=tools,
-            waterfall=waterfall_of(analysis, offline),
-            parameters=tuple(parameter_lines(one, other)),
-            maps=(in_words(one, other), in_words(other, one)),
-            rest=tuple(other_lines(one, other)),
-            findings=(_findings(analysis, one), _findings(analysis, other)),
-            neighbours=(neighbours(analysis, one), neighbours(analysis, other)),
-            decisions=tuple(d for d in active(log)[::-1] if prints <= set(d.members)),
-            card=cluster_with(plan, (pair.left, pair.right)),
-            version=version_of([tool.fingerprint for tool in tools], log),
-            relation=tuple(
-                filter(
-                    None,
-                    (
-                        relation_of(verdict, tools),
-                        serving_of(verdict, tools),
-                        *apart_of(verdict, tools),
-                    ),
-                )
-            ),
-            family_at=analysis.judge.weights.family_at,
-        )
+
+def view(snapshot: Snapshot, pair: Pair) -> PairView:
+    """Everything on two tools. Raises ``JobError`` before the analysis is finished."""
+    analysis = snapshot.analysis
+    log = snapshot.log
+    tools = _both(analysis.catalog, pair)
+    one, other = tools
+    plan = snapshot.plan
+    prints = {tool.fingerprint for tool in tools}
+    (offline,) = analysis.offline([pair])
+    verdict = analysis.effective_verdict(offline)
+    return PairView(
+        key=pair_key(pair),
+        verdict=verdict,
+        offline=offline,
+        tools=tools,
+        waterfall=waterfall_of(analysis, offline),
+        parameters=tuple(parameter_lines(one, other)),
+        maps=(in_words(one, other), in_words(other, one)),
+        rest=tuple(other_lines(one, other)),
+        findings=(_findings(analysis, one), _findings(analysis, other)),
+        neighbours=(neighbours(analysis, one), neighbours(analysis, other)),
+        decisions=tuple(d for d in active(log)[::-1] if prints <= set(d.members)),
+        card=cluster_with(plan, (pair.left, pair.right)),
+        version=version_of([tool.fingerprint for tool in tools], log),
+        relation=tuple(
+            filter(
+                None,
+                (
+                    relation_of(verdict, tools),
+                    serving_of(verdict, tools),
+                    *apart_of(verdict, tools),
+                ),
+            )
+        ),
+        family_at=analysis.judge.weights.family_at,
+    )
 
 
 def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:

@@ -158,7 +158,7 @@ def band_rows(result: JsonObject, grades: Mapping[str, Grade]) -> list[dict[str,
     """How often an answer is among the first ten by how well it is documented (ToolScope, figure
     5), as far as a model graded it; of alternatives the best documented counts.
     """
-    found: dict[str, list[tuple[bool, bool]]] = {band: [] for band in get_args(Band)}
+    places: dict[str, list[tuple[bool, bool]]] = {band: [] for band in get_args(Band)}
     for row in result["queries"]:
         for need, old, new in zip(
             row["gold"], row["places_before"], row["places_after"], strict=True
@@ -166,7 +166,7 @@ def band_rows(result: JsonObject, grades: Mapping[str, Grade]) -> list[dict[str,
             graded = [grades[one] for one in need if one in grades]
             if graded:
                 best = max(graded, key=lambda grade: grade.score)
-                found[best.band].append((old is not None, new is not None))
+                places[best.band].append((old is not None, new is not None))
     return [
         {
             "documentation": band,
@@ -174,7 +174,7 @@ def band_rows(result: JsonObject, grades: Mapping[str, Grade]) -> list[dict[str,
             "recall before": interval_text(**asdict(interval([float(old) for old, _ in pairs]))),
             "recall after": interval_text(**asdict(interval([float(new) for _, new in pairs]))),
         }
-        for band, pairs in found.items()
+        for band, pairs in places.items()
         if pairs
     ]
 

@@ -6,10 +6,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from toolscope_core.decisions.constraints import owners
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.merging.analysis import Analysis, with_owners
-from toolscope_core.merging.model_verdicts import ModelVerdicts
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Embedder, Progress, Step, Vectors, silent
@@ -17,9 +15,6 @@ from toolscope_core.store.background.jobs import JobRunner, Work
 from toolscope_core.store.engine import Store
 from toolscope_core.store.job_rows import Job, get_job, latest_job, request_cancel
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.chosen_judge import OFFLINE, ChosenJudge
-from ui.shared.services.logs import Logs
-from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.watched_jobs import WatchedJobs
 
 KEPT = 4
@@ -47,7 +42,6 @@ class Analyses:
         catalogs: Catalogs,
         embedder: Embedder,
         cache: VectorCache,
-        logs: Logs,
         kind: str = JOB_KIND,
     ) -> None:
         self._store = store
@@ -55,10 +49,6 @@ class Analyses:
         self._embedder = embedder
         self._kind = kind
         self._cache = cache
-        self.chosen_judge = ChosenJudge(store)
-        self._logs = logs
-        self._owners: ResultCache[dict[str, str]] = ResultCache()
-        self._with_owners: ResultCache[Analysis] = ResultCache()
         self._runner, self._background = JobRunner(store), JobRunner(store)
         self.watched = WatchedJobs(store)
         self._kept: OrderedDict[int, Analysis] = OrderedDict()
@@ -87,47 +77,11 @@ class Analyses:
             _out_of_the_collection()
         return analysis
 
-    def get(self, catalog_id: int) -> Analysis | None:
-        """The finished analysis with the model_verdicts of the judge that counts and people's
-        changes of implied servers, or ``None`` where one has to be started; the same value until
-        these change.
-
-        After a restart it is made again from the cached vectors, at once for a small catalog.
+    def offline(self, catalog_id: int) -> Analysis | None:
+        """The finished analysis of the program's own judge, or ``None`` where one has to be
+        started. After a restart it is made again from the cached vectors, at once for a small
+        catalog.
         """
-        analysis = self._offline(catalog_id)
-        if analysis is None:
-            return None
-        offline, chosen = analysis, self.chosen_owners(catalog_id)
-        analysis = self._with_owners.get(
-            catalog_id, (offline,), lambda: with_owners(offline, chosen), state=chosen
-        )
-        return self.chosen_judge.applied_to(catalog_id, analysis)
-
-    def chosen_owners(self, catalog_id: int) -> dict[str, str]:
-        """By tool id the implied server that people gave it; empty for none."""
-        log = self._logs.of(catalog_id)
-        return self._owners.get(
-            catalog_id, (log,), lambda: owners(self._catalogs.open(catalog_id), log)
-        )
-
-    def model_verdicts(self, catalog_id: int) -> ModelVerdicts | None:
-        """What the plan is made with; ``None`` for the offline judge alone."""
-        analysis = self.get(catalog_id)
-        return analysis.model_verdicts if analysis else None
-
-    def judge_of(self, catalog_id: int) -> str:
-        """Who judges in the plan as it stands: ``offline`` or ``MODEL at HOST``."""
-        model_verdicts = self.model_verdicts(catalog_id)
-        return model_verdicts.judge if model_verdicts else OFFLINE
-
-    def required(self, catalog_id: int) -> Analysis:
-        """As ``get``. Raises ``JobError`` where there is none yet."""
-        analysis = self.get(catalog_id)
-        if analysis is None:
-            raise JobError("the catalog is not analysed yet; start the analysis on its page")
-        return analysis
-
-    def _offline(self, catalog_id: int) -> Analysis | None:
         with self._lock:
             if catalog_id in self._kept:
                 self._kept.move_to_end(catalog_id)

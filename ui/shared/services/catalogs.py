@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-from toolscope_core.catalog.tokens import Costs, SizeChange
-from toolscope_core.model.address_keys import tool_key
+from toolscope_core.catalog.tokens import Costs
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError, StoreError
 from toolscope_core.model.tool import Tool, digest
@@ -22,13 +20,11 @@ from toolscope_core.store.catalog_rows import (
     save_catalog,
 )
 from toolscope_core.store.engine import Store
-from toolscope_core.store.settings import setting_as, write_setting
-from ui.shared.services.result_cache import ResultCache
+from toolscope_core.store.settings import write_setting
+from ui.shared.snapshot import SHAPE
 
 if TYPE_CHECKING:
     from toolscope_core.catalog.sources import Source
-
-_SHAPE = "shape of prompts"
 
 
 class Catalogs:
@@ -38,9 +34,7 @@ class Catalogs:
         self._store = store
         self.costs = Costs()
         self._open: dict[int, Catalog] = {}
-        self._ids: dict[int, dict[str, str]] = {}
-        self._tokens: ResultCache[dict[str, int]] = ResultCache()
-        self._previewed: ResultCache[Catalog] = ResultCache(most=1)
+        self._previewed: tuple[str, Catalog] | None = None
 
     def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
         """What an import of these files would bring, without storing anything; read once for the
@@ -53,7 +47,10 @@ class Catalogs:
         key = digest(
             forced, [(s.label, s.format, hashlib.sha256(s.data).hexdigest()) for s in sources]
         )
-        return self._previewed.get(key, (), lambda: read_isolated(sources, forced))
+        last = self._previewed
+        if last is None or last[0] != key:
+            last = self._previewed = key, read_isolated(sources, forced)
+        return last[1]
 
     def add(self, name: str, catalog: Catalog) -> CatalogRecord:
         """Store a previewed catalog under a name; equal content again is a no-op. Decisions on
@@ -75,18 +72,6 @@ class Catalogs:
             newest.setdefault(record.name, record)
         return tuple(newest.values())
 
-    def record(self, catalog_id: int) -> CatalogRecord:
-        """The name, number and time of a stored version."""
-        return next(one for one in list_catalogs(self._store) if one.id == catalog_id)
-
-    def earlier(self, record: CatalogRecord) -> tuple[CatalogRecord, ...]:
-        """The versions before this one, the newest first."""
-        return tuple(
-            other
-            for other in list_catalogs(self._store)
-            if other.name == record.name and other.number < record.number
-        )
-
     def rename(self, name: str, new: str) -> None:
         """Call a catalog, all its versions and decisions, otherwise. Raises ``StoreError``."""
         rename_catalog(self._store, name, new.strip())
@@ -105,38 +90,10 @@ class Catalogs:
             self._open[catalog_id] = load_catalog(self._store, catalog_id)
         return self._open[catalog_id]
 
-    @property
-    def shape(self) -> str:
-        """The shape in which the tools stand in prompts of the client that people chose, of
-        ``PROMPT_SHAPES``, by default the first.
-        """
-        chosen = setting_as(self._store, _SHAPE, lambda saved: str(saved["shape"]))
-        return chosen if chosen in PROMPT_SHAPES else PROMPT_SHAPES[0]
-
     def choose_shape(self, shape: str) -> None:
         """Show all sizes as tools are sent in this shape."""
-        write_setting(self._store, _SHAPE, {"shape": shape})
-
-    def tokens(self, catalog_id: int) -> dict[str, int]:
-        """What each tool costs in every prompt of the chosen client, by id."""
-        tools, shape = self.open(catalog_id).tools, self.shape
-        return self._tokens.get(
-            (catalog_id, shape), (), lambda: {t.id: self.costs.of(t, shape) for t in tools}
-        )
+        write_setting(self._store, SHAPE, {"shape": shape})
 
     def definition_tokens(self, tool: Tool) -> int:
         """What the definition of any tool adds to a prompt."""
         return self.costs.of(tool, PROMPT_SHAPES[0])
-
-    def described(self, catalog_id: int, texts: Mapping[str, str]) -> SizeChange:
-        """What other descriptions, by tool id, make of the size of their tools as they came in."""
-        tools = [self.open(catalog_id).by_id[one] for one in texts]
-        others = (replace(tool, description=texts[tool.id]) for tool in tools)
-        return self.costs.change(tools, others, self.shape)
-
-    def named(self, catalog_id: int, key: str) -> str | None:
-        """The id of the tool that a link names; ``None`` where this catalog has none such."""
-        if catalog_id not in self._ids:
-            tools = self.open(catalog_id).tools
-            self._ids[catalog_id] = {tool_key(tool.id): tool.id for tool in tools}
-        return self._ids[catalog_id].get(key)

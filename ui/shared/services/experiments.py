@@ -9,8 +9,11 @@ from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.store.experiment_rows import delete_experiment, get_experiment, list_experiments
-from ui.shared.services.page_service import PageService
+from toolscope_core.store.engine import Store
+from toolscope_core.store.experiment_rows import get_experiment, list_experiments
+from ui.shared.kept import kept
+from ui.shared.services.workspace import Workspace
+from ui.shared.snapshot import Snapshot
 
 ORIGINAL = "as it is"
 """What the catalog before any merge is called as a toolset."""
@@ -76,69 +79,65 @@ class _Findings:
     missed: Mapping[str, str]
 
 
-class Experiments(PageService):
-    """Experiments that were run, whoever ran them."""
+def all(snapshot: Snapshot) -> tuple[Experiment, ...]:
+    """The experiments on every version of the catalog, the newest first, without results."""
+    return list_experiments(snapshot.work.store, snapshot.id)
 
-    def all(self, catalog_id: int) -> tuple[Experiment, ...]:
-        """The experiments on every version of the catalog, the newest first, without results."""
-        return list_experiments(self._store, catalog_id)
 
-    def get(self, number: int) -> Experiment:
-        """An experiment with its result. Raises ``StoreError`` where there is none, or one that
-        somebody else wrote in another form.
-        """
-        kept = get_experiment(self._store, number)
-        result, configuration = kept.result or {}, kept.configuration
-        missing = [key for key in _PARTS.get(kept.kind, ()) if key not in result]
-        needed = _ASKED if kept.kind == "agent" else (*_ASKED, *_SEARCHED)
-        missing += [key for key in needed if key not in configuration]
-        if kept.is_done and missing:
-            raise StoreError(
-                f"experiment {number} is damaged (it has no {missing[0]!r}); delete it under "
-                "Kept runs and measure again"
-            )
-        return kept
+def get(store: Store, number: int) -> Experiment:
+    """An experiment with its result. Raises ``StoreError`` where there is none, or one that
+    somebody else wrote in another form.
+    """
+    kept = get_experiment(store, number)
+    result, configuration = kept.result or {}, kept.configuration
+    missing = [key for key in _PARTS.get(kept.kind, ()) if key not in result]
+    needed = _ASKED if kept.kind == "agent" else (*_ASKED, *_SEARCHED)
+    missing += [key for key in needed if key not in configuration]
+    if kept.is_done and missing:
+        raise StoreError(
+            f"experiment {number} is damaged (it has no {missing[0]!r}); delete it under "
+            "Kept runs and measure again"
+        )
+    return kept
 
-    def delete(self, number: int) -> None:
-        """Delete an experiment."""
-        delete_experiment(self._store, number)
 
-    def confusion_of(self, catalog_id: int, pair: Pair) -> tuple[int, ConfusionRow] | None:
-        """The queries of the newest comparison on this version that confuse two tools, with its
-        number; ``None`` where none does.
-        """
-        for number in self._comparisons(catalog_id)[:1]:
-            confusion = self._findings(number).confusions.get(pair)
-            if confusion is not None:
-                return number, confusion
-        return None
+def confusion_of(snapshot: Snapshot, pair: Pair) -> tuple[int, ConfusionRow] | None:
+    """The queries of the newest comparison on this version that confuse two tools, with its
+    number; ``None`` where none does.
+    """
+    for number in _comparisons(snapshot)[:1]:
+        confusion = _findings(snapshot.work, number).confusions.get(pair)
+        if confusion is not None:
+            return number, confusion
+    return None
 
-    def missed(self, catalog_id: int) -> Mapping[str, str] | None:
-        """``missed_tools`` of the newest comparison on this version; ``None`` without one."""
-        newest = self._comparisons(catalog_id)[:1]
-        return self._findings(newest[0]).missed if newest else None
 
-    def _comparisons(self, catalog_id: int) -> list[int]:
-        """The finished comparisons on this version with the catalog as it is, newest first."""
-        return [
-            one.number
-            for one in self.all(catalog_id)
-            if one.kind == "comparison"
-            and one.is_done
-            and one.catalog_id == catalog_id
-            and one.configuration.get("before") == ORIGINAL
-        ][:MOST_READ]
+def missed(snapshot: Snapshot) -> Mapping[str, str] | None:
+    """``missed_tools`` of the newest comparison on this version; ``None`` without one."""
+    newest = _comparisons(snapshot)[:1]
+    return _findings(snapshot.work, newest[0]).missed if newest else None
 
-    def _findings(self, number: int) -> _Findings:
-        def read() -> _Findings:
-            try:
-                result = self.get(number).result or {}
-            except StoreError:
-                return _Findings({}, {})
-            confusions = {Pair.of(row.left, row.right): row for row in confusion_rows(result)}
-            return _Findings(confusions, missed_tools(result))
 
-        return self._cached(("read", number), (), read, most=MOST_READ)
+def _comparisons(snapshot: Snapshot) -> list[int]:
+    """The finished comparisons on this version with the catalog as it is, newest first."""
+    return [
+        one.number
+        for one in all(snapshot)
+        if one.kind == "comparison"
+        and one.is_done
+        and one.catalog_id == snapshot.id
+        and one.configuration.get("before") == ORIGINAL
+    ][:MOST_READ]
+
+
+@kept(most=MOST_READ)
+def _findings(work: Workspace, number: int) -> _Findings:
+    try:
+        result = get(work.store, number).result or {}
+    except StoreError:
+        return _Findings({}, {})
+    confusions = {Pair.of(row.left, row.right): row for row in confusion_rows(result)}
+    return _Findings(confusions, missed_tools(result))
 
 
 def merge_rows(result: JsonObject) -> list[MergeRow]:

@@ -29,14 +29,15 @@ from toolscope_core.export.checked_plan import (
 )
 from toolscope_core.export.client_zip import zip_files
 from toolscope_core.export.eager_choice import loading_sizes
+from toolscope_core.merging import unapplied_edits
 from toolscope_core.merging.former_names import names_after, with_earlier_names
 from toolscope_core.merging.gone_names import gone_names
-from toolscope_core.merging.unapplied_edits import unapplied_edits
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
-from toolscope_core.store.catalog_rows import CatalogRecord, exported_names, keep_exported_names
-from ui.shared.services.page_service import PageService
+from toolscope_core.store.catalog_rows import exported_names, keep_exported_names
+from ui.shared.kept import kept_under
+from ui.shared.snapshot import Snapshot
 
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 """From the one that merges least."""
@@ -128,102 +129,105 @@ class Download:
     archive: bytes
 
 
-class Exports(PageService):
-    """Bundles of analysed catalogs, and what the names in those that were taken meant."""
+def exported_plan(snapshot: Snapshot, config: PlanConfig) -> MergePlan:
+    """The plan as it leaves, with the names of all exports before: what meant one server's
+    tool never means another's.
+    """
+    plan = snapshot.plan_under(config)
+    names = exported_names(snapshot.work.store, snapshot.id)
+    return kept_under(
+        plan,
+        "exported",
+        names,
+        lambda: replace(plan, catalog=with_earlier_names(plan.catalog, names)),
+    )
 
-    def plan(self, catalog_id: int, config: PlanConfig | None = None) -> MergePlan:
-        """The plan as it leaves, with the names of all exports before: what meant one server's
-        tool never means another's.
-        """
-        plan = self._review.plan(catalog_id, config)
-        names = exported_names(self._store, catalog_id)
 
-        def make() -> MergePlan:
-            return replace(plan, catalog=with_earlier_names(plan.catalog, names))
+def figures(
+    snapshot: Snapshot, config: PlanConfig, shape: str | None = None, fix: bool = False
+) -> ExportFigures:
+    """What the bundle would hold, in figures; ``shape`` defaults to the input's."""
+    plan, costs = exported_plan(snapshot, config), snapshot.work.catalogs.costs
+    return kept_under(
+        plan,
+        "figures",
+        (shape, fix, snapshot.shape),
+        lambda: figures_of(plan, shape, fix, costs, config.leave_out_refused, snapshot.shape),
+    )
 
-        return self._cached(("plans", catalog_id, config), (plan,), make, state=names)
 
-    def figures(
-        self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
-    ) -> ExportFigures:
-        """What the bundle would hold, in figures; ``shape`` defaults to the input's."""
-        plan, sizes_for = self.plan(catalog_id, config), self._catalogs.shape
-        leave_out = config.leave_out_refused
-        return self._cached(
-            ("figures", catalog_id, config, shape, fix, sizes_for),
-            (plan,),
-            lambda: figures_of(plan, shape, fix, self._catalogs.costs, leave_out, sizes_for),
-        )
+def edits_not_applied(snapshot: Snapshot, plan: MergePlan) -> tuple[str, ...]:
+    """The edits in the log that the plan does not show, a sentence each."""
+    log = snapshot.log
+    reasons = unapplied_edits.unapplied_edits(plan, log)
+    return tuple(f"{id_list(one.ids)}: {reasons[one.seq]}" for one in log if one.seq in reasons)
 
-    def unapplied_edits(self, catalog_id: int, plan: MergePlan) -> tuple[str, ...]:
-        """The edits in the log that the plan does not show, a sentence each."""
-        log = self._review.log(catalog_id)
-        reasons = unapplied_edits(plan, log)
-        return tuple(f"{id_list(one.ids)}: {reasons[one.seq]}" for one in log if one.seq in reasons)
 
-    def ways(self, catalog_id: int, routers: bool, target: str) -> tuple[Way, ...]:
-        """What each accept policy means for the limit of ``target`` on tools."""
-        configs = [PlanConfig(accept=accept, routers=routers) for accept in POLICIES]
-        plans = [(c.accept, self._review.plan(catalog_id, c)) for c in configs]
-        return tuple(
-            Way(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
-            for accept, plan in plans
-        )
+def ways(snapshot: Snapshot, routers: bool, target: str) -> tuple[Way, ...]:
+    """What each accept policy means for the limit of ``target`` on tools."""
+    configs = [PlanConfig(accept=accept, routers=routers) for accept in POLICIES]
+    plans = [(c.accept, snapshot.plan_under(c)) for c in configs]
+    return tuple(
+        Way(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
+        for accept, plan in plans
+    )
 
-    def bundle(
-        self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
-    ) -> dict[str, bytes]:
-        """The files of the export bundle. Raises ``ExportError`` where the target refuses it."""
-        analysis, plan = self._analyses.required(catalog_id), self.plan(catalog_id, config)
-        log = self._review.log(catalog_id)
-        return dict(bundle_files(analysis, plan, log, config, shape, fix))
 
-    def download(
-        self, record: CatalogRecord, config: PlanConfig, use: Use | None = None, fix: bool = False
-    ) -> Download:
-        """The zip for ``use``, by default the input's format: its files, and the whole bundle.
-        Raises ``ExportError`` where the target refuses it.
-        """
-        use = use or uses(record.format)[-1]
-        plan, log = self.plan(record.id, config), self._review.log(record.id)
+def bundle(
+    snapshot: Snapshot, config: PlanConfig, shape: str | None = None, fix: bool = False
+) -> dict[str, bytes]:
+    """The files of the export bundle. Raises ``ExportError`` where the target refuses it."""
+    plan = exported_plan(snapshot, config)
+    return dict(bundle_files(snapshot.analysis, plan, snapshot.log, config, shape, fix))
 
-        def make() -> Download:
-            bundle = self.bundle(record.id, config, use.shape, fix)
-            files = zip_files(bundle, use.target, record.name, record.at[:10])
-            return Download(files, zipped(files))
 
-        key = (record.id, record.name, config, use.label, fix)
-        return self._cached(("downloads", key), (plan,), make, state=len(log), most=4)
+def download(
+    snapshot: Snapshot, config: PlanConfig, use: Use | None = None, fix: bool = False
+) -> Download:
+    """The zip for ``use``, by default the input's format: its files, and the whole bundle.
+    Raises ``ExportError`` where the target refuses it.
+    """
+    record = snapshot.record
+    use = use or uses(record.format)[-1]
+    shape, target = use.shape, use.target
 
-    def exported(
-        self, record: CatalogRecord, config: PlanConfig, use: Use | None = None, fix: bool = False
-    ) -> bytes:
-        """The bytes of ``download``, for somebody who takes them: the names in them are kept."""
-        archive = self.download(record, config, use, fix).archive
-        plan = self.plan(record.id, config)
-        keep_exported_names(self._store, record.id, names_after(plan))
-        return archive
+    def make() -> Download:
+        files = bundle(snapshot, config, shape, fix)
+        files = zip_files(files, target, record.name, record.at[:10])
+        return Download(files, zipped(files))
 
-    def text_search(
-        self, catalog_id: int, config: PlanConfig, texts: Mapping[str, bytes]
-    ) -> TextSearch:
-        """The lines of texts, by file name, that name a tool which the plan takes away, and the
-        texts that are not read.
-        """
-        plan = self._review.plan(catalog_id, config)
-        gone = gone_names(plan.relabels, (item.tool.name for item in plan.tools))
-        return joined([search_text(file, content, gone) for file, content in texts.items()])
+    plan = exported_plan(snapshot, config)
+    return kept_under(plan, "downloads", (record.name, use.label, fix), make, most=4)
 
-    def file_name(
-        self, record: CatalogRecord, config: PlanConfig, use: Use, fix: bool = False
-    ) -> str:
-        """The name of the zip, after the catalog and what it is for; other decisions or options
-        give another.
-        """
-        log = [(one.seq, one.at) for one in self._review.log(record.id)]
-        content = digest(record.version, record.at, asdict(config), use.label, fix, log)[:8]
-        plain = re.sub(r"[^a-z0-9]+", "-", record.name.casefold()).strip("-")[:40] or "catalog"
-        return f"toolscope-{plain}-{use.target.name}-{content}.zip"
+
+def exported(
+    snapshot: Snapshot, config: PlanConfig, use: Use | None = None, fix: bool = False
+) -> bytes:
+    """The bytes of ``download``, for somebody who takes them: the names in them are kept."""
+    archive = download(snapshot, config, use, fix).archive
+    names = names_after(exported_plan(snapshot, config))
+    keep_exported_names(snapshot.work.store, snapshot.id, names)
+    return archive
+
+
+def text_search(snapshot: Snapshot, config: PlanConfig, texts: Mapping[str, bytes]) -> TextSearch:
+    """The lines of texts, by file name, that name a tool which the plan takes away, and the
+    texts that are not read.
+    """
+    plan = snapshot.plan_under(config)
+    gone = gone_names(plan.relabels, (item.tool.name for item in plan.tools))
+    return joined([search_text(file, content, gone) for file, content in texts.items()])
+
+
+def file_name(snapshot: Snapshot, config: PlanConfig, use: Use, fix: bool = False) -> str:
+    """The name of the zip, after the catalog and what it is for; other decisions or options
+    give another.
+    """
+    record = snapshot.record
+    log = [(one.seq, one.at) for one in snapshot.log]
+    content = digest(record.version, record.at, asdict(config), use.label, fix, log)[:8]
+    plain = re.sub(r"[^a-z0-9]+", "-", record.name.casefold()).strip("-")[:40] or "catalog"
+    return f"toolscope-{plain}-{use.target.name}-{content}.zip"
 
 
 def uses(own: str) -> tuple[Use, ...]:

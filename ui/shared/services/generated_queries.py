@@ -42,9 +42,9 @@ from toolscope_core.tool2vec.query_writing import (
     query_counts,
     query_rows,
 )
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.model_runs import ModelRuns
-from ui.shared.services.page_service import JobService, Uses
+from ui.shared.kept import kept, kept_under
+from ui.shared.services import loaded_queries, model_runs
+from ui.shared.snapshot import Snapshot
 
 UNUSABLE = frozenset({"length", "hidden"})
 """Flaws with which no text is kept; the others are for a person to judge."""
@@ -58,131 +58,127 @@ class GeneratedView:
     flaws: tuple[QueryFlaw, ...] = ()
 
 
-class GeneratedQueries(JobService):
-    """The queries that models wrote for analysed catalogs."""
+KIND: RunKind = "queries"
 
-    kind: RunKind = "queries"
-    _queries = Uses(LoadedQueries)
-    _runs = Uses(ModelRuns)
 
-    def estimate(self, catalog_id: int, wanted: QueryGeneration) -> Estimates:
-        """What ``start`` would take now; sends nothing. Raises as ``run``."""
-        questions = self._questions(catalog_id, wanted)
-        return self._runs.estimate_of(partial(queries_of_model, questions))
+def estimate(snapshot: Snapshot, wanted: QueryGeneration) -> Estimates:
+    """What ``start`` would take now; sends nothing. Raises as ``run``."""
+    questions = _questions(snapshot, wanted)
+    return model_runs.estimate_of(snapshot, partial(queries_of_model, questions))
 
-    def start(self, catalog_id: int, wanted: QueryGeneration) -> str:
-        """Ask in the background; returns the job's id (that of a running one, if any). Raises
-        ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
-        """
-        self._work.endpoints.needed()
-        self._analyses.required(catalog_id)
-        return super().start(catalog_id, wanted)
 
-    def run(
-        self, catalog_id: int, wanted: QueryGeneration, progress: Progress = silent
-    ) -> ModelRun:
-        """Ask here and now, and put what is written on offer, as far as it was answered. Raises as
-        ``Judging.run`` and ``draft_questions`` do.
-        """
-        questions = self._questions(catalog_id, wanted)
+def start(snapshot: Snapshot, wanted: QueryGeneration) -> str:
+    """Ask in the background; returns the job's id (that of a running one, if any). Raises
+    ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
+    """
+    snapshot.work.endpoints.needed()
+    _ = snapshot.analysis  # raises where there is none
+    return snapshot.start(KIND, lambda progress: run(snapshot, wanted, progress))
 
-        def work(asker: Asker) -> None:
-            written = [one for one in queries_of_model(questions, asker) if not one.is_open]
-            offers = [
-                GeneratedQuery(one.key, one.tools, one.draft, one.text, one.reason)
-                for one in written
-            ]
-            keep_generated(self._store, catalog_id, asker.name, offers)
 
-        generation: JsonObject = {
-            "count": wanted.count,
-            "seed": wanted.seed,
-            "examples": digest(*sorted({one.text for item in questions for one in item.examples})),
-        }
-        return self._runs.ask(catalog_id, self.kind, work, progress, generation)
+def run(snapshot: Snapshot, wanted: QueryGeneration, progress: Progress = silent) -> ModelRun:
+    """Ask here and now, and put what is written on offer, as far as it was answered. Raises as
+    ``model_runs.run`` and ``draft_questions`` do.
+    """
+    questions = _questions(snapshot, wanted)
 
-    def views(self, catalog_id: int) -> tuple[GeneratedView, ...]:
-        """What is on offer, in order of its arrival. A copy is held against what arrived before it
-        and was not dropped, and against the other query sets.
-        """
-        rows = list_generated(self._store, catalog_id)
-        people = (*self._queries.queries(catalog_id, SET_NAME), *example_requests())
-        texts = (*(one.text for one in people), *(row.text for row in rows))
-        near = self._cached(
-            ("near", catalog_id), (), lambda: near_copies(texts), state=texts, most=4
-        )
-        written, checks = [_written(row) for row in rows], self._checks(catalog_id)
-        dropped = [row.key for row in rows if row.state == "dropped"]
-        copied = first_copies(written, near, dropped)
-        return tuple(
-            GeneratedView(row, flaws_of(one, checks, copied.get(row.key), texts))
-            for row, one in zip(rows, written, strict=True)
-        )
-
-    def decide(
-        self, catalog_id: int, shown: Iterable[GeneratedQuery], state: GeneratedState
-    ) -> int:
-        """Keep queries, drop them or put them back to wait; how many changed. One that is no longer
-        as it was ``shown`` stays as it is. The query set is that of the kept ones.
-        """
-        return decide_generated(self._store, catalog_id, shown, state, self._as_file(catalog_id))
-
-    def keep_clean(self, catalog_id: int) -> int:
-        """Keep every waiting query that nothing speaks against; how many they are."""
-        clean = [
-            view.query
-            for view in self.views(catalog_id)
-            if view.query.state == "waiting" and not view.flaws
+    def work(asker: Asker) -> None:
+        written = [one for one in queries_of_model(questions, asker) if not one.is_open]
+        offers = [
+            GeneratedQuery(one.key, one.tools, one.draft, one.text, one.reason) for one in written
         ]
-        return self.decide(catalog_id, clean, "kept")
+        keep_generated(snapshot.work.store, snapshot.id, asker.name, offers)
 
-    def edit(self, catalog_id: int, shown: GeneratedQuery, text: str) -> None:
-        """Give a query another text and keep it. Raises ``ConfigError`` for one that is too short,
-        too long or hides characters, ``StoreError`` where somebody else has changed it since.
-        """
-        line = " ".join(text.split())
-        for flaw in self.flaws(catalog_id, shown, line):
-            if flaw.code in UNUSABLE:
-                raise ConfigError(f"the query cannot be kept: {flaw.message}; change its text")
-        edit_generated(self._store, catalog_id, shown, line, self._as_file(catalog_id))
+    generation: JsonObject = {
+        "count": wanted.count,
+        "seed": wanted.seed,
+        "examples": digest(*sorted({one.text for item in questions for one in item.examples})),
+    }
+    return model_runs.ask(snapshot, KIND, work, progress, generation)
 
-    def flaws(self, catalog_id: int, shown: GeneratedQuery, text: str) -> tuple[QueryFlaw, ...]:
-        """What speaks against a text for the tools of a query, copies left out."""
-        return self._checks(catalog_id).flaws(text, shown.tools)
 
-    def clear(self, catalog_id: int) -> int:
-        """Delete what was dropped or failed for good; how many there were."""
-        return clear_generated(self._store, catalog_id, ("dropped", "failed"))
+def views(snapshot: Snapshot) -> tuple[GeneratedView, ...]:
+    """What is on offer, in order of its arrival. A copy is held against what arrived before it
+    and was not dropped, and against the other query sets.
+    """
+    rows = list_generated(snapshot.work.store, snapshot.id)
+    people = (*loaded_queries.queries(snapshot, SET_NAME), *example_requests())
+    texts = (*(one.text for one in people), *(row.text for row in rows))
+    near = kept_under(snapshot.catalog, "near copies", texts, lambda: near_copies(texts))
+    written, checks = [_written(row) for row in rows], _checks(snapshot.catalog)
+    dropped = [row.key for row in rows if row.state == "dropped"]
+    copied = first_copies(written, near, dropped)
+    return tuple(
+        GeneratedView(row, flaws_of(one, checks, copied.get(row.key), texts))
+        for row, one in zip(rows, written, strict=True)
+    )
 
-    def file(self, catalog_id: int) -> bytes:
-        """The kept queries as a query file."""
-        rows = list_generated(self._store, catalog_id)
-        return self._as_file(catalog_id)([one for one in rows if one.state == "kept"])
 
-    def covered(self, catalog_id: int, with_waiting: bool = False) -> int:
-        """How many tools answer a query: one that is kept, or on offer too."""
-        catalog, states = self._catalogs.open(catalog_id), {"kept"}
-        states |= {"waiting"} if with_waiting else set()
-        rows = [one for one in list_generated(self._store, catalog_id) if one.state in states]
-        counts = query_counts(as_queries(catalog, map(_written, rows)))
-        return sum(counts[tool.id] > 0 for tool in catalog.tools)
+def decide(snapshot: Snapshot, shown: Iterable[GeneratedQuery], state: GeneratedState) -> int:
+    """Keep queries, drop them or put them back to wait; how many changed. One that is no longer
+    as it was ``shown`` stays as it is. The query set is that of the kept ones.
+    """
+    return decide_generated(snapshot.work.store, snapshot.id, shown, state, _as_file(snapshot))
 
-    def _questions(self, catalog_id: int, wanted: QueryGeneration) -> tuple[DraftQuestion, ...]:
-        analysis = self._analyses.required(catalog_id)
-        people = self._queries.queries(catalog_id, SET_NAME)
-        return draft_questions(
-            analysis.catalog, analysis.vectors, people, wanted, example_requests()
-        )
 
-    def _checks(self, catalog_id: int) -> QueryChecks:
-        catalog = self._catalogs.open(catalog_id)
-        return self._cached(
-            ("checkers", catalog_id), (catalog,), lambda: QueryChecks(catalog), most=4
-        )
+def keep_clean(snapshot: Snapshot) -> int:
+    """Keep every waiting query that nothing speaks against; how many they are."""
+    clean = [
+        view.query for view in views(snapshot) if view.query.state == "waiting" and not view.flaws
+    ]
+    return decide(snapshot, clean, "kept")
 
-    def _as_file(self, catalog_id: int) -> Callable[[Sequence[GeneratedQuery]], bytes]:
-        """What writes queries as a file for the catalog."""
-        return partial(_query_file, self._catalogs.open(catalog_id))
+
+def edit(snapshot: Snapshot, shown: GeneratedQuery, text: str) -> None:
+    """Give a query another text and keep it. Raises ``ConfigError`` for one that is too short,
+    too long or hides characters, ``StoreError`` where somebody else has changed it since.
+    """
+    line = " ".join(text.split())
+    for flaw in flaws(snapshot, shown, line):
+        if flaw.code in UNUSABLE:
+            raise ConfigError(f"the query cannot be kept: {flaw.message}; change its text")
+    edit_generated(snapshot.work.store, snapshot.id, shown, line, _as_file(snapshot))
+
+
+def flaws(snapshot: Snapshot, shown: GeneratedQuery, text: str) -> tuple[QueryFlaw, ...]:
+    """What speaks against a text for the tools of a query, copies left out."""
+    return _checks(snapshot.catalog).flaws(text, shown.tools)
+
+
+def clear(snapshot: Snapshot) -> int:
+    """Delete what was dropped or failed for good; how many there were."""
+    return clear_generated(snapshot.work.store, snapshot.id, ("dropped", "failed"))
+
+
+def file(snapshot: Snapshot) -> bytes:
+    """The kept queries as a query file."""
+    rows = list_generated(snapshot.work.store, snapshot.id)
+    return _as_file(snapshot)([one for one in rows if one.state == "kept"])
+
+
+def covered(snapshot: Snapshot, with_waiting: bool = False) -> int:
+    """How many tools answer a query: one that is kept, or on offer too."""
+    catalog, states = snapshot.catalog, {"kept"}
+    states |= {"waiting"} if with_waiting else set()
+    rows = [one for one in list_generated(snapshot.work.store, snapshot.id) if one.state in states]
+    counts = query_counts(as_queries(catalog, map(_written, rows)))
+    return sum(counts[tool.id] > 0 for tool in catalog.tools)
+
+
+def _questions(snapshot: Snapshot, wanted: QueryGeneration) -> tuple[DraftQuestion, ...]:
+    analysis = snapshot.analysis
+    people = loaded_queries.queries(snapshot, SET_NAME)
+    return draft_questions(analysis.catalog, analysis.vectors, people, wanted, example_requests())
+
+
+@kept()
+def _checks(catalog: Catalog) -> QueryChecks:
+    return QueryChecks(catalog)
+
+
+def _as_file(snapshot: Snapshot) -> Callable[[Sequence[GeneratedQuery]], bytes]:
+    """What writes queries as a file for the catalog."""
+    return partial(_query_file, snapshot.catalog)
 
 
 def _query_file(catalog: Catalog, queries: Sequence[GeneratedQuery]) -> bytes:

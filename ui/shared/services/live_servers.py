@@ -15,13 +15,14 @@ from toolscope_core.mcp.servers.server_definitions import (
 )
 from toolscope_core.mcp.servers.survey import catalog_document, read_offers, records_of
 from toolscope_core.model.configuration import ConnectionLimits
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress
-from toolscope_core.store.engine import now
-from toolscope_core.store.job_rows import Job
+from toolscope_core.store.engine import Store, now
 from toolscope_core.store.named_rows import keep_server_source, read_server_source
-from ui.shared.services.page_service import PageService
+from ui.shared.kept import kept
 from ui.shared.services.workspace import Workspace
+from ui.shared.snapshot import Snapshot
 
 JOB_KIND = "connect"
 KEPT = 8
@@ -60,122 +61,123 @@ class ServersRead:
         return ClientConfiguration("the last reading", self.servers)
 
 
-class LiveServers(PageService):
-    """Reads servers in the background; nothing is started but by ``start``."""
+@kept()
+def _surveys(work: Workspace) -> dict[int, Survey]:
+    """By the id of a catalog what was read while it was on the screen."""
+    return {}
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._settings = work.settings
-        self._surveys: dict[int, Survey] = {}
 
-    def why_off(self, is_shared: bool) -> str:
-        """Why no server may be started from the screen, in a sentence; empty where it may.
+def why_off(settings: Settings, is_shared: bool) -> str:
+    """Why no server may be started from the screen, in a sentence; empty where it may.
 
-        ``is_shared``: other machines may reach the app.
-        """
-        if not is_shared or self._settings.visitors_start_servers:
-            return ""
-        return (
-            "Reading servers is off here, because this app can be reached from other machines: "
-            "whoever reaches it could run commands on this one. Use `connect` on the command line, "
-            "or allow it with TOOLSCOPE_VISITORS_START_SERVERS=1."
-        )
+    ``is_shared``: other machines may reach the app.
+    """
+    if not is_shared or settings.visitors_start_servers:
+        return ""
+    return (
+        "Reading servers is off here, because this app can be reached from other machines: "
+        "whoever reaches it could run commands on this one. Use `connect` on the command line, "
+        "or allow it with TOOLSCOPE_VISITORS_START_SERVERS=1."
+    )
 
-    def configuration(self, label: str, data: bytes) -> ClientConfiguration:
-        """The servers of a client's configuration, or of the address that ``data`` is; nothing is
-        started. Raises ``ConfigError``.
-        """
-        if data.startswith((b"http://", b"https://")):
-            return configuration_of_url(data.decode("utf-8", "replace").strip())
-        return read_configuration(label, data)
 
-    def start(
-        self,
-        catalog_id: int,
-        configuration: ClientConfiguration,
-        names: Sequence[str],
-        is_shared: bool = False,
-        limits: ConnectionLimits | None = None,
-    ) -> str:
-        """Start or reach the servers named and list their tools, in the background; returns the
-        job's id. Jobs belong to a catalog: the one on the screen.
+def configuration(label: str, data: bytes) -> ClientConfiguration:
+    """The servers of a client's configuration, or of the address that ``data`` is; nothing is
+    started. Raises ``ConfigError``.
+    """
+    if data.startswith((b"http://", b"https://")):
+        return configuration_of_url(data.decode("utf-8", "replace").strip())
+    return read_configuration(label, data)
 
-        Values are read when each server's turn comes and kept in memory until then. Raises
-        ``ConfigError`` where that is off, or for a name that is not configured.
-        """
-        if reason := self.why_off(is_shared):
-            raise ConfigError(reason)
-        by_name = {server.name: server for server in configuration.servers}
-        if not names or not by_name.keys() >= set(names):
-            raise ConfigError("no server was chosen, so none was started")
-        servers = tuple(by_name[name] for name in names)
-        chosen_limits = limits or ConnectionLimits()
 
-        def read(progress: Progress) -> None:
-            self.drop(catalog_id)
-            offers = read_offers(servers, configuration, os.environ, chosen_limits, progress)
-            self._surveys[catalog_id] = Survey(servers, offers, now())
-            while len(self._surveys) > KEPT:
-                del self._surveys[next(iter(self._surveys))]
+def start(
+    snapshot: Snapshot,
+    configuration: ClientConfiguration,
+    names: Sequence[str],
+    is_shared: bool = False,
+    limits: ConnectionLimits | None = None,
+) -> str:
+    """Start or reach the servers named and list their tools, in the background; returns the
+    job's id. Jobs belong to a catalog: the one on the screen.
 
-        return self._analyses.background(catalog_id, JOB_KIND, read)
+    Values are read when each server's turn comes and kept in memory until then. Raises
+    ``ConfigError`` where that is off, or for a name that is not configured.
+    """
+    if reason := why_off(snapshot.work.settings, is_shared):
+        raise ConfigError(reason)
+    by_name = {server.name: server for server in configuration.servers}
+    if not names or not by_name.keys() >= set(names):
+        raise ConfigError("no server was chosen, so none was started")
+    servers = tuple(by_name[name] for name in names)
+    chosen_limits = limits or ConnectionLimits()
 
-    def job(self, catalog_id: int) -> Job | None:
-        """The latest reading that was started while this catalog was on the screen."""
-        return self._analyses.job(catalog_id, JOB_KIND)
+    def read(progress: Progress) -> None:
+        drop(snapshot)
+        offers = read_offers(servers, configuration, os.environ, chosen_limits, progress)
+        surveys = _surveys(snapshot.work)
+        surveys[snapshot.id] = Survey(servers, offers, now())
+        while len(surveys) > KEPT:
+            del surveys[next(iter(surveys))]
 
-    def survey(self, catalog_id: int) -> Survey | None:
-        """What the latest reading brought; ``None`` once it was added, and after a restart."""
-        return self._surveys.get(catalog_id)
+    return snapshot.start(JOB_KIND, read)
 
-    def drop(self, catalog_id: int) -> None:
-        """Forget what the latest reading brought."""
-        self._surveys.pop(catalog_id, None)
 
-    def source(self, survey: Survey, kept_of: int | None = None) -> Source:
-        """The tools of a reading as a file, which is previewed and added like any other.
+def survey(snapshot: Snapshot) -> Survey | None:
+    """What the latest reading brought; ``None`` once it was added, and after a restart."""
+    return _surveys(snapshot.work).get(snapshot.id)
 
-        With ``kept_of``, a catalog's id, servers of that catalog that were not read keep the tools
-        that they have there.
-        """
-        kept = {}
-        if kept_of is not None:
-            catalog = self._catalogs.open(kept_of)
-            names = [server.name for server in catalog.servers if server.name not in survey.read]
-            kept = records_of(catalog, names)
-        by_name = {server.name: server for server in survey.servers}
-        document = catalog_document(survey.offers, by_name, survey.at, kept)
-        text = json.dumps(document, ensure_ascii=False)
-        return Source("servers.json", text.encode("utf-8", "backslashreplace"))
 
-    def remember(self, name: str, survey: Survey) -> None:
-        """Keep which servers a catalog was read from, without values, so that it can be read
-        again; servers of earlier readings stay.
-        """
-        earlier = self.last_read(name)
-        servers = {server.name: server for server in (earlier.servers if earlier else ())}
-        others = dict(earlier.others) if earlier else {}
-        servers |= {server.name: server for server in survey.servers if server.name in survey.read}
-        others |= {offer.name: offer.beside for offer in survey.offers if not offer.failure}
-        value = {
-            "servers": [server.as_json() for server in servers.values()],
-            "others": {name: beside for name, beside in others.items() if beside},
-        }
-        keep_server_source(self._store, name, value)
+def drop(snapshot: Snapshot) -> None:
+    """Forget what the latest reading brought."""
+    _surveys(snapshot.work).pop(snapshot.id, None)
 
-    def last_read(self, name: str) -> ServersRead | None:
-        """The servers that a catalog was last read from; ``None`` for one read from files, and for
-        a row that cannot be read.
-        """
-        source = read_server_source(self._store, name)
-        if source is None:
-            return None
-        try:
-            servers = tuple(map(ServerDefinition.of_json, source.value["servers"]))
-            others = tuple((str(name), str(text)) for name, text in source.value["others"].items())
-        except (ConfigError, KeyError, TypeError, AttributeError):
-            return None
-        return ServersRead(source.at, servers, others)
+
+def source(snapshot: Snapshot, survey: Survey, kept_of: int | None = None) -> Source:
+    """The tools of a reading as a file, which is previewed and added like any other.
+
+    With ``kept_of``, a catalog's id, servers of that catalog that were not read keep the tools
+    that they have there.
+    """
+    kept = {}
+    if kept_of is not None:
+        catalog = snapshot.work.catalogs.open(kept_of)
+        names = [server.name for server in catalog.servers if server.name not in survey.read]
+        kept = records_of(catalog, names)
+    by_name = {server.name: server for server in survey.servers}
+    document = catalog_document(survey.offers, by_name, survey.at, kept)
+    text = json.dumps(document, ensure_ascii=False)
+    return Source("servers.json", text.encode("utf-8", "backslashreplace"))
+
+
+def remember(store: Store, name: str, survey: Survey) -> None:
+    """Keep which servers a catalog was read from, without values, so that it can be read
+    again; servers of earlier readings stay.
+    """
+    earlier = last_read(store, name)
+    servers = {server.name: server for server in (earlier.servers if earlier else ())}
+    others = dict(earlier.others) if earlier else {}
+    servers |= {server.name: server for server in survey.servers if server.name in survey.read}
+    others |= {offer.name: offer.beside for offer in survey.offers if not offer.failure}
+    value = {
+        "servers": [server.as_json() for server in servers.values()],
+        "others": {name: beside for name, beside in others.items() if beside},
+    }
+    keep_server_source(store, name, value)
+
+
+def last_read(store: Store, name: str) -> ServersRead | None:
+    """The servers that a catalog was last read from; ``None`` for one read from files, and for
+    a row that cannot be read.
+    """
+    source = read_server_source(store, name)
+    if source is None:
+        return None
+    try:
+        servers = tuple(map(ServerDefinition.of_json, source.value["servers"]))
+        others = tuple((str(name), str(text)) for name, text in source.value["others"].items())
+    except (ConfigError, KeyError, TypeError, AttributeError):
+        return None
+    return ServersRead(source.at, servers, others)
 
 
 def changed_servers(

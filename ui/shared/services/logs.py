@@ -1,4 +1,4 @@
-"""The logs of decisions: each read once for every change of it, and the row of a new decision."""
+"""The row of a new decision, and what lets it into the log."""
 
 from collections.abc import Callable, Iterable
 from types import MappingProxyType
@@ -9,29 +9,7 @@ from toolscope_core.decisions.log import admit
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.store.decision_rows import count_decisions, read_log
-from toolscope_core.store.engine import Store, now
-from ui.shared.services.result_cache import ResultCache
-
-
-class Logs:
-    """What anybody decided on each catalog. A page asks for it a dozen times a run."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._read: ResultCache[tuple[Decision, ...]] = ResultCache()
-
-    def of(self, catalog_id: int) -> tuple[Decision, ...]:
-        """All decisions on the catalogs of this name, oldest first; the same value until it
-        changes.
-        """
-        return self._read.get(
-            catalog_id,
-            (),
-            lambda: read_log(self._store, catalog_id),
-            state=count_decisions(self._store, catalog_id),
-        )
-
+from toolscope_core.store.engine import now
 
 Step = Callable[[tuple[Decision, ...]], Decision]
 """What the store appends next to a log. Raises ``DecisionError`` where that may not stand in it."""

@@ -15,80 +15,78 @@ from toolscope_core.evaluation.comparison import Trial, request_of
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.ranking import ToolsetRanker
 from toolscope_core.merging.clusters import documented
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.page_service import JobService, Uses
-from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.searches import Searches
-from ui.shared.services.workspace import Workspace
+from toolscope_core.store.stored_state import Stamps
+from ui.shared.kept import kept, kept_under
+from ui.shared.services import loaded_queries, searches
+from ui.shared.snapshot import Snapshot
 
 MOST_QUERIES = 2_000
 """Of larger query sets the first so many requests are searched."""
 
+KIND = "effect of a change"
 
-class MeasuredChanges(JobService):
-    """What single changes do to the requests of all query sets of a catalog."""
 
-    kind = "effect of a change"
-    _queries = Uses(LoadedQueries)
-    _searches = Uses(Searches)
+def merge(snapshot: Snapshot, cluster: Cluster) -> ToolsetChange:
+    """The merge of a cluster, whoever accepted it."""
+    tools = snapshot.analysis.catalog.by_id
+    merged = documented(tools[cluster.canonical], cluster.document)
+    return ToolsetChange(cluster.members, (merged,))
 
-    def __init__(self, work: Workspace) -> None:
-        super().__init__(work)
-        self._effects: ResultCache[ChangeEffect | None] = ResultCache(most=500)
 
-    def merge(self, catalog_id: int, cluster: Cluster) -> ToolsetChange:
-        """The merge of a cluster, whoever accepted it."""
-        tools = self._analyses.required(catalog_id).catalog.by_id
-        merged = documented(tools[cluster.canonical], cluster.document)
-        return ToolsetChange(cluster.members, (merged,))
+def rewrite(snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str]) -> ToolsetChange:
+    """Other descriptions of two tools, by their ids."""
+    tools = snapshot.analysis.catalog.by_id
+    ids = (pair.left, pair.right)
+    return ToolsetChange(ids, tuple(replace(tools[a], description=descriptions[a]) for a in ids))
 
-    def rewrite(
-        self, catalog_id: int, pair: Pair, descriptions: Mapping[str, str]
-    ) -> ToolsetChange:
-        """Other descriptions of two tools, by their ids."""
-        tools = self._analyses.required(catalog_id).catalog.by_id
-        ids = (pair.left, pair.right)
-        return ToolsetChange(
-            ids, tuple(replace(tools[a], description=descriptions[a]) for a in ids)
-        )
 
-    def effect(self, catalog_id: int, change: ToolsetChange) -> ChangeEffect | None:
-        """What a change does; ``None`` where it is not measured yet: ``start`` it."""
-        queries = self._asked(catalog_id)
-        if not queries:
-            return ChangeEffect(0, 0, (), ())
-        key, catalog = (catalog_id, change.version), self._analyses.required(catalog_id).catalog
-        return self._effects.get(key, (catalog,), lambda: None, state=queries)
+def effect(snapshot: Snapshot, change: ToolsetChange) -> ChangeEffect | None:
+    """What a change does; ``None`` where it is not measured yet: ``start`` it."""
+    if not _asked(snapshot):
+        return ChangeEffect(0, 0, (), ())
+    return _effects(snapshot.analysis.catalog, snapshot.state.query_files).get(change.version)
 
-    def are_measured(self, catalog_id: int, changes: Sequence[ToolsetChange]) -> bool:
-        """Whether the effect of each change is known."""
-        return all(self.effect(catalog_id, change) is not None for change in changes)
 
-    def run(
-        self, catalog_id: int, changes: Sequence[ToolsetChange], progress: Progress = silent
-    ) -> None:
-        """Measure here and now what is not known yet. Requests are searched as for a merge."""
-        queries, catalog = self._asked(catalog_id), self._analyses.required(catalog_id).catalog
+@kept(most=2)
+def _effects(catalog: Catalog, query_files: Stamps) -> dict[str, ChangeEffect]:
+    """What was measured with these requests, by the version of the change."""
+    return {}
 
-        def search() -> tuple[Searched, ToolsetRanker]:
-            ranker = self._searches.ranker(RetrievalConfig())
-            trial = Trial.of(catalog, queries, request_of("rules"), (PLACES,))
-            return Searched.of(trial, ranker, progress), ranker
 
-        before, ranker = self._cached(
-            ("before", catalog_id), (catalog,), search, state=queries, most=2
-        )
-        for change in changes:
-            if self.effect(catalog_id, change) is None:
-                effect = change_effect(before, change, ranker, progress)
-                key = (catalog_id, change.version)
-                self._effects.put(key, (catalog,), effect, state=queries)
+def are_measured(snapshot: Snapshot, changes: Sequence[ToolsetChange]) -> bool:
+    """Whether the effect of each change is known."""
+    return all(effect(snapshot, change) is not None for change in changes)
 
-    def _asked(self, catalog_id: int) -> tuple[Query, ...]:
-        """The requests with gold answers of all query sets."""
-        judged = (one for one in self._queries.queries(catalog_id) if one.gold)
-        return tuple(islice(judged, MOST_QUERIES))
+
+def start(snapshot: Snapshot, changes: Sequence[ToolsetChange]) -> str:
+    """Do what ``run`` does in the background; returns the job's id."""
+    return snapshot.start(KIND, lambda progress: run(snapshot, changes, progress))
+
+
+def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress = silent) -> None:
+    """Measure here and now what is not known yet. Requests are searched as for a merge."""
+    queries, catalog = _asked(snapshot), snapshot.analysis.catalog
+
+    def search() -> tuple[Searched, ToolsetRanker]:
+        ranker = searches.ranker(snapshot.work, RetrievalConfig())
+        trial = Trial.of(catalog, queries, request_of("rules"), (PLACES,))
+        return Searched.of(trial, ranker, progress), ranker
+
+    files = snapshot.state.query_files
+    before, ranker = kept_under(catalog, "searched", files, search, most=2)
+    effects = _effects(catalog, files)
+    for change in changes:
+        if change.version not in effects:
+            effects[change.version] = change_effect(before, change, ranker, progress)
+
+
+@kept()
+def _asked(snapshot: Snapshot) -> tuple[Query, ...]:
+    """The requests with gold answers of all query sets."""
+    judged = (one for one in loaded_queries.queries(snapshot) if one.gold)
+    return tuple(islice(judged, MOST_QUERIES))

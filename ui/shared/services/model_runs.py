@@ -1,7 +1,7 @@
 """Runs of a model on the screen: what asking takes, and asking in the background.
 
 A run that is done makes the plan with its answers; one that is paused, stopped or cancelled leaves
-the plan as it was until a person chooses it (``Judging.use``), for it knows only a part. Starting
+the plan as it was until a person chooses it (``judging.use``), for it knows only a part. Starting
 it again goes on where it ended.
 """
 
@@ -35,9 +35,9 @@ from toolscope_core.store.decision_rows import read_log
 from toolscope_core.store.named_rows import keep_variants
 from toolscope_core.store.runs import ModelRun, RunState, end_run, open_run
 from toolscope_core.tool2vec.estimates import Estimates, judging_estimates, question_estimates
-from ui.shared.services.chosen_judge import chosen_at
+from ui.shared.chosen_judge import choose, chosen_at
 from ui.shared.services.judging import ENDED
-from ui.shared.services.page_service import PageService
+from ui.shared.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,207 +49,201 @@ class RunAccess:
     terms: Terms
 
 
-class ModelRuns(PageService):
-    """Runs of the chosen endpoint over analysed catalogs."""
+def estimate(snapshot: Snapshot, kind: RunKind = "judge", paper: bool = False) -> Estimates:
+    """What ``start`` would take now; sends nothing."""
+    if kind != "judge":
+        return estimate_of(snapshot, _questions(snapshot, kind))
+    analysis, log = snapshot.analysis, read_log(snapshot.work.store, snapshot.id)
+    endpoint, links = snapshot.work.endpoints.needed(), constraints(analysis.catalog, log)
+    model = model_without_key(endpoint)
+    return judging_estimates(analysis, links, paper, model, snapshot.work.ledger, endpoint.prices)
 
-    def estimate(self, catalog_id: int, kind: RunKind = "judge", paper: bool = False) -> Estimates:
-        """What ``start`` would take now; sends nothing."""
-        if kind != "judge":
-            return self.estimate_of(self._questions(catalog_id, kind))
-        analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
-        endpoint, links = self._work.endpoints.needed(), constraints(analysis.catalog, log)
-        model = model_without_key(endpoint)
-        return judging_estimates(analysis, links, paper, model, self._work.ledger, endpoint.prices)
 
-    def estimate_of(self, ask: Callable[[Asker], object]) -> Estimates:
-        """What the questions of ``ask`` would take now; sends nothing."""
-        endpoint = self._work.endpoints.needed()
-        return question_estimates(
-            ask, model_without_key(endpoint), self._work.ledger, endpoint.prices
-        )
+def estimate_of(snapshot: Snapshot, ask: Callable[[Asker], object]) -> Estimates:
+    """What the questions of ``ask`` would take now; sends nothing."""
+    endpoint = snapshot.work.endpoints.needed()
+    return question_estimates(
+        ask, model_without_key(endpoint), snapshot.work.ledger, endpoint.prices
+    )
 
-    def start(
-        self,
-        catalog_id: int,
-        kind: RunKind = "judge",
-        paper: bool = False,
-        clusters: Sequence[str] = (),
-    ) -> str:
-        """Ask in the background; returns the job's id (that of a running one, if any).
 
-        ``clusters`` are ids of those whose words are wanted (*documents*), all if none are given.
-        Raises ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
-        """
-        self._work.endpoints.needed()
-        self._analyses.required(catalog_id)
-        return self._analyses.background(
-            catalog_id, kind, lambda progress: self.run(catalog_id, kind, paper, clusters, progress)
-        )
+def start(
+    snapshot: Snapshot, kind: RunKind = "judge", paper: bool = False, clusters: Sequence[str] = ()
+) -> str:
+    """Ask in the background; returns the job's id (that of a running one, if any).
 
-    def run(
-        self,
-        catalog_id: int,
-        kind: RunKind = "judge",
-        paper: bool = False,
-        clusters: Sequence[str] = (),
-        progress: Progress = silent,
-    ) -> ModelRun:
-        """Ask here and now. Raises ``PausedError`` where the budget is used up or the endpoint does
-        not answer, ``ModelStopError`` where it refuses every call: what was answered is kept.
-        """
-        if kind == "judge":
-            return self._judge(catalog_id, QuestionConfig(paper=paper), progress)
-        ask = self._questions(catalog_id, kind, clusters)
-        work = partial(self._offer, catalog_id, ask) if kind == "variants" else ask
-        analysis = self._analyses.required(catalog_id) if kind == "documents" else None
-        run_config = self._configuration(catalog_id, kind, analysis=analysis)
-        return self._asked(catalog_id, run_config, work, progress)
+    ``clusters`` are ids of those whose words are wanted (*documents*), all if none are given.
+    Raises ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
+    """
+    snapshot.work.endpoints.needed()
+    _ = snapshot.analysis  # raises where there is none
+    return snapshot.start(kind, lambda progress: run(snapshot, kind, paper, clusters, progress))
 
-    def ask(
-        self,
-        catalog_id: int,
-        kind: RunKind,
-        work: Callable[[Asker], object],
-        progress: Progress,
-        generation: JsonObject | None = None,
-    ) -> ModelRun:
-        """Do work that asks about a catalog, as a run of this kind; ``generation`` is what decides
-        its questions. Raises as ``run``.
-        """
-        run_config = self._configuration(catalog_id, kind, generation)
-        return self._asked(catalog_id, run_config, work, progress)
 
-    def in_run(
-        self,
-        catalog_id: int,
-        kind: RunKind,
-        work: Callable[[RunAccess], None],
-        generation: JsonObject,
-    ) -> ModelRun:
-        """Do work that talks with the model by itself, as a run of this kind; ``generation`` is
-        what decides what it says. Raises as ``run``, and what ``work`` does.
-        """
+def run(
+    snapshot: Snapshot,
+    kind: RunKind = "judge",
+    paper: bool = False,
+    clusters: Sequence[str] = (),
+    progress: Progress = silent,
+) -> ModelRun:
+    """Ask here and now. Raises ``PausedError`` where the budget is used up or the endpoint does
+    not answer, ``ModelStopError`` where it refuses every call: what was answered is kept.
+    """
+    if kind == "judge":
+        return _judge(snapshot, QuestionConfig(paper=paper), progress)
+    ask = _questions(snapshot, kind, clusters)
+    work = partial(_offer, snapshot, ask) if kind == "variants" else ask
+    analysis = snapshot.analysis if kind == "documents" else None
+    run_config = _configuration(snapshot, kind, analysis=analysis)
+    return _asked(snapshot, run_config, work, progress)
 
-        def done(access: RunAccess) -> tuple[RunState, str]:
-            work(access)
-            return "done", ""
 
-        return self._recorded(catalog_id, self._configuration(catalog_id, kind, generation), done)
+def ask(
+    snapshot: Snapshot,
+    kind: RunKind,
+    work: Callable[[Asker], object],
+    progress: Progress,
+    generation: JsonObject | None = None,
+) -> ModelRun:
+    """Do work that asks about a catalog, as a run of this kind; ``generation`` is what decides
+    its questions. Raises as ``run``.
+    """
+    run_config = _configuration(snapshot, kind, generation)
+    return _asked(snapshot, run_config, work, progress)
 
-    def in_background(self, catalog_id: int, kind: RunKind, work: Work) -> str:
-        """Start work that asks a model; returns the job's id (that of a running one, if any).
 
-        Raises ``ConfigError`` where no model is set up.
-        """
-        self._work.endpoints.needed()
-        return self._analyses.background(catalog_id, kind, work)
+def in_run(
+    snapshot: Snapshot, kind: RunKind, work: Callable[[RunAccess], None], generation: JsonObject
+) -> ModelRun:
+    """Do work that talks with the model by itself, as a run of this kind; ``generation`` is
+    what decides what it says. Raises as ``run``, and what ``work`` does.
+    """
 
-    def _judge(self, catalog_id: int, questions: QuestionConfig, progress: Progress) -> ModelRun:
-        analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
-        endpoint, links = self._work.endpoints.needed(), constraints(analysis.catalog, log)
-        run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
+    def done(access: RunAccess) -> tuple[RunState, str]:
+        work(access)
+        return "done", ""
 
-        def work(asking: ModelRequests) -> object:
-            return ask_for_verdicts(analysis, links, asking, questions)
+    return _recorded(snapshot, _configuration(snapshot, kind, generation), done)
 
-        run = self._asked(catalog_id, run_config, work, progress)
-        self._analyses.chosen_judge.choose(catalog_id, chosen_at(run, len(log)))
-        self._analyses.required(catalog_id)  # heard here, so that no page waits for it
-        return run
 
-    def _questions(
-        self, catalog_id: int, kind: RunKind, clusters: Sequence[str] = ()
-    ) -> Callable[[Asker], Any]:
-        """What asks the questions of a run of this kind, *judge* and those of other services apart;
-        ``clusters`` as in ``start``.
-        """
-        catalog = self._catalogs.open(catalog_id)
-        if kind == "quality":
-            return partial(grade_tools, catalog)
-        if kind == "variants":
-            return partial(variants_of_model, catalog.tools)
-        analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
-        if kind == "siblings":
-            return partial(rewrites_of_model, analysis.catalog, _to_tell_apart(analysis, log))
-        plan = plan_merge(analysis, log, PlanConfig())
-        if kind == "namespaces":
-            tools = [item.tool for item in plan.tools]
-            return partial(descriptions_of_model, plan.catalog.servers, tools)
-        wanted = [one for one in plan.clusters if not clusters or one.id in clusters]
-        return partial(ask_for_documents, plan.catalog, wanted)
+def in_background(snapshot: Snapshot, kind: RunKind, work: Work) -> str:
+    """Start work that asks a model; returns the job's id (that of a running one, if any).
 
-    def _offer(self, catalog_id: int, ask: Callable[[Asker], Any], asker: Asker) -> None:
-        """Put what a model writes about the tools on offer, as far as it answered."""
-        written, tools = ask(asker), self._catalogs.open(catalog_id).tools
-        by_content = {one.fingerprint: written[one.id] for one in tools if one.id in written}
-        keep_variants(self._store, catalog_id, asker.name, by_content)
+    Raises ``ConfigError`` where no model is set up.
+    """
+    snapshot.work.endpoints.needed()
+    return snapshot.start(kind, work)
 
-    def _asked(
-        self,
-        catalog_id: int,
-        run_config: JsonObject,
-        work: Callable[[ModelRequests], object],
-        progress: Progress,
-    ) -> ModelRun:
-        """Do work that asks, as a run of its own or going on with the one that has not ended."""
 
-        def ask_all(access: RunAccess) -> tuple[RunState, str]:
-            asking = ModelRequests(access.model, access.ledger, access.terms, progress)
-            work(asking)
-            if asking.state == "done" and asking.too_many_unusable:
-                raise ModelError(asking.too_many_unusable)
-            return asking.state, asking.message
+def _judge(snapshot: Snapshot, questions: QuestionConfig, progress: Progress) -> ModelRun:
+    analysis, log = snapshot.analysis, read_log(snapshot.work.store, snapshot.id)
+    endpoint, links = snapshot.work.endpoints.needed(), constraints(analysis.catalog, log)
+    run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
 
-        return self._recorded(catalog_id, run_config, ask_all)
+    def work(asking: ModelRequests) -> object:
+        return ask_for_verdicts(analysis, links, asking, questions)
 
-    def _configuration(
-        self,
-        catalog_id: int,
-        kind: RunKind,
-        generation: JsonObject | None = None,
-        analysis: Analysis | None = None,
-    ) -> JsonObject:
-        """What decides the questions of a run."""
-        catalog, endpoint = self._catalogs.open(catalog_id), self._work.endpoints.needed()
-        given = {} if generation is None else {"generation": generation}
-        return {**configuration(kind, endpoint, catalog, analysis), **given}
+    done = _asked(snapshot, run_config, work, progress)
+    choose(snapshot.work.store, snapshot.id, chosen_at(done, len(log)))
+    _ = snapshot.work.snapshot(snapshot.id).analysis  # heard here, so that no page waits for it
+    return done
 
-    def _recorded(
-        self,
-        catalog_id: int,
-        run_config: JsonObject,
-        work: Callable[[RunAccess], tuple[RunState, str]],
-    ) -> ModelRun:
-        """Do work within the budget of a run; how it ended is kept with it."""
-        endpoint = self._work.endpoints.needed()
-        run = open_run(self._store, uuid.uuid4().hex, catalog_id, run_config["kind"], run_config)
-        prices, spent = endpoint.prices, run.cost or 0.0
-        if run.cost is None and prices:  # an earlier part had no price
-            spent = prices.cost(run.tokens_in, run.tokens_out)
-        budget = RunBudget(endpoint.budget, prices, run.calls, spent)
-        access = RunAccess(
-            EndpointModel(endpoint, self._work.endpoints.key(endpoint)),
-            self._work.ledger,
-            Terms(run.id, budget, endpoint.concurrency, endpoint.most_tokens),
-        )
-        state: RunState = "cancelled"
-        message = ENDED
-        try:
-            state, message = work(access)
-        except PausedError as error:
-            state, message = "paused", str(error)
-        except ModelStopError as error:
-            state, message = "stopped", str(error)
-        except ToolScopeError as error:
-            state, message = "failed", str(error)
-            raise
-        finally:
-            run = end_run(self._store, run.id, state, message)
-        if state == "paused":
-            raise PausedError(f"paused: {message}")
-        if state == "stopped":
-            raise ModelStopError(message)
-        return run
+
+def _questions(
+    snapshot: Snapshot, kind: RunKind, clusters: Sequence[str] = ()
+) -> Callable[[Asker], Any]:
+    """What asks the questions of a run of this kind, *judge* and those of other services apart;
+    ``clusters`` as in ``start``.
+    """
+    catalog = snapshot.catalog
+    if kind == "quality":
+        return partial(grade_tools, catalog)
+    if kind == "variants":
+        return partial(variants_of_model, catalog.tools)
+    analysis, log = snapshot.analysis, read_log(snapshot.work.store, snapshot.id)
+    if kind == "siblings":
+        return partial(rewrites_of_model, analysis.catalog, _to_tell_apart(analysis, log))
+    plan = plan_merge(analysis, log, PlanConfig())
+    if kind == "namespaces":
+        tools = [item.tool for item in plan.tools]
+        return partial(descriptions_of_model, plan.catalog.servers, tools)
+    wanted = [one for one in plan.clusters if not clusters or one.id in clusters]
+    return partial(ask_for_documents, plan.catalog, wanted)
+
+
+def _offer(snapshot: Snapshot, ask: Callable[[Asker], Any], asker: Asker) -> None:
+    """Put what a model writes about the tools on offer, as far as it answered."""
+    written, tools = ask(asker), snapshot.catalog.tools
+    by_content = {one.fingerprint: written[one.id] for one in tools if one.id in written}
+    keep_variants(snapshot.work.store, snapshot.id, asker.name, by_content)
+
+
+def _asked(
+    snapshot: Snapshot,
+    run_config: JsonObject,
+    work: Callable[[ModelRequests], object],
+    progress: Progress,
+) -> ModelRun:
+    """Do work that asks, as a run of its own or going on with the one that has not ended."""
+
+    def ask_all(access: RunAccess) -> tuple[RunState, str]:
+        asking = ModelRequests(access.model, access.ledger, access.terms, progress)
+        work(asking)
+        if asking.state == "done" and asking.too_many_unusable:
+            raise ModelError(asking.too_many_unusable)
+        return asking.state, asking.message
+
+    return _recorded(snapshot, run_config, ask_all)
+
+
+def _configuration(
+    snapshot: Snapshot,
+    kind: RunKind,
+    generation: JsonObject | None = None,
+    analysis: Analysis | None = None,
+) -> JsonObject:
+    """What decides the questions of a run."""
+    catalog, endpoint = snapshot.catalog, snapshot.work.endpoints.needed()
+    given = {} if generation is None else {"generation": generation}
+    return {**configuration(kind, endpoint, catalog, analysis), **given}
+
+
+def _recorded(
+    snapshot: Snapshot, run_config: JsonObject, work: Callable[[RunAccess], tuple[RunState, str]]
+) -> ModelRun:
+    """Do work within the budget of a run; how it ended is kept with it."""
+    endpoint = snapshot.work.endpoints.needed()
+    run = open_run(
+        snapshot.work.store, uuid.uuid4().hex, snapshot.id, run_config["kind"], run_config
+    )
+    prices, spent = endpoint.prices, run.cost or 0.0
+    if run.cost is None and prices:  # an earlier part had no price
+        spent = prices.cost(run.tokens_in, run.tokens_out)
+    budget = RunBudget(endpoint.budget, prices, run.calls, spent)
+    access = RunAccess(
+        EndpointModel(endpoint, snapshot.work.endpoints.key(endpoint)),
+        snapshot.work.ledger,
+        Terms(run.id, budget, endpoint.concurrency, endpoint.most_tokens),
+    )
+    state: RunState = "cancelled"
+    message = ENDED
+    try:
+        state, message = work(access)
+    except PausedError as error:
+        state, message = "paused", str(error)
+    except ModelStopError as error:
+        state, message = "stopped", str(error)
+    except ToolScopeError as error:
+        state, message = "failed", str(error)
+        raise
+    finally:
+        run = end_run(snapshot.work.store, run.id, state, message)
+    if state == "paused":
+        raise PausedError(f"paused: {message}")
+    if state == "stopped":
+        raise ModelStopError(message)
+    return run
 
 
 def _to_tell_apart(analysis: Analysis, log: Sequence[Decision]) -> list[Pair]:

@@ -7,9 +7,10 @@ from typing import Literal
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool, digest
-from toolscope_core.store.settings import setting_as, write_setting
+from toolscope_core.store.settings import write_setting
 from ui.shared.cards.queue import waits
-from ui.shared.services.page_service import PageService
+from ui.shared.kept import kept
+from ui.shared.snapshot import Snapshot
 
 Split = Literal["random", "server"]
 
@@ -24,44 +25,35 @@ class Shares:
     by: Split
 
 
-class People(PageService):
-    """Who reviews what of a catalog."""
+def shares(snapshot: Snapshot) -> Shares | None:
+    """Who the queue is divided among; ``None`` where it is everybody's."""
+    return snapshot.setting(
+        _name(snapshot), lambda saved: Shares(tuple(map(str, saved["people"])), saved["by"])
+    )
 
-    def shares(self, catalog_id: int) -> Shares | None:
-        """Who the queue is divided among; ``None`` where it is everybody's."""
-        return setting_as(
-            self._store,
-            _name(catalog_id),
-            lambda saved: Shares(tuple(map(str, saved["people"])), saved["by"]),
+
+def divide(snapshot: Snapshot, shares: Shares | None) -> None:
+    """Divide the queue from now on, or with ``None`` no longer. Raises ``DecisionError`` for
+    fewer than two people.
+    """
+    if shares is not None and len(set(shares.people)) < 2:
+        raise DecisionError(
+            f"the queue is divided among {', '.join(shares.people) or 'nobody'}; name two "
+            "people or more"
         )
+    write_setting(snapshot.work.store, _name(snapshot), asdict(shares) if shares else None)
 
-    def divide(self, catalog_id: int, shares: Shares | None) -> None:
-        """Divide the queue from now on, or with ``None`` no longer. Raises ``DecisionError`` for
-        fewer than two people.
-        """
-        if shares is not None and len(set(shares.people)) < 2:
-            raise DecisionError(
-                f"the queue is divided among {', '.join(shares.people) or 'nobody'}; name two "
-                "people or more"
-            )
-        write_setting(self._store, _name(catalog_id), asdict(shares) if shares else None)
 
-    def owners(self, catalog_id: int) -> dict[str, str]:
-        """By id of each cluster that waits the person who has it; empty where nothing is divided.
-        Raises ``JobError`` before the analysis is finished.
-        """
-        shares = self.shares(catalog_id)
-        if shares is None:
-            return {}
-        plan = self._review.plan(catalog_id)
-        tools = self._analyses.required(catalog_id).catalog.by_id
-        return self._cached(
-            ("owners", catalog_id),
-            (plan,),
-            lambda: shared_out(filter(waits, plan.clusters), tools, shares),
-            state=shares,
-            most=4,
-        )
+@kept()
+def owners(snapshot: Snapshot) -> dict[str, str]:
+    """By id of each cluster that waits the person who has it; empty where nothing is divided.
+    Raises ``JobError`` before the analysis is finished.
+    """
+    divided = shares(snapshot)
+    if divided is None:
+        return {}
+    tools = snapshot.analysis.catalog.by_id
+    return shared_out(filter(waits, snapshot.plan.clusters), tools, divided)
 
 
 def shared_out(
@@ -79,5 +71,5 @@ def shared_out(
     return {cluster.id: person(cluster) for cluster in clusters} if shares.people else {}
 
 
-def _name(catalog_id: int) -> str:
-    return f"shares/{catalog_id}"
+def _name(snapshot: Snapshot) -> str:
+    return f"shares/{snapshot.id}"

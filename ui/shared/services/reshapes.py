@@ -16,8 +16,10 @@ from toolscope_core.model.pair import Relation
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
 from toolscope_core.store.engine import now
+from ui.shared.kept import kept_under
+from ui.shared.services import review
 from ui.shared.services.logs import make_decision
-from ui.shared.services.page_service import PageService
+from ui.shared.snapshot import Snapshot
 
 MOST_TOOLS = 60
 """More tools than this nobody divides by hand, one by one."""
@@ -49,91 +51,89 @@ class Reshaped:
     refusal: str = ""
 
 
-class Reshapes(PageService):
-    """New splits of proposals. Each is one decision, with one undo."""
+def with_tool(snapshot: Snapshot, parts: Parts, tool_id: str) -> dict[str, int]:
+    """``parts`` with one more tool in part 1. What waits in one cluster with it comes along as
+    a part of its own, so that the tool leaves that cluster and is not followed by it.
+    """
+    clusters = snapshot.plan.clusters
+    home = next((one.members for one in clusters if tool_id in one.members), ())
+    taken = {**parts, tool_id: 1}
+    rest = [one for one in home if one not in taken]
+    return taken | dict.fromkeys(rest, max(taken.values()) + 1)
 
-    def with_tool(self, catalog_id: int, parts: Parts, tool_id: str) -> dict[str, int]:
-        """``parts`` with one more tool in part 1. What waits in one cluster with it comes along as
-        a part of its own, so that the tool leaves that cluster and is not followed by it.
-        """
-        clusters = self._review.plan(catalog_id).clusters
-        home = next((one.members for one in clusters if tool_id in one.members), ())
-        taken = {**parts, tool_id: 1}
-        rest = [one for one in home if one not in taken]
-        return taken | dict.fromkeys(rest, max(taken.values()) + 1)
 
-    def with_cluster(self, catalog_id: int, parts: Parts, cluster_id: str) -> dict[str, int]:
-        """``parts`` with a cluster as a further one; as they are where it is gone."""
-        cluster = self._review.cluster(catalog_id, cluster_id)
-        own = max(parts.values(), default=0) + 1
-        return {**dict.fromkeys(cluster.members if cluster else (), own), **parts}
+def with_cluster(snapshot: Snapshot, parts: Parts, cluster_id: str) -> dict[str, int]:
+    """``parts`` with a cluster as a further one; as they are where it is gone."""
+    cluster = review.cluster(snapshot, cluster_id)
+    own = max(parts.values(), default=0) + 1
+    return {**dict.fromkeys(cluster.members if cluster else (), own), **parts}
 
-    def joinable(self, catalog_id: int, shown: Cluster) -> list[Cluster]:
-        """The clusters that nobody accepted, beside ``shown``, the most similar first."""
-        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
-        others = [c for c in plan.clusters if c.state != "accepted" and c.id != shown.id]
-        return _nearest_first(analysis, others, shown.members)
 
-    def home(self, catalog_id: int, ids: Sequence[str]) -> Cluster | None:
-        """The cluster that nobody accepted and that holds most of these tools (ids), or else is the
-        most similar to one; ``None`` where there is none at all.
-        """
-        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
-        open_ones = [c for c in plan.clusters if c.state != "accepted"]
-        nearest = _nearest_first(analysis, open_ones, ids)
-        return max(nearest, key=lambda one: len({*ids} & {*one.members}), default=None)
+def joinable(snapshot: Snapshot, shown: Cluster) -> list[Cluster]:
+    """The clusters that nobody accepted, beside ``shown``, the most similar first."""
+    analysis, plan = snapshot.analysis, snapshot.plan
+    others = [c for c in plan.clusters if c.state != "accepted" and c.id != shown.id]
+    return _nearest_first(analysis, others, shown.members)
 
-    def preview(self, catalog_id: int, shown: Cluster, parts: Parts, reviewer: str) -> Reshaped:
-        """What the plan would make of ``shown`` in these parts; writes nothing."""
-        return self._looked_at(catalog_id, shown, parts, reviewer, decided_by(shown, parts))
 
-    def preview_as(
-        self, catalog_id: int, shown: Cluster, relation: Relation, reviewer: str
-    ) -> Reshaped:
-        """What the plan would make of ``shown`` accepted as another relation; writes nothing."""
-        request: tuple[Action, dict[str, Any]] = "accept", {"relation": relation}
-        return self._looked_at(
-            catalog_id, shown, dict.fromkeys(shown.members, 1), reviewer, request
-        )
+def home(snapshot: Snapshot, ids: Sequence[str]) -> Cluster | None:
+    """The cluster that nobody accepted and that holds most of these tools (ids), or else is the
+    most similar to one; ``None`` where there is none at all.
+    """
+    analysis, plan = snapshot.analysis, snapshot.plan
+    open_ones = [c for c in plan.clusters if c.state != "accepted"]
+    nearest = _nearest_first(analysis, open_ones, ids)
+    return max(nearest, key=lambda one: len({*ids} & {*one.members}), default=None)
 
-    def _looked_at(
-        self,
-        catalog_id: int,
-        shown: Cluster,
-        parts: Parts,
-        reviewer: str,
-        request: tuple[Action, dict[str, Any]] | None,
-    ) -> Reshaped:
-        """The plan with the decision of the ``request`` put behind the log."""
-        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
 
-        def looked() -> Reshaped:
-            prints = [analysis.catalog.by_id[one].fingerprint for one in sorted(parts)]
-            version = version_of(prints, log)
-            if request is None:
-                return Reshaped(None, version, *as_planned(self._review.plan(catalog_id), parts))
-            action, detail = request
-            decision = make_decision(analysis.catalog, action, sorted(parts), reviewer, detail)
-            try:
-                made = admit(log, decision, version, suspended_decisions(analysis.catalog, log))
-            except DecisionError as error:
-                return Reshaped(decision, version, refusal=str(error))
-            plan = plan_merge(analysis, (*log, made), PlanConfig())
-            return Reshaped(decision, version, *as_planned(plan, parts))
+def preview(snapshot: Snapshot, shown: Cluster, parts: Parts, reviewer: str) -> Reshaped:
+    """What the plan would make of ``shown`` in these parts; writes nothing."""
+    return _looked_at(snapshot, parts, reviewer, decided_by(shown, parts))
 
-        key = ("previews", catalog_id, digest(shown.id, sorted(parts.items()), reviewer, request))
-        return self._cached(key, (analysis,), looked, state=len(log), most=16)
 
-    def record(self, catalog_id: int, seen: Reshaped) -> Decision:
-        """Append the decision that was looked at.
+def preview_as(snapshot: Snapshot, shown: Cluster, relation: Relation, reviewer: str) -> Reshaped:
+    """What the plan would make of ``shown`` accepted as another relation; writes nothing."""
+    request: tuple[Action, dict[str, Any]] = "accept", {"relation": relation}
+    return _looked_at(snapshot, dict.fromkeys(shown.members, 1), reviewer, request)
 
-        Raises ``StaleDecisionError`` where somebody decided on one of the tools meanwhile,
-        ``DecisionError`` where a standing decision says the opposite, or nothing would change.
-        """
-        decision = seen.decision
-        if decision is None:
-            raise DecisionError("these parts are the proposal as it is; move a tool first")
-        return self._review.record(catalog_id, replace(decision, at=now()), seen.version)
+
+def _looked_at(
+    snapshot: Snapshot, parts: Parts, reviewer: str, request: tuple[Action, dict[str, Any]] | None
+) -> Reshaped:
+    """The plan with the decision of the ``request`` put behind the log."""
+    key = digest(sorted(parts.items()), reviewer, request)
+    return kept_under(
+        snapshot, "reshaped", key, lambda: _reshaped(snapshot, parts, reviewer, request), most=16
+    )
+
+
+def _reshaped(
+    snapshot: Snapshot, parts: Parts, reviewer: str, request: tuple[Action, dict[str, Any]] | None
+) -> Reshaped:
+    analysis, log, ids = snapshot.analysis, snapshot.log, sorted(parts)
+    version = version_of([analysis.catalog.by_id[one].fingerprint for one in ids], log)
+    if request is None:
+        return Reshaped(None, version, *as_planned(snapshot.plan, parts))
+    action, detail = request
+    decision = make_decision(analysis.catalog, action, ids, reviewer, detail)
+    try:
+        made = admit(log, decision, version, suspended_decisions(analysis.catalog, log))
+    except DecisionError as error:
+        return Reshaped(decision, version, refusal=str(error))
+    plan = plan_merge(analysis, (*log, made), PlanConfig())
+    return Reshaped(decision, version, *as_planned(plan, parts))
+
+
+def record(snapshot: Snapshot, seen: Reshaped) -> Decision:
+    """Append the decision that was looked at.
+
+    Raises ``StaleDecisionError`` where somebody decided on one of the tools meanwhile,
+    ``DecisionError`` where a standing decision says the opposite, or nothing would change.
+    """
+    decision = seen.decision
+    if decision is None:
+        raise DecisionError("these parts are the proposal as it is; move a tool first")
+    return review.record(snapshot, replace(decision, at=now()), seen.version)
 
 
 def groups_of(parts: Parts) -> list[list[str]]:

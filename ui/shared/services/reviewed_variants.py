@@ -20,8 +20,9 @@ from toolscope_core.rps.leading_words import leading_clause
 from toolscope_core.rps.rewrites import CLAUSE, MeasuredRewrite, Rewrite, answers_of, best_rewrites
 from toolscope_core.rps.variant_writing import checked_variants
 from toolscope_core.store.named_rows import keep_variants, list_variants
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.page_service import PageService, Uses
+from ui.shared.kept import kept, kept_under
+from ui.shared.services import loaded_queries, review
+from ui.shared.snapshot import Snapshot
 
 VariantState = Literal["waiting", "accepted", "edited", "rejected"]
 WHOLE = "the whole text"
@@ -50,139 +51,129 @@ class VariantView:
         return "accepted" if self.standing == self.offer else "edited"
 
 
-class Variants(PageService):
-    """The document variants of catalogs."""
+def preview(snapshot: Snapshot, content: bytes, name: str) -> LoadedVariants:
+    """What a file holds for the catalog, without keeping it. Raises as ``variants_in`` does."""
+    return variants_in(content, name, snapshot.catalog)
 
-    _queries = Uses(LoadedQueries)
 
-    def preview(self, catalog_id: int, content: bytes, name: str) -> LoadedVariants:
-        """What a file holds for the catalog, without keeping it. Raises as ``variants_in`` does."""
-        return variants_in(content, name, self._catalogs.open(catalog_id))
+def add(snapshot: Snapshot, content: bytes, name: str) -> int:
+    """Put the variants of a file on offer, in place of earlier ones of the same tools; how many
+    they are. Raises as ``variants_in`` does.
+    """
+    tools = snapshot.catalog.by_id
+    loaded = preview(snapshot, content, name).by_id
+    by_content = {tools[one].fingerprint: variant for one, variant in loaded.items()}
+    keep_variants(snapshot.work.store, snapshot.id, name, by_content)
+    return len(loaded)
 
-    def add(self, catalog_id: int, content: bytes, name: str) -> int:
-        """Put the variants of a file on offer, in place of earlier ones of the same tools; how many
-        they are. Raises as ``variants_in`` does.
-        """
-        tools = self._catalogs.open(catalog_id).by_id
-        loaded = self.preview(catalog_id, content, name).by_id
-        by_content = {tools[one].fingerprint: variant for one, variant in loaded.items()}
-        keep_variants(self._store, catalog_id, name, by_content)
-        return len(loaded)
 
-    def views(self, catalog_id: int) -> tuple[VariantView, ...]:
-        """The variants of the catalog's tools as they are now, in the order of the tools."""
-        catalog = self._catalogs.open(catalog_id)
-        offers = list_variants(self._store, catalog_id)
-        by_id = {
-            tool.id: offers[tool.fingerprint].variant
-            for tool in catalog.tools
-            if tool.fingerprint in offers
-        }
-        if not by_id:
-            return ()
-        checked = self._cached(
-            ("checked", catalog_id),
-            (catalog,),
-            lambda: checked_variants(catalog, by_id),
-            state=by_id,
-            most=4,
+def views(snapshot: Snapshot) -> tuple[VariantView, ...]:
+    """The variants of the catalog's tools as they are now, in the order of the tools."""
+    catalog = snapshot.catalog
+    offers = list_variants(snapshot.work.store, snapshot.id)
+    own = {t.id: offers[t.fingerprint] for t in catalog.tools if t.fingerprint in offers}
+    if not own:
+        return ()
+    by_id = {tool_id: one.variant for tool_id, one in own.items()}
+    offered = tuple(by_id.items())
+    checked = kept_under(catalog, "variants", offered, lambda: checked_variants(catalog, by_id))
+    standing = decided(snapshot)
+    return tuple(
+        VariantView(
+            catalog.by_id[tool_id],
+            one.variant,
+            standing.get(tool_id),
+            one.source,
+            checked.violations.get(tool_id, ()),
         )
-        standing = self.decided(catalog_id)
-        return tuple(
-            VariantView(
-                tool,
-                by_id[tool.id],
-                standing.get(tool.id),
-                offers[tool.fingerprint].source,
-                checked.violations.get(tool.id, ()),
-            )
-            for tool in catalog.tools
-            if tool.id in by_id
-        )
+        for tool_id, one in own.items()
+    )
 
-    def decided(self, catalog_id: int) -> dict[str, Augmentation]:
-        """By tool id what people decided last; ``NONE`` where they want no variant."""
-        return variants(self._catalogs.open(catalog_id), self._review.log(catalog_id))
 
-    def accepted(self, catalog_id: int) -> dict[str, Augmentation]:
-        """By tool id the variants that searches read."""
-        decided = self.decided(catalog_id)
-        return {one: variant for one, variant in decided.items() if variant.is_there}
+@kept()
+def decided(snapshot: Snapshot) -> dict[str, Augmentation]:
+    """By tool id what people decided last; ``NONE`` where they want no variant."""
+    return variants(snapshot.catalog, snapshot.log)
 
-    def decide(
-        self, catalog_id: int, wanted: Mapping[str, Augmentation], reviewer: str
-    ) -> Decision:
-        """Record the variants of tools, ``NONE`` to reject, as one decision with one undo.
 
-        Raises ``DecisionError`` for none.
-        """
-        if not wanted:
-            raise DecisionError("no variant is chosen; nothing was changed")
-        detail = {
-            "variants": [
-                {"expanded": one.expanded, "questions": list(one.questions)}
-                for one in wanted.values()
-            ]
-        }
-        return self._review.say(catalog_id, "augment", wanted, reviewer, detail)
+def accepted(snapshot: Snapshot) -> dict[str, Augmentation]:
+    """By tool id the variants that searches read."""
+    return {one: variant for one, variant in decided(snapshot).items() if variant.is_there}
 
-    def rewrites(self, catalog_id: int, tool_id: str, expanded: str) -> tuple[MeasuredRewrite, ...]:
-        """A short clause in front of the tool's own description, then the ``expanded`` one: what
-        each does to the requests that exactly one of the tool and the one nearest to it answers.
-        Left out is what changes nothing. Raises ``JobError`` before the analysis is finished.
-        """
-        analysis = self._analyses.required(catalog_id)
-        rows = _with_nearest(analysis, tool_id)
-        if len(rows) < 2:
-            return ()
-        tool, other = (analysis.catalog.tools[row] for row in rows)
-        (verdict,) = analysis.judge.verdicts(rows[:1], rows[1:], brief=True)
-        words = verdict.differs[verdict.pair.left != tool_id]
-        texts = {
-            CLAUSE: leading_clause(tool, words, tool.server != other.server),
-            WHOLE: expanded or tool.description,
-        }
-        rewrites = [
-            Rewrite(way, {tool_id: text, other.id: other.description})
-            for way, text in texts.items()
-            if text != tool.description
+
+def decide(snapshot: Snapshot, wanted: Mapping[str, Augmentation], reviewer: str) -> Decision:
+    """Record the variants of tools, ``NONE`` to reject, as one decision with one undo.
+
+    Raises ``DecisionError`` for none.
+    """
+    if not wanted:
+        raise DecisionError("no variant is chosen; nothing was changed")
+    detail = {
+        "variants": [
+            {"expanded": one.expanded, "questions": list(one.questions)} for one in wanted.values()
         ]
-        answers = answers_of(Pair.of(tool_id, other.id), self._queries.queries(catalog_id))
-        return best_rewrites((tool, other), rewrites, answers, self._analyses.embed)
+    }
+    return review.say(snapshot, "augment", wanted, reviewer, detail)
 
-    def accept_measured(self, catalog_id: int, reviewer: str) -> Decision:
-        """Accept of every waiting variant that nothing speaks against the short clause, if it wins,
-        else the whole text, if it was measured on requests and loses none; as one decision. Raises
-        ``DecisionError`` where there is none.
-        """
-        waiting = {
-            view.tool.id: view.offer
-            for view in self.views(catalog_id)
-            if view.state == "waiting" and not view.violations
-        }
-        needed = {one for q in self._queries.queries(catalog_id) for need in q.gold for one in need}
-        analysis = self._analyses.required(catalog_id)
-        tools = analysis.catalog.tools
-        wanted, measured = dict[str, Augmentation](), 0
-        for tool_id, offer in waiting.items() if needed else ():
-            if needed.isdisjoint(tools[row].id for row in _with_nearest(analysis, tool_id)):
-                continue
-            rewrites = self.rewrites(catalog_id, tool_id, offer.expanded)
-            measured += any(one.queries for one in rewrites)
-            fit = (r for r in rewrites if r.wins or (r.rewrite.way == WHOLE and r.loses_none))
-            if best := next(fit, None):
-                text = best.rewrite.descriptions[tool_id]
-                wanted[tool_id] = replace(offer, expanded=text)
-        if not wanted:
-            raise DecisionError(
-                f"of {quantity(len(waiting), 'variant')} without warnings {measured:,} could be "
-                "measured on requests, and each of those loses some; add a query set, or decide "
-                "one by one"
-                if measured
-                else "no request of a query set measures these variants; add a query set, or "
-                "decide one by one"
-            )
-        return self.decide(catalog_id, wanted, reviewer)
+
+def rewrites(snapshot: Snapshot, tool_id: str, expanded: str) -> tuple[MeasuredRewrite, ...]:
+    """A short clause in front of the tool's own description, then the ``expanded`` one: what
+    each does to the requests that exactly one of the tool and the one nearest to it answers.
+    Left out is what changes nothing. Raises ``JobError`` before the analysis is finished.
+    """
+    analysis = snapshot.analysis
+    rows = _with_nearest(analysis, tool_id)
+    if len(rows) < 2:
+        return ()
+    tool, other = (analysis.catalog.tools[row] for row in rows)
+    (verdict,) = analysis.judge.verdicts(rows[:1], rows[1:], brief=True)
+    words = verdict.differs[verdict.pair.left != tool_id]
+    texts = {
+        CLAUSE: leading_clause(tool, words, tool.server != other.server),
+        WHOLE: expanded or tool.description,
+    }
+    offers = [
+        Rewrite(way, {tool_id: text, other.id: other.description})
+        for way, text in texts.items()
+        if text != tool.description
+    ]
+    answers = answers_of(Pair.of(tool_id, other.id), loaded_queries.queries(snapshot))
+    return best_rewrites((tool, other), offers, answers, snapshot.work.analyses.embed)
+
+
+def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
+    """Accept of every waiting variant that nothing speaks against the short clause, if it wins,
+    else the whole text, if it was measured on requests and loses none; as one decision. Raises
+    ``DecisionError`` where there is none.
+    """
+    waiting = {
+        view.tool.id: view.offer
+        for view in views(snapshot)
+        if view.state == "waiting" and not view.violations
+    }
+    needed = {one for q in loaded_queries.queries(snapshot) for need in q.gold for one in need}
+    analysis = snapshot.analysis
+    tools = analysis.catalog.tools
+    wanted, measured = dict[str, Augmentation](), 0
+    for tool_id, offer in waiting.items() if needed else ():
+        if needed.isdisjoint(tools[row].id for row in _with_nearest(analysis, tool_id)):
+            continue
+        measures = rewrites(snapshot, tool_id, offer.expanded)
+        measured += any(one.queries for one in measures)
+        fit = (r for r in measures if r.wins or (r.rewrite.way == WHOLE and r.loses_none))
+        if best := next(fit, None):
+            text = best.rewrite.descriptions[tool_id]
+            wanted[tool_id] = replace(offer, expanded=text)
+    if not wanted:
+        raise DecisionError(
+            f"of {quantity(len(waiting), 'variant')} without warnings {measured:,} could be "
+            "measured on requests, and each of those loses some; add a query set, or decide "
+            "one by one"
+            if measured
+            else "no request of a query set measures these variants; add a query set, or "
+            "decide one by one"
+        )
+    return decide(snapshot, wanted, reviewer)
 
 
 def _with_nearest(analysis: Analysis, tool_id: str) -> Rows:

@@ -29,10 +29,11 @@ from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.learned_scores import LearnedRanking
 from toolscope_core.retrieval.retriever import Retriever, ranked_by_words
 from toolscope_core.retrieval.servers import ServerRetriever
-from ui.shared.services.learned_searches import LearnedSearches, Ranking
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.page_service import JobService, Uses
-from ui.shared.services.reviewed_variants import Variants
+from ui.shared.kept import kept, kept_under
+from ui.shared.services import learned_searches, loaded_queries, reviewed_variants
+from ui.shared.services.learned_searches import Ranking
+from ui.shared.services.workspace import Workspace
+from ui.shared.snapshot import Snapshot
 
 AT_ONCE = 200
 """Up to this many texts are embedded while a page waits."""
@@ -90,188 +91,190 @@ class LongWaitError(Exception):
     """More is to be embedded than ``AT_ONCE`` texts."""
 
 
-class Searches(JobService):
-    """Requests to analysed catalogs; changes nothing."""
+KIND = "index"
 
-    kind = "index"
-    _queries = Uses(LoadedQueries)
-    _variants = Uses(Variants)
-    _learned = Uses(LearnedSearches)
 
-    def look(self, catalog_id: int, lookup: Lookup) -> SearchView | None:
-        """What a request finds; ``None`` where more has to be embedded than a page waits for:
-        ``start`` it. Raises ``JobError`` before the analysis is finished.
-        """
-        ready = self._ready(catalog_id, lookup)
-        if ready is None:
-            return None
-        retrievers, query = ready
-        analysis, request = self._analyses.required(catalog_id), _request(lookup, query)
-        before, after = (
-            self._searched(catalog, retriever, request, lookup.k)
-            for catalog, retriever in zip(
-                self._both_catalogs(catalog_id, lookup), retrievers, strict=True
-            )
+def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
+    """What a request finds; ``None`` where more has to be embedded than a page waits for:
+    ``start`` it. Raises ``JobError`` before the analysis is finished.
+    """
+    ready = _ready(snapshot, lookup)
+    if ready is None:
+        return None
+    retrievers, query = ready
+    analysis, request = snapshot.analysis, _request(lookup, query)
+    before, after = (
+        _searched(catalog, retriever, request, lookup.k)
+        for catalog, retriever in zip(_both_catalogs(snapshot, lookup), retrievers, strict=True)
+    )
+    before, after = _with_answers(before, after, query, _plan(snapshot, lookup))
+    came = side(before, after.ranks_as_it_is, lookup.k, snapshot.work.catalogs.definition_tokens)
+    left = side(after, before.ranks_as_it_is, lookup.k, snapshot.work.catalogs.definition_tokens)
+    by_tool = [lookup.servers and not place.led_by for place in came.places].count(False)
+    return SearchView(
+        before=came,
+        after=left,
+        subqueries=request.texts[1:],
+        by_rule=request.by_rule,
+        confusions=() if lookup.servers else confusions(analysis, came.places),
+        from_tools=by_tool / max(1, len(came.places)),
+        doubt="" if lookup.config.client else doubt(before.ranking),
+    )
+
+
+def by_words(snapshot: Snapshot, lookup: Lookup) -> list[dict[str, str | float]]:
+    """What words alone find in the catalog as it is, a row for each place: at once, for the
+    time in which the indexes are built. Raises ``JobError`` as ``look``.
+    """
+    catalog, _ = _both_catalogs(snapshot, lookup)
+    return [
+        {
+            "tool": catalog.by_id[place.tool_id].name,
+            **({"server": catalog.by_id[place.tool_id].server} if catalog.servers else {}),
+            "BM25": round(place.sparse, 2),
+        }
+        for place in ranked_by_words(catalog.tools, lookup.text, lookup.k)
+    ]
+
+
+def opened(
+    snapshot: Snapshot, lookup: Lookup
+) -> tuple[ToolRequest, tuple[OpenToolset, ...]] | None:
+    """The request as it is split, and the tools as they are and as the merge leaves them;
+    ``None`` as ``look``. Raises ``JobError`` before the analysis is finished.
+    """
+    ready = _ready(snapshot, lookup)
+    if ready is None:
+        return None
+    retrievers, query = ready
+    catalogs, plan = _both_catalogs(snapshot, lookup), _plan(snapshot, lookup)
+    (moved,) = relabelled([query], plan.phi)
+    toolsets = tuple(
+        OpenToolset(catalog, retriever, gold)
+        for catalog, retriever, gold in zip(
+            catalogs, retrievers, (query.gold, moved.gold), strict=True
         )
-        before, after = _with_answers(before, after, query, self._plan(catalog_id, lookup))
-        came = side(before, after.ranks_as_it_is, lookup.k, self._catalogs.definition_tokens)
-        left = side(after, before.ranks_as_it_is, lookup.k, self._catalogs.definition_tokens)
-        by_tool = [lookup.servers and not place.led_by for place in came.places].count(False)
-        return SearchView(
-            before=came,
-            after=left,
-            subqueries=request.texts[1:],
-            by_rule=request.by_rule,
-            confusions=() if lookup.servers else confusions(analysis, came.places),
-            from_tools=by_tool / max(1, len(came.places)),
-            doubt="" if lookup.config.client else doubt(before.ranking),
-        )
+        if not isinstance(retriever, ServerRetriever)
+    )
+    return _request(lookup, query), toolsets
 
-    def by_words(self, catalog_id: int, lookup: Lookup) -> list[dict[str, str | float]]:
-        """What words alone find in the catalog as it is, a row for each place: at once, for the
-        time in which the indexes are built. Raises ``JobError`` as ``look``.
-        """
-        catalog, _ = self._both_catalogs(catalog_id, lookup)
-        return [
-            {
-                "tool": catalog.by_id[place.tool_id].name,
-                **({"server": catalog.by_id[place.tool_id].server} if catalog.servers else {}),
-                "BM25": round(place.sparse, 2),
-            }
-            for place in ranked_by_words(catalog.tools, lookup.text, lookup.k)
-        ]
 
-    def opened(
-        self, catalog_id: int, lookup: Lookup
-    ) -> tuple[ToolRequest, tuple[OpenToolset, ...]] | None:
-        """The request as it is split, and the tools as they are and as the merge leaves them;
-        ``None`` as ``look``. Raises ``JobError`` before the analysis is finished.
-        """
-        ready = self._ready(catalog_id, lookup)
-        if ready is None:
-            return None
-        retrievers, query = ready
-        catalogs, plan = self._both_catalogs(catalog_id, lookup), self._plan(catalog_id, lookup)
-        (moved,) = relabelled([query], plan.phi)
-        toolsets = tuple(
-            OpenToolset(catalog, retriever, gold)
-            for catalog, retriever, gold in zip(
-                catalogs, retrievers, (query.gold, moved.gold), strict=True
-            )
-            if not isinstance(retriever, ServerRetriever)
-        )
-        return _request(lookup, query), toolsets
+def _ready(
+    snapshot: Snapshot, lookup: Lookup
+) -> tuple[Sequence[SearchableTools | ServerRetriever], Query] | None:
+    """The retrievers of both toolsets, and the request as a query; ``None`` as ``look``."""
+    try:
+        retrievers = _both(snapshot, lookup, impatient)
+    except LongWaitError:
+        return None
+    snapshot.work.embedder.encode(
+        [lookup.text]
+    )  # the first text loads the model: not the search's time
+    return retrievers, loaded_queries.of_text(snapshot, lookup.text) or Query("", lookup.text)
 
-    def _ready(
-        self, catalog_id: int, lookup: Lookup
-    ) -> tuple[Sequence[SearchableTools | ServerRetriever], Query] | None:
-        """The retrievers of both toolsets, and the request as a query; ``None`` as ``look``."""
-        try:
-            retrievers = self._both(catalog_id, lookup, impatient)
-        except LongWaitError:
-            return None
-        self._work.embedder.encode(
-            [lookup.text]
-        )  # the first text loads the model: not the search's time
-        return retrievers, self._queries.of_text(catalog_id, lookup.text) or Query("", lookup.text)
 
-    def run(self, catalog_id: int, lookup: Lookup, progress: Progress = silent) -> None:
-        """Build here and now what ``look`` needs."""
-        self._both(catalog_id, lookup, progress)
+def start(snapshot: Snapshot, lookup: Lookup) -> str:
+    """Do what ``run`` does in the background; returns the job's id."""
+    return snapshot.start(KIND, lambda progress: run(snapshot, lookup, progress))
 
-    def ranker(
-        self, config: RetrievalConfig, learned: LearnedRanking | None = None
-    ) -> ToolsetRanker:
-        """What searches many requests on several toolsets."""
-        setup = SearchSetup(
-            self._work.embedder, self._work.vectors, config, scorer_of(config), learned
-        )
-        return ToolsetRanker(setup)
 
-    def retriever(
-        self, tools: Iterable[Tool], config: RetrievalConfig, progress: Progress = silent
-    ) -> Retriever:
-        """The search of a toolset that is looked at once."""
-        return Retriever(tools, self._work.embedder, self._work.vectors, config, progress=progress)
+def run(snapshot: Snapshot, lookup: Lookup, progress: Progress = silent) -> None:
+    """Build here and now what ``look`` needs."""
+    _both(snapshot, lookup, progress)
 
-    def _plan(self, catalog_id: int, lookup: Lookup) -> MergePlan:
-        return self._review.plan(catalog_id, PlanConfig(accept=lookup.accept))
 
-    def _both_catalogs(self, catalog_id: int, lookup: Lookup) -> tuple[Catalog, Catalog]:
-        """The catalog as it is, and as the merge leaves it, both with variants if lookup."""
-        plan = self._plan(catalog_id, lookup)
-        written = self._variants.accepted(catalog_id) if lookup.variants else {}
+def ranker(
+    work: Workspace, config: RetrievalConfig, learned: LearnedRanking | None = None
+) -> ToolsetRanker:
+    """What searches many requests on several toolsets."""
+    return ToolsetRanker(
+        SearchSetup(work.embedder, work.vectors, config, scorer_of(config), learned)
+    )
 
-        def make() -> tuple[Catalog, Catalog]:
-            came = self._analyses.required(catalog_id).catalog
-            left = replace(plan.catalog, tools=tuple(item.tool for item in plan.tools))
-            if not written:
-                return came, left
-            return (
-                replace(came, tools=with_variants(came.tools, written)),
-                replace(left, tools=with_variants(left.tools, written, plan.phi)),
-            )
 
-        return self._cached(
-            ("searched_catalogs", catalog_id, lookup.accept, lookup.variants),
-            (plan,),
-            make,
-            state=written,
-        )
+def retriever(
+    work: Workspace, tools: Iterable[Tool], config: RetrievalConfig, progress: Progress = silent
+) -> Retriever:
+    """The search of a toolset that is looked at once."""
+    return Retriever(tools, work.embedder, work.vectors, config, progress=progress)
 
-    def _both(
-        self, catalog_id: int, lookup: Lookup, progress: Progress
-    ) -> tuple[SearchableTools | ServerRetriever, SearchableTools | ServerRetriever]:
-        """The retrievers of the catalog as it is and as the merge leaves it. Raises what
-        ``progress`` raises.
-        """
-        came, left = self._both_catalogs(catalog_id, lookup)
-        return (
-            self._retriever(catalog_id, lookup, came, "", progress),
-            self._retriever(catalog_id, lookup, left, lookup.accept, progress),
-        )
 
-    def _retriever(
-        self, catalog_id: int, lookup: Lookup, catalog: Catalog, side_name: str, progress: Progress
-    ) -> SearchableTools | ServerRetriever:
-        config = lookup.config
-        parts = (self._work.embedder, self._work.vectors, config)
+def _plan(snapshot: Snapshot, lookup: Lookup) -> MergePlan:
+    return snapshot.plan_under(PlanConfig(accept=lookup.accept))
 
-        def make() -> SearchableTools | ServerRetriever:
-            scorer = scorer_of(config)
-            if lookup.servers:
-                return ServerRetriever(catalog, *parts, scorer, progress)
-            setup = SearchSetup(*parts, scorer, servers=catalog.servers)
-            return setup.open(catalog.tools, progress)
 
-        retriever = self._cached(
-            ("retrievers", catalog_id, side_name, lookup.servers, lookup.variants, config),
-            (catalog,),
-            make,
-            most=8,
-        )
-        if not isinstance(retriever, Retriever):
-            return retriever
-        side_trained = "after" if side_name else "before"
-        model = self._learned.model(catalog_id, lookup.ranking, side_trained)
-        return retriever.with_learned(model.alone() if model and lookup.is_alone else model)
+def _both_catalogs(snapshot: Snapshot, lookup: Lookup) -> tuple[Catalog, Catalog]:
+    return _searched_catalogs(snapshot, lookup.accept, lookup.variants)
 
-    def _searched(
-        self,
-        catalog: Catalog,
-        retriever: SearchableTools | ServerRetriever,
-        request: ToolRequest,
-        k: int,
-    ) -> SearchedToolset:
-        start = time.perf_counter()
-        ranking = retriever.search(request, max(k, RANKED))
-        profiles = retriever.profiles if isinstance(retriever, ServerRetriever) else ()
-        return SearchedToolset(
-            catalog=catalog,
-            ranking=ranking,
-            seconds=time.perf_counter() - start,
-            profiles={one.name: one for one in profiles},
-        )
+
+@kept()
+def _searched_catalogs(
+    snapshot: Snapshot, accept: AcceptPolicy, with_written: bool
+) -> tuple[Catalog, Catalog]:
+    """The catalog as it is, and as the merge leaves it, both with variants where they are read."""
+    plan, came = snapshot.plan_under(PlanConfig(accept=accept)), snapshot.analysis.catalog
+    left = replace(plan.catalog, tools=tuple(item.tool for item in plan.tools))
+    written = reviewed_variants.accepted(snapshot) if with_written else {}
+    if not written:
+        return came, left
+    with_own = kept_under(
+        came,
+        "with variants",
+        tuple(written.items()),
+        lambda: replace(came, tools=with_variants(came.tools, written)),
+    )
+    return with_own, replace(left, tools=with_variants(left.tools, written, plan.phi))
+
+
+def _both(
+    snapshot: Snapshot, lookup: Lookup, progress: Progress
+) -> tuple[SearchableTools | ServerRetriever, SearchableTools | ServerRetriever]:
+    """The retrievers of the catalog as it is and as the merge leaves it. Raises what
+    ``progress`` raises.
+    """
+    came, left = _both_catalogs(snapshot, lookup)
+    return (
+        _retriever(snapshot, lookup, came, "", progress),
+        _retriever(snapshot, lookup, left, lookup.accept, progress),
+    )
+
+
+def _retriever(
+    snapshot: Snapshot, lookup: Lookup, catalog: Catalog, side_name: str, progress: Progress
+) -> SearchableTools | ServerRetriever:
+    retriever = _opened(catalog, snapshot.work, lookup.config, lookup.servers, progress)
+    if not isinstance(retriever, Retriever):
+        return retriever
+    side_trained = "after" if side_name else "before"
+    model = learned_searches.model(snapshot, lookup.ranking, side_trained)
+    return retriever.with_learned(model.alone() if model and lookup.is_alone else model)
+
+
+def _opened(
+    catalog: Catalog, work: Workspace, config: RetrievalConfig, of_servers: bool, progress: Progress
+) -> SearchableTools | ServerRetriever:
+    def make() -> SearchableTools | ServerRetriever:
+        parts, scorer = (work.embedder, work.vectors, config), scorer_of(config)
+        if of_servers:
+            return ServerRetriever(catalog, *parts, scorer, progress)
+        setup = SearchSetup(*parts, scorer, servers=catalog.servers)
+        return setup.open(catalog.tools, progress)
+
+    return kept_under(catalog, "retriever", (config, of_servers), make)
+
+
+def _searched(
+    catalog: Catalog, retriever: SearchableTools | ServerRetriever, request: ToolRequest, k: int
+) -> SearchedToolset:
+    start = time.perf_counter()
+    ranking = retriever.search(request, max(k, RANKED))
+    profiles = retriever.profiles if isinstance(retriever, ServerRetriever) else ()
+    return SearchedToolset(
+        catalog=catalog,
+        ranking=ranking,
+        seconds=time.perf_counter() - start,
+        profiles={one.name: one for one in profiles},
+    )
 
 
 def impatient(step: Step) -> None:

@@ -14,8 +14,9 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store.engine import now
 from ui.shared.cards.batches import ServerPairProposals, owners_of, server_pairs
-from ui.shared.services.page_service import PageService, Uses
-from ui.shared.services.usage_evidence import UsageEvidence
+from ui.shared.kept import kept
+from ui.shared.services import review, usage_evidence
+from ui.shared.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,133 +39,122 @@ class ToolMatch:
         return self.match.way if self.match else "alone"
 
 
-class ServerAdvice(PageService):
-    """What the servers of a catalog can do without each other, under its decisions."""
+@kept()
+def coverage(snapshot: Snapshot) -> ServerCoverage:
+    """The servers against each other; made again after a decision."""
+    return server_coverage(snapshot.analysis, snapshot.plan.clusters, snapshot.log)
 
-    _usage = Uses(UsageEvidence)
 
-    def coverage(self, catalog_id: int) -> ServerCoverage:
-        """The servers against each other; made again after a decision."""
-        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
-        log = self._review.log(catalog_id)
-        return self._cached(
-            ("coverages", catalog_id),
-            (plan,),
-            lambda: server_coverage(analysis, plan.clusters, log),
-        )
+@kept()
+def advice(snapshot: Snapshot) -> Advice:
+    """The advice on all servers."""
+    return advise(coverage(snapshot))
 
-    def advice(self, catalog_id: int) -> Advice:
-        """The advice on all servers."""
-        servers = self.coverage(catalog_id)
-        return self._cached(("advice", catalog_id), (servers,), lambda: advise(servers))
 
-    def use_in_words(self, catalog_id: int, one: Coverage) -> str:
-        """What the logs of a catalog say of the use of a server; empty without logs."""
-        figures = self._usage.figures(catalog_id)
-        return one.use_in_words({tool: count.calls for tool, count in figures.by_id.items()})
+def use_in_words(snapshot: Snapshot, one: Coverage) -> str:
+    """What the logs of a catalog say of the use of a server; empty without logs."""
+    figures = usage_evidence.figures(snapshot)
+    return one.use_in_words({tool: count.calls for tool, count in figures.by_id.items()})
 
-    def pairs(self, catalog_id: int) -> tuple[ServerPairProposals, ...]:
-        """The pairs of servers between which two or more proposals wait, or something is merged, or
-        of which one does some of the other's work.
-        """
-        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
 
-        def make() -> tuple[ServerPairProposals, ...]:
-            covered = self.coverage(catalog_id).of_pairs()
-            near = {
-                (min(one.server, other), max(one.server, other))
-                for one in covered
-                for other in one.others
-            }
-            near |= {
-                two
-                for cluster in plan.clusters
-                if cluster.state == "accepted"
-                for two in combinations(owners_of(analysis, cluster), 2)
-            }
-            return server_pairs(analysis, self._review.queue(catalog_id), near)
+@kept()
+def pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
+    """The pairs of servers between which two or more proposals wait, or something is merged, or
+    of which one does some of the other's work.
+    """
+    covered = coverage(snapshot).of_pairs()
+    near = {
+        (min(one.server, other), max(one.server, other)) for one in covered for other in one.others
+    }
+    near |= {
+        two
+        for cluster in snapshot.plan.clusters
+        if cluster.state == "accepted"
+        for two in combinations(owners_of(snapshot.analysis, cluster), 2)
+    }
+    return server_pairs(snapshot.analysis, review.queue(snapshot), near)
 
-        return self._cached(("pairs", catalog_id), (plan,), make)
 
-    def matches(self, catalog_id: int, pair: ServerPairProposals) -> tuple[ToolMatch, ...]:
-        """Every tool of two servers: the waiting proposals first, then what matches without one,
-        what was decided, and what stands alone.
-        """
-        one, other = pair.servers
-        servers = self.coverage(catalog_id)
-        ours, theirs = servers.of(one, [other]), servers.of(other, [one])
-        matches = {(row.tool, row.by): row for row in (*ours.served, *ours.alike)}
-        of_theirs = {(row.by, row.tool): row for row in (*theirs.served, *theirs.alike)}
-        shown = {by for _, by in matches}
-        matches |= {two: row for two, row in of_theirs.items() if two[1] not in shown}
-        waiting = _waiting(pair, set(matches))
-        decided = {
-            two: words for two, words in self._decided(catalog_id, pair) if two not in waiting
-        }
-        rest = [(two, row) for two, row in matches.items() if two not in waiting]
-        rest.sort(key=lambda row: row[1].way == "alike")
-        seen = {tool for two in decided for tool in two}
-        alone = [(tool, "") for tool in ours.alone] + [("", tool) for tool in theirs.alone]
-        return (
-            *(ToolMatch(*two, matches.get(two), card) for two, card in waiting.items()),
-            *(ToolMatch(*two, row, decision=decided.pop(two, "")) for two, row in rest),
-            *(ToolMatch(*two, decision=words) for two, words in decided.items()),
-            *(ToolMatch(*two) for two in alone if seen.isdisjoint(two)),
-        )
+def matches(snapshot: Snapshot, pair: ServerPairProposals) -> tuple[ToolMatch, ...]:
+    """Every tool of two servers: the waiting proposals first, then what matches without one,
+    what was decided, and what stands alone.
+    """
+    one, other = pair.servers
+    servers = coverage(snapshot)
+    ours, theirs = servers.of(one, [other]), servers.of(other, [one])
+    matches = {(row.tool, row.by): row for row in (*ours.served, *ours.alike)}
+    of_theirs = {(row.by, row.tool): row for row in (*theirs.served, *theirs.alike)}
+    shown = {by for _, by in matches}
+    matches |= {two: row for two, row in of_theirs.items() if two[1] not in shown}
+    waiting = _waiting(pair, set(matches))
+    decided = {two: words for two, words in _decided(snapshot, pair) if two not in waiting}
+    rest = [(two, row) for two, row in matches.items() if two not in waiting]
+    rest.sort(key=lambda row: row[1].way == "alike")
+    seen = {tool for two in decided for tool in two}
+    alone = [(tool, "") for tool in ours.alone] + [("", tool) for tool in theirs.alone]
+    return (
+        *(ToolMatch(*two, matches.get(two), card) for two, card in waiting.items()),
+        *(ToolMatch(*two, row, decision=decided.pop(two, "")) for two, row in rest),
+        *(ToolMatch(*two, decision=words) for two, words in decided.items()),
+        *(ToolMatch(*two) for two in alone if seen.isdisjoint(two)),
+    )
 
-    def _decided(
-        self, catalog_id: int, pair: ServerPairProposals
-    ) -> Iterator[tuple[tuple[str, str], str]]:
-        """The tools of two servers that people decided on, two by two, and what."""
-        servers = self.coverage(catalog_id)
-        by_id = servers.catalog.by_id
-        for apart in sorted(servers.decided.cannot):
-            for two in ((apart.left, apart.right), (apart.right, apart.left)):
-                if (by_id[two[0]].owner, by_id[two[1]].owner) == pair.servers:
-                    yield two, "kept apart"
-        for cluster in self._review.plan(catalog_id).clusters:
-            ends = _ends(by_id, cluster, pair.servers)
-            if ends and cluster.state == "accepted":
-                yield ends, "accepted"
-        for tool in sorted(servers.decided.omitted):
-            if by_id[tool].owner in pair.servers:
-                yield (tool, "") if by_id[tool].owner == pair.servers[0] else ("", tool), "left out"
 
-    def answer_account(
-        self, catalog_id: int, one: str, other: str, answer: str | None, reviewer: str
-    ) -> None:
-        """Record what is said of the account of two servers (``ONE_ACCOUNT`` or ``OWN_ACCOUNTS``);
-        ``None`` takes it back. Raises
-        ``DecisionError`` as ``Review.record`` does.
-        """
-        catalog = self._analyses.required(catalog_id).catalog
-        ids = [tool.id for tool in catalog.tools if tool.owner in (one, other)]
-        if answer is not None:
-            self._review.say(catalog_id, "account", ids, reviewer, {"account": answer})
-            return
-        standing = self._review.standing(catalog_id)
-        seqs = [row.seq for row in standing if row.action == "account" and set(row.ids) == set(ids)]
-        self._review.undo_all(catalog_id, reviewer, seqs)
+def _decided(
+    snapshot: Snapshot, pair: ServerPairProposals
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """The tools of two servers that people decided on, two by two, and what."""
+    servers = coverage(snapshot)
+    by_id = servers.catalog.by_id
+    for apart in sorted(servers.decided.cannot):
+        for two in ((apart.left, apart.right), (apart.right, apart.left)):
+            if (by_id[two[0]].owner, by_id[two[1]].owner) == pair.servers:
+                yield two, "kept apart"
+    for cluster in snapshot.plan.clusters:
+        ends = _ends(by_id, cluster, pair.servers)
+        if ends and cluster.state == "accepted":
+            yield ends, "accepted"
+    for tool in sorted(servers.decided.omitted):
+        if by_id[tool].owner in pair.servers:
+            yield (tool, "") if by_id[tool].owner == pair.servers[0] else ("", tool), "left out"
 
-    def switch_off(self, catalog_id: int, gone: Coverage, reviewer: str) -> tuple[Decision, ...]:
-        """Let all tools of a server go, as one batch: those that one of the ``others`` takes every
-        call of become merges with it, the rest is left out. Raises ``DecisionError`` as
-        ``Review.record`` does; what was decided until then stays.
-        """
-        catalog = self._analyses.required(catalog_id).catalog
-        batch = {"batch": digest(reviewer, now(), gone.server)[:12]}
-        made: list[Decision] = []
-        merged: set[str] = set()
-        for stays, members in merges_of([gone], self._review.plan(catalog_id).clusters):
-            detail = {**kept_by(stays), **batch}
-            with suppress(DecisionError):  # people keep it apart, or in another merge: it goes
-                made.append(self._review.say(catalog_id, "accept", members, reviewer, detail))
-                merged.update(members)
-        rest = [t.id for t in catalog.tools if t.server == gone.server and t.id not in merged]
-        if rest:
-            detail = {"reason": gone.why_off, **batch}
-            made.append(self._review.say(catalog_id, "omit", rest, reviewer, detail))
-        return tuple(made)
+
+def answer_account(
+    snapshot: Snapshot, one: str, other: str, answer: str | None, reviewer: str
+) -> None:
+    """Record what is said of the account of two servers (``ONE_ACCOUNT`` or ``OWN_ACCOUNTS``);
+    ``None`` takes it back. Raises
+    ``DecisionError`` as ``review.record`` does.
+    """
+    catalog = snapshot.analysis.catalog
+    ids = [tool.id for tool in catalog.tools if tool.owner in (one, other)]
+    if answer is not None:
+        review.say(snapshot, "account", ids, reviewer, {"account": answer})
+        return
+    standing = review.standing(snapshot)
+    seqs = [row.seq for row in standing if row.action == "account" and set(row.ids) == set(ids)]
+    review.undo_all(snapshot, reviewer, seqs)
+
+
+def switch_off(snapshot: Snapshot, gone: Coverage, reviewer: str) -> tuple[Decision, ...]:
+    """Let all tools of a server go, as one batch: those that one of the ``others`` takes every
+    call of become merges with it, the rest is left out. Raises ``DecisionError`` as
+    ``review.record`` does; what was decided until then stays.
+    """
+    catalog = snapshot.analysis.catalog
+    batch = {"batch": digest(reviewer, now(), gone.server)[:12]}
+    made: list[Decision] = []
+    merged: set[str] = set()
+    for stays, members in merges_of([gone], snapshot.plan.clusters):
+        detail = {**kept_by(stays), **batch}
+        with suppress(DecisionError):  # people keep it apart, or in another merge: it goes
+            made.append(review.say(snapshot, "accept", members, reviewer, detail))
+            merged.update(members)
+    rest = [t.id for t in catalog.tools if t.server == gone.server and t.id not in merged]
+    if rest:
+        detail = {"reason": gone.why_off, **batch}
+        made.append(review.say(snapshot, "omit", rest, reviewer, detail))
+    return tuple(made)
 
 
 def _ends(

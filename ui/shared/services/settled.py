@@ -3,14 +3,15 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from toolscope_core.decisions import constraints
 from toolscope_core.decisions.actions import JOINING
-from toolscope_core.decisions.constraints import flags
 from toolscope_core.decisions.log import active
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.plan_making import supposed
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
-from ui.shared.services.page_service import PageService
+from ui.shared.kept import kept
+from ui.shared.snapshot import Snapshot
 
 SettledState = Literal["accepted", "rejected"]
 
@@ -23,59 +24,54 @@ class SettledCluster:
     decision: Decision | None
 
 
-class Settled(PageService):
-    """Decided clusters, and the flags that people put on tools."""
+def clusters(snapshot: Snapshot, state: SettledState) -> tuple[SettledCluster, ...]:
+    """The accepted clusters by name, or the rejected ones, newest first. Rejected tools that
+    have changed or are gone are left out.
+    """
+    return accepted(snapshot) if state == "accepted" else _rejected(snapshot)
 
-    def clusters(self, catalog_id: int, state: SettledState) -> tuple[SettledCluster, ...]:
-        """The accepted clusters by name, or the rejected ones, newest first. Rejected tools that
-        have changed or are gone are left out.
-        """
-        if state == "accepted":
-            return self._accepted(catalog_id)
-        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
-        return self._cached(
-            ("rejected", catalog_id),
-            (analysis,),
-            lambda: tuple(
-                SettledCluster(_as_rejected(analysis, one), one)
-                for one in active(log)[::-1]
-                if one.action == "reject" and _is_unchanged(analysis, one)
+
+@kept()
+def _rejected(snapshot: Snapshot) -> tuple[SettledCluster, ...]:
+    analysis = snapshot.analysis
+    return tuple(
+        SettledCluster(_as_rejected(analysis, one), one)
+        for one in active(snapshot.log)[::-1]
+        if one.action == "reject" and _is_unchanged(analysis, one)
+    )
+
+
+@kept()
+def accepted(snapshot: Snapshot) -> tuple[SettledCluster, ...]:
+    """The accepted clusters by name."""
+    latest: dict[str, Decision] = {}
+    for one in active(snapshot.log):
+        if one.action in JOINING:
+            latest |= dict.fromkeys(one.ids, one)
+    accepted = [c for c in snapshot.plan.clusters if c.state == "accepted"]
+    accepted.sort(key=lambda c: (c.document.name.casefold(), c.id))
+    return tuple(
+        SettledCluster(
+            c,
+            max(
+                (latest[m] for m in c.members if m in latest), key=lambda one: one.seq, default=None
             ),
-            state=len(log),
-            most=8,
         )
+        for c in accepted
+    )
 
-    def _accepted(self, catalog_id: int) -> tuple[SettledCluster, ...]:
-        latest: dict[str, Decision] = {}
-        for one in active(self._review.log(catalog_id)):
-            if one.action in JOINING:
-                latest |= dict.fromkeys(one.ids, one)
-        accepted = [c for c in self._review.plan(catalog_id).clusters if c.state == "accepted"]
-        accepted.sort(key=lambda c: (c.document.name.casefold(), c.id))
-        return tuple(
-            SettledCluster(
-                c,
-                max(
-                    (latest[m] for m in c.members if m in latest),
-                    key=lambda one: one.seq,
-                    default=None,
-                ),
-            )
-            for c in accepted
-        )
 
-    def flags(self, catalog_id: int) -> dict[str, tuple[Decision, ...]]:
-        """By tool id the flags that stand on it, oldest first."""
-        catalog, log = self._catalogs.open(catalog_id), self._review.log(catalog_id)
-        return self._cached(
-            ("flags", catalog_id), (catalog,), lambda: flags(catalog, log), state=len(log), most=8
-        )
+@kept()
+def flags(snapshot: Snapshot) -> dict[str, tuple[Decision, ...]]:
+    """By tool id the flags that stand on it, oldest first."""
+    return constraints.flags(snapshot.catalog, snapshot.log)
 
-    def flags_on(self, catalog_id: int, cluster: Cluster) -> tuple[Decision, ...]:
-        """The flags on a member of the cluster, each once, oldest first."""
-        own = self.flags(catalog_id)
-        standing = {one.seq: one for member in cluster.members for one in own.get(member, ())}
-        return tuple(standing[seq] for seq in sorted(standing))
+
+def flags_on(snapshot: Snapshot, cluster: Cluster) -> tuple[Decision, ...]:
+    """The flags on a member of the cluster, each once, oldest first."""
+    own = flags(snapshot)
+    standing = {one.seq: one for member in cluster.members for one in own.get(member, ())}
+    return tuple(standing[seq] for seq in sorted(standing))
 
 
 def _is_unchanged(analysis: Analysis, decision: Decision) -> bool:

@@ -10,75 +10,69 @@ from toolscope_core.evaluation.calls_after_merges import (
 )
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.store.named_rows import (
-    UsageLog,
-    delete_usage_log,
-    list_usage_logs,
-    usage_log_keys,
-)
+from toolscope_core.store.named_rows import UsageLog, delete_usage_log, list_usage_logs
 from toolscope_core.usage.call_counts import CatalogCallCounts, ToolCallCounts, add_counts
 from toolscope_core.usage.traced_calls import TracedCall, utc_time
-from ui.shared.services.page_service import PageService
+from ui.shared.kept import kept, kept_under
+from ui.shared.services import settled
+from ui.shared.snapshot import Snapshot
 
 UNUSED_DAYS = 30
 _KEY = 16
 
 
-class UsageEvidence(PageService):
-    """The logs of catalogs; of each only counts and times are kept."""
+def logs(snapshot: Snapshot) -> tuple[UsageLog, ...]:
+    """The logs of a catalog, in the order in which they were added."""
+    return list_usage_logs(snapshot.work.store, snapshot.id)
 
-    def logs(self, catalog_id: int) -> tuple[UsageLog, ...]:
-        """The logs of a catalog, in the order in which they were added."""
-        return list_usage_logs(self._store, catalog_id)
 
-    def delete(self, catalog_id: int, key: str) -> None:
-        """Forget a log."""
-        delete_usage_log(self._store, catalog_id, key)
+def delete(snapshot: Snapshot, key: str) -> None:
+    """Forget a log."""
+    delete_usage_log(snapshot.work.store, snapshot.id, key)
 
-    def figures(self, catalog_id: int) -> CatalogCallCounts:
-        """All logs of a catalog together; empty where it has none."""
-        return self._cached(
-            ("figures", catalog_id),
-            (),
-            lambda: add_counts(of_json(log.value) for log in self.logs(catalog_id)),
-            state=usage_log_keys(self._store, catalog_id),
-            most=16,
-        )
 
-    def after_merges(self, catalog_id: int) -> Mapping[str, CallsAfterMerge]:
-        """Calls before and after each accepted merge that a decision stands for, by cluster id;
-        none without logs. Raises ``JobError`` before the analysis is finished.
-        """
-        figures = self.figures(catalog_id)
-        if not figures.by_id and not figures.unknown:
-            return {}
+def figures(snapshot: Snapshot) -> CatalogCallCounts:
+    """All logs of a catalog together; empty where it has none."""
+    stamps = snapshot.state.usage_logs
+    if not stamps:
+        return CatalogCallCounts()
+    return kept_under(
+        snapshot.catalog,
+        "figures",
+        stamps,
+        lambda: add_counts(of_json(log.value) for log in logs(snapshot)),
+    )
 
-        def made() -> Mapping[str, CallsAfterMerge]:
-            merges = {
-                one.cluster.id: DatedMerge(
-                    one.cluster.members, one.cluster.document.name, one.decision.at
-                )
-                for one in self._work.settled.clusters(catalog_id, "accepted")
-                if one.decision is not None
-            }
-            return calls_after_merges(figures, self._catalogs.open(catalog_id).tools, merges)
 
-        return self._cached(
-            ("after", catalog_id), (figures, self._review.plan(catalog_id)), made, most=16
-        )
+@kept()
+def after_merges(snapshot: Snapshot) -> Mapping[str, CallsAfterMerge]:
+    """Calls before and after each accepted merge that a decision stands for, by cluster id;
+    none without logs. Raises ``JobError`` before the analysis is finished.
+    """
+    counts = figures(snapshot)
+    if not counts.by_id and not counts.unknown:
+        return {}
+    merges = {
+        one.cluster.id: DatedMerge(one.cluster.members, one.cluster.document.name, one.decision.at)
+        for one in settled.accepted(snapshot)
+        if one.decision is not None
+    }
+    return calls_after_merges(counts, snapshot.catalog.tools, merges)
 
-    def went_bad(self, catalog_id: int) -> tuple[Cluster, ...]:
-        """The accepted merges after which more calls fail or are malformed, the surest first."""
-        bad = {key: one for key, one in self.after_merges(catalog_id).items() if one.went_bad}
-        accepted = self._work.settled.clusters(catalog_id, "accepted") if bad else ()
-        clusters = (one.cluster for one in accepted if one.cluster.id in bad)
-        return tuple(sorted(clusters, key=lambda one: bad[one.id].corrected_p))
 
-    def unused(self, catalog_id: int, days: int = UNUSED_DAYS) -> tuple[str, ...]:
-        """The ids of tools that nobody called in so many days, sorted; none where the logs do not
-        cover that time.
-        """
-        return self.figures(catalog_id).unused(self._catalogs.open(catalog_id).tools, days)
+def went_bad(snapshot: Snapshot) -> tuple[Cluster, ...]:
+    """The accepted merges after which more calls fail or are malformed, the surest first."""
+    bad = {key: one for key, one in after_merges(snapshot).items() if one.went_bad}
+    accepted = settled.accepted(snapshot) if bad else ()
+    clusters = (one.cluster for one in accepted if one.cluster.id in bad)
+    return tuple(sorted(clusters, key=lambda one: bad[one.id].corrected_p))
+
+
+def unused(snapshot: Snapshot, days: int = UNUSED_DAYS) -> tuple[str, ...]:
+    """The ids of tools that nobody called in so many days, sorted; none where the logs do not
+    cover that time.
+    """
+    return figures(snapshot).unused(snapshot.catalog.tools, days)
 
 
 def short_key(call: TracedCall) -> str:

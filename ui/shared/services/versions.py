@@ -25,7 +25,8 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.tool import Tool
 from toolscope_core.store.catalog_rows import CatalogRecord
-from ui.shared.services.page_service import PageService
+from ui.shared.kept import kept, kept_under
+from ui.shared.snapshot import Snapshot
 
 _NOTES = ("flag", "note")
 
@@ -55,104 +56,106 @@ class ToolSince:
     reworded: tuple[Reworded, ...] = ()
 
 
-class Versions(PageService):
-    """Compares stored versions with each other and with a file; changes nothing."""
+def since(snapshot: Snapshot, earlier: CatalogRecord) -> Changes:
+    """What this version changes against an earlier one, and the decisions in doubt now."""
+    waiting = standing(snapshot).wait
+    doubts = (Doubt(one, _waiting(snapshot, one)) for one in waiting)
+    return _changes(snapshot, earlier, snapshot.catalog, doubts)
 
-    def since(self, record: CatalogRecord, earlier: CatalogRecord) -> Changes:
-        """What ``record`` changes against an earlier version, and the decisions in doubt now."""
-        waiting = self.standing(record).wait
-        doubts = (Doubt(one, self._waiting(record.id, one)) for one in waiting)
-        return self._changes(earlier, self._catalogs.open(record.id), doubts)
 
-    def ahead(self, name: str, catalog: Catalog) -> Changes | None:
-        """What storing ``catalog`` under ``name`` would change; ``None`` for a new name.
+def ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> Changes | None:
+    """What storing ``catalog`` under ``name`` would change; ``None`` for a new name.
 
-        The decisions are those that it would put in doubt and that stand today.
-        """
-        newest = self._newest(name)
-        if newest is None:
-            return None
-        before = {one.seq for one in self.standing(newest).wait}
-        waiting = self._standing_then(newest, catalog).wait
-        doubts = (Doubt(one) for one in waiting if one.seq not in before)
-        return self._changes(newest, catalog, doubts)
-
-    def standing(self, record: CatalogRecord) -> StandingDecisions:
-        """What becomes of the decisions in force on this version."""
-        return standing_decisions(self._catalogs.open(record.id), self._review.log(record.id))
-
-    def standing_ahead(self, name: str, catalog: Catalog) -> StandingDecisions | None:
-        """What would become of them if ``catalog`` were stored; ``None`` for a new name."""
-        newest = self._newest(name)
-        return None if newest is None else self._standing_then(newest, catalog)
-
-    def _standing_then(self, newest: CatalogRecord, catalog: Catalog) -> StandingDecisions:
-        """What would become of the decisions if ``catalog`` came after ``newest``."""
-        renamed = self._diff(newest.id, self._catalogs.open(newest.id), catalog).new_ids
-        log = [under_new_ids(one, renamed) for one in self._review.log(newest.id)]
-        return standing_decisions(catalog, log)
-
-    def since_decision(self, record: CatalogRecord, decision: Decision) -> tuple[ToolSince, ...]:
-        """The tools of a decision that are others now, and what changed since it was made."""
-        catalog = self._catalogs.open(record.id)
-        return tuple(
-            tool_since(self._as_it_was(record, member), catalog.by_id[tool_id])
-            for tool_id, member in changed_members(catalog, decision)
-        )
-
-    def waiting_on(self, record: CatalogRecord, cluster: Cluster) -> tuple[Decision, ...]:
-        """The suspended decisions on which a stale cluster rests."""
-        return of_cluster(self.standing(record).wait, cluster.members)
-
-    def _as_it_was(self, record: CatalogRecord, fingerprint: str) -> Tool | None:
-        """The tool of an earlier version that has this fingerprint, if one is stored."""
-        for version in self._catalogs.earlier(record):
-            if tool := self._prints(version.id).get(fingerprint):
-                return tool
+    The decisions are those that it would put in doubt and that stand today.
+    """
+    newest = snapshot.newest.get(name.strip())
+    if newest is None:
         return None
+    before = {one.seq for one in standing(snapshot.work.snapshot(newest.id)).wait}
+    waiting = _standing_then(snapshot, newest, catalog).wait
+    doubts = (Doubt(one) for one in waiting if one.seq not in before)
+    return _changes(snapshot, newest, catalog, doubts)
 
-    def _prints(self, catalog_id: int) -> dict[str, Tool]:
-        """The tools of a version by fingerprint."""
-        catalog = self._catalogs.open(catalog_id)
-        return self._cached(
-            ("by_print", catalog_id),
-            (catalog,),
-            lambda: {tool.fingerprint: tool for tool in catalog.tools},
-            most=4,
-        )
 
-    def _newest(self, name: str) -> CatalogRecord | None:
-        return {record.name: record for record in self._catalogs.newest()}.get(name.strip())
+def standing(snapshot: Snapshot) -> StandingDecisions:
+    """What becomes of the decisions in force on this version."""
+    return standing_decisions(snapshot.catalog, snapshot.log)
 
-    def _waiting(self, catalog_id: int, decision: Decision) -> str | None:
-        """Id of the stale cluster with most of the decision's tools."""
-        try:
-            clusters = self._review.plan(catalog_id).clusters
-        except JobError:
-            return None
-        shared = {
-            cluster.id: len(set(decision.ids) & set(cluster.members))
-            for cluster in clusters
-            if cluster.state == "stale"
-        }
-        return max((i for i in shared if shared[i]), key=lambda i: (shared[i], i), default=None)
 
-    def _changes(self, earlier: CatalogRecord, new: Catalog, doubts: Iterable[Doubt]) -> Changes:
-        old = self._catalogs.open(earlier.id)
-        changes = self._diff(earlier.id, old, new)
-        return Changes(
-            number=earlier.number,
-            same=old == new,
-            summary=counted(changes),
-            breaking=changes.breaking,
-            rows=table(changes),
-            reworded=tuple(_reworded(changes)),
-            doubts=tuple(doubts),
-        )
+def standing_ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> StandingDecisions | None:
+    """What would become of them if ``catalog`` were stored; ``None`` for a new name."""
+    newest = snapshot.newest.get(name.strip())
+    return None if newest is None else _standing_then(snapshot, newest, catalog)
 
-    def _diff(self, old_id: int, old: Catalog, new: Catalog) -> CatalogDiff:
-        """The last answer is kept: a page asks the same again with every click."""
-        return self._cached(("diffs", old_id), (new,), lambda: diff(old, new), most=1)
+
+def _standing_then(
+    snapshot: Snapshot, newest: CatalogRecord, catalog: Catalog
+) -> StandingDecisions:
+    """What would become of the decisions if ``catalog`` came after ``newest``."""
+    then = snapshot.work.snapshot(newest.id)
+    renamed = _diff(newest.id, then.catalog, catalog).new_ids
+    log = [under_new_ids(one, renamed) for one in then.log]
+    return standing_decisions(catalog, log)
+
+
+def since_decision(snapshot: Snapshot, decision: Decision) -> tuple[ToolSince, ...]:
+    """The tools of a decision that are others now, and what changed since it was made."""
+    catalog = snapshot.catalog
+    return tuple(
+        tool_since(_as_it_was(snapshot, member), catalog.by_id[tool_id])
+        for tool_id, member in changed_members(catalog, decision)
+    )
+
+
+def waiting_on(snapshot: Snapshot, cluster: Cluster) -> tuple[Decision, ...]:
+    """The suspended decisions on which a stale cluster rests."""
+    return of_cluster(standing(snapshot).wait, cluster.members)
+
+
+def _as_it_was(snapshot: Snapshot, fingerprint: str) -> Tool | None:
+    """The tool of an earlier version that has this fingerprint, if one is stored."""
+    earlier = (snapshot.work.catalogs.open(version.id) for version in snapshot.earlier)
+    tools = (_by_fingerprint(catalog).get(fingerprint) for catalog in earlier)
+    return next(filter(None, tools), None)
+
+
+@kept()
+def _by_fingerprint(catalog: Catalog) -> dict[str, Tool]:
+    return {tool.fingerprint: tool for tool in catalog.tools}
+
+
+def _waiting(snapshot: Snapshot, decision: Decision) -> str | None:
+    """Id of the stale cluster with most of the decision's tools."""
+    try:
+        clusters = snapshot.plan.clusters
+    except JobError:
+        return None
+    shared = {
+        cluster.id: len(set(decision.ids) & set(cluster.members))
+        for cluster in clusters
+        if cluster.state == "stale"
+    }
+    return max((i for i in shared if shared[i]), key=lambda i: (shared[i], i), default=None)
+
+
+def _changes(
+    snapshot: Snapshot, earlier: CatalogRecord, new: Catalog, doubts: Iterable[Doubt]
+) -> Changes:
+    old = snapshot.work.catalogs.open(earlier.id)
+    changes = _diff(earlier.id, old, new)
+    return Changes(
+        number=earlier.number,
+        same=old == new,
+        summary=counted(changes),
+        breaking=changes.breaking,
+        rows=table(changes),
+        reworded=tuple(_reworded(changes)),
+        doubts=tuple(doubts),
+    )
+
+
+def _diff(old_id: int, old: Catalog, new: Catalog) -> CatalogDiff:
+    return kept_under(new, "diff", old_id, lambda: diff(old, new))
 
 
 def standing_decisions(catalog: Catalog, log: Sequence[Decision]) -> StandingDecisions:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING
 
 from toolscope_core.embedding.vector_cache import ArrayCache, VectorCache
 from toolscope_core.model.environment import Settings
@@ -14,19 +15,14 @@ from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.store.catalog_rows import CatalogRecord
 from toolscope_core.store.engine import Store
 from toolscope_core.store.ledger import StoredLedger
-from ui.shared.services.analyses import JOB_KIND, Analyses
+from toolscope_core.store.stored_state import Choose, read_state
+from ui.shared.services.analyses import JOB_KIND, KEPT, Analyses
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.logs import Logs
-from ui.shared.services.reshapes import Reshapes
-from ui.shared.services.review import Review
-from ui.shared.services.settled import Settled
-from ui.shared.services.toolsets import ToolSets
+from ui.shared.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from toolscope_core.catalog.sources import Source
     from toolscope_core.llm.endpoints import Endpoints
-
-S = TypeVar("S")
 
 
 class Workspace:
@@ -34,26 +30,22 @@ class Workspace:
 
     def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
         self.settings = settings
-        self._services: dict[Callable[[Workspace], object], object] = {}
-        self._lock = threading.RLock()  # a service may ask for another
+        self._lock = threading.Lock()
         self.store = Store(settings.store_url)
         self.ledger = StoredLedger(self.store)
         self.catalogs = Catalogs(self.store)
         self.vectors = VectorCache(settings.cache_dir)
         self.arrays = ArrayCache(settings.cache_dir)
         self.embedder = embedder or _embedder_of(settings)
-        self.logs = Logs(self.store)
         self.analyses = Analyses(
             self.store,
             self.catalogs,
             self.embedder,
             self.vectors,
-            self.logs,
             # what another model of an endpoint embedded is not known as done
             f"{JOB_KIND} by {self.embedder.name}" if settings.embeddings_model else JOB_KIND,
         )
-        self.review = Review(self)
-        self.toolsets, self.settled, self.reshapes = ToolSets(self), Settled(self), Reshapes(self)
+        self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
 
     @cached_property
     def endpoints(self) -> Endpoints:
@@ -62,17 +54,41 @@ class Workspace:
 
         return Endpoints(self.settings, self.store)
 
-    def service(self, kind: Callable[[Workspace], S]) -> S:
-        """The service of one page, made when it is first asked for: ``service(Heatmaps)``."""
+    def snapshot(self, catalog_id: int) -> Snapshot:
+        """What is so now of a version of a catalog. Raises ``StoreError`` for an unknown id."""
+        return self._snapshot(
+            lambda records: next((one for one in records if one.id == catalog_id), None)
+        )
+
+    def newest(self, *names: str) -> Snapshot:
+        """What is so now of the newest version of a catalog: the first of these names that there
+        is, or the first of all catalogs.
+        """
+
+        def chosen(records: tuple[CatalogRecord, ...]) -> CatalogRecord | None:
+            newest = {record.name: record for record in records[::-1]}
+            return next((newest[name] for name in names if name in newest), records[0])
+
+        return self._snapshot(chosen)
+
+    def _snapshot(self, choose: Choose) -> Snapshot:
+        state = read_state(self.store, choose)
+        catalog_id = state.record.id
+        offline = self.analyses.offline(catalog_id)
+        catalog = self.catalogs.open(catalog_id)
         with self._lock:
-            if kind not in self._services:
-                self._services[kind] = kind(self)
-        return cast(S, self._services[kind])
+            last = self._snapshots.pop(catalog_id, None)
+            if last is None or last.offline is not offline or last.state != state:
+                last = Snapshot(self, state, catalog, offline)
+            self._snapshots[catalog_id] = last
+            while len(self._snapshots) > KEPT:
+                self._snapshots.popitem(last=False)
+        return last
 
     def add(self, name: str, sources: Sequence[Source], forced: str | None = None) -> CatalogRecord:
         """Store the catalog that these files make, and start its analysis."""
         record = self.catalogs.add(name, self.catalogs.preview(sources, forced))
-        if self.analyses.get(record.id) is None:
+        if self.analyses.offline(record.id) is None:
             self.analyses.start(record.id)
         return record
 
@@ -86,23 +102,23 @@ class Workspace:
             example_profiles,
             example_queries,
         )
-        from ui.shared.services.loaded_queries import LoadedQueries
+        from ui.shared.services import loaded_queries, review
 
         is_new = EXAMPLE_NAME not in (record.name for record in self.catalogs.newest())
         example = self.catalogs.preview(load_paths([example_path()]))
         record = self.catalogs.add(EXAMPLE_NAME, example)
         if is_new:
             queries = example_queries()
-            self.service(LoadedQueries).add(record.id, queries.read_bytes(), queries.name)
-            catalog = self.catalogs.open(record.id)
-            for one in read_decisions(catalog, example_profiles()):
-                self.review.record(record.id, replace(one, seq=0))
+            snapshot = self.snapshot(record.id)
+            loaded_queries.add(snapshot, queries.read_bytes(), queries.name)
+            for one in read_decisions(snapshot.catalog, example_profiles()):
+                review.record(snapshot, replace(one, seq=0))
         return record
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:
         """Bring the bundled example and analyse it, unless that is done."""
         record = self.add_example()
-        if self.analyses.get(record.id) is None:
+        if self.analyses.offline(record.id) is None:
             self.analyses.wait(self.analyses.start(record.id), progress)
         return record
 

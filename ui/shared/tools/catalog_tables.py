@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes, tools_csv
 from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.plan import MergedTool
-from ui.shared.services.page_service import PageService
+from ui.shared.kept import kept
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools.tool_parts import one_line, operation_line
 
 _SEVERITIES = ("block", "warn", "info")
@@ -73,28 +74,26 @@ class ServerRow:
     description: str
 
 
-class CatalogTables(PageService):
-    """The tools and servers of catalogs, as rows."""
+def tools(snapshot: Snapshot, find: str = "", server: str | None = None) -> tuple[ToolRow, ...]:
+    """Rows of the tools that hold every word of ``find``, of one server if given."""
+    return matching(_rows(snapshot), find, server)
 
-    def tools(
-        self, catalog_id: int, find: str = "", server: str | None = None
-    ) -> tuple[ToolRow, ...]:
-        """Rows of the tools that hold every word of ``find``, of one server if given."""
-        catalog, tokens = self._catalogs.open(catalog_id), self._catalogs.tokens(catalog_id)
-        rows = self._cached(("rows", catalog_id), (tokens,), lambda: tool_rows(catalog, tokens))
-        return matching(rows, find, server)
 
-    def servers(self, catalog_id: int) -> tuple[ServerRow, ...]:
-        """Rows of the servers, the largest first."""
-        catalog, tokens = self._catalogs.open(catalog_id), self._catalogs.tokens(catalog_id)
-        return self._cached(
-            ("servers", catalog_id), (tokens,), lambda: server_rows(catalog, tokens)
-        )
+@kept()
+def _rows(snapshot: Snapshot) -> tuple[ToolRow, ...]:
+    return tool_rows(snapshot.catalog, snapshot.tokens)
 
-    def csv(self, catalog_id: int) -> bytes:
-        """All tools as CSV, safe to open in a spreadsheet."""
-        tools = self._catalogs.open(catalog_id).tools
-        return tools_csv([MergedTool(tool, (tool.id,)) for tool in tools])
+
+@kept()
+def servers(snapshot: Snapshot) -> tuple[ServerRow, ...]:
+    """Rows of the servers, the largest first."""
+    return server_rows(snapshot.catalog, snapshot.tokens)
+
+
+def csv(snapshot: Snapshot) -> bytes:
+    """All tools as CSV, safe to open in a spreadsheet."""
+    tools = snapshot.catalog.tools
+    return tools_csv([MergedTool(tool, (tool.id,)) for tool in tools])
 
 
 def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...]:

@@ -8,17 +8,19 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
+from ui.shared.services import toolsets
+from ui.shared.snapshot import Snapshot
 
 
-def leave_out_panel(catalog_id: int, ids: Sequence[str], place: str) -> None:
+def leave_out_panel(snapshot: Snapshot, ids: Sequence[str], place: str) -> None:
     """A button that asks for the reason; for tools left out already, who did so and an undo button.
     ``place`` keeps the widget keys of several views apart.
     """
-    left_out = page_frame.workspace().toolsets.left_out(catalog_id)
+    left_out = toolsets.left_out(snapshot)
     decisions = {left_out[tool_id].seq: left_out[tool_id] for tool_id in ids if tool_id in left_out}
     for decision in decisions.values():
         text = f":material/visibility_off: {in_words(decision)}"
-        decision_buttons.undo_line(text, decision, f"in_again_{place}")
+        decision_buttons.undo_line(snapshot, text, decision, f"in_again_{place}")
     staying = tuple(tool_id for tool_id in ids if tool_id not in left_out)
     if not staying:
         return
@@ -29,10 +31,9 @@ def leave_out_panel(catalog_id: int, ids: Sequence[str], place: str) -> None:
             "Agents no longer see it, and calls to it have no replacement: relabelling lists the "
             "affected queries. This can be undone."
         )
-        sets = page_frame.workspace().toolsets
         decision_buttons.record_button(
             which,
-            lambda: sets.leave_out(catalog_id, staying, page_frame.reviewer(), reason),
+            lambda: toolsets.leave_out(snapshot, staying, page_frame.reviewer(), reason),
             f"Left out: {quantity(len(staying), 'tool')}",
             key=f"leave_{place}",
             type="primary",

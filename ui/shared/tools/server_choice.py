@@ -9,11 +9,12 @@ from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, S
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from ui.shared import safe_text
-from ui.shared.services.live_servers import LiveServers, ServersRead
+from ui.shared.services import live_servers
+from ui.shared.services.live_servers import ServersRead
 
 
 def configuration(
-    live: LiveServers, before: ServersRead | None, key: str, purpose: str = ""
+    before: ServersRead | None, key: str, purpose: str = ""
 ) -> ClientConfiguration | None:
     """The servers of the file, the text or the address given; else those of the last reading.
     ``key`` begins the keys of the widgets; ``purpose`` is a sentence on what those can do.
@@ -41,7 +42,7 @@ def configuration(
         return before.configuration
     label, data = (file.name, file.getvalue()) if file else ("The text", text.encode())
     try:
-        return live.configuration(label, data)
+        return live_servers.configuration(label, data)
     except ConfigError as error:
         safe_text.show_error(error)
         return None

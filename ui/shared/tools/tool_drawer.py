@@ -23,8 +23,8 @@ from ui.shared.cards.outcome_badges import Color
 from ui.shared.cards.queue import cluster_with
 from ui.shared.models.grades_panel import grade_of
 from ui.shared.pairs.pair_view import Neighbour, neighbours
-from ui.shared.services.judging import Judging
-from ui.shared.services.workspace import Workspace
+from ui.shared.services import judging
+from ui.shared.snapshot import Snapshot
 from ui.shared.tools import leave_out, tool_parts, tool_selection
 
 if TYPE_CHECKING:
@@ -51,18 +51,18 @@ class ToolView:
     decisions: tuple[Decision, ...]
 
 
-def tool_view(work: Workspace, catalog_id: int, key: str) -> ToolView | None:
+def tool_view(snapshot: Snapshot, key: str) -> ToolView | None:
     """The tool that a link names; ``None`` where the catalog has none such."""
-    tool_id = work.catalogs.named(catalog_id, key)
+    tool_id = snapshot.named(key)
     if tool_id is None:
         return None
-    catalog, analysis = work.catalogs.open(catalog_id), work.analyses.get(catalog_id)
-    tool, log = catalog.by_id[tool_id], work.review.log(catalog_id)
+    catalog, analysis = snapshot.catalog, snapshot.analysed
+    tool, log = catalog.by_id[tool_id], snapshot.log
     return ToolView(
         tool=tool,
         findings=tuple(finding for finding in catalog.findings if finding.tool_id == tool_id),
         neighbours=neighbours(analysis, tool, NEAR) if analysis else (),
-        cluster=cluster_with(work.review.plan(catalog_id), (tool_id,)) if analysis else None,
+        cluster=cluster_with(snapshot.plan, (tool_id,)) if analysis else None,
         decisions=tuple(one for one in active(log)[::-1] if tool.fingerprint in one.members),
     )
 
@@ -77,42 +77,41 @@ def close() -> None:
     st.query_params.pop("tool", None)
 
 
-def drawer() -> None:
+def drawer(snapshot: Snapshot) -> None:
     """The drawer, where the address names a tool."""
     if not is_open():
         return
-    catalog_id = page_frame.current().id
-    view = tool_view(page_frame.workspace(), catalog_id, st.query_params["tool"])
+    view = tool_view(snapshot, st.query_params["tool"])
     if view is None:
         close()
         st.toast("The link names a tool that is not in this catalog.")
         return
     title, icon = safe_text.untrusted(view.tool.name), ":material/build:"
     panel = st.dialog(title, position="right", width="medium", icon=icon, on_dismiss=close)
-    panel(_content)(catalog_id, view)
+    panel(_content)(snapshot, view)
 
 
-def _content(catalog_id: int, view: ToolView) -> None:
+def _content(snapshot: Snapshot, view: ToolView) -> None:
     tool = view.tool
     with st.container(horizontal=True):
         tool_parts.owner_badge(tool)
-        chosen = tool_selection.selected(catalog_id)
+        chosen = tool_selection.selected(snapshot)
         if chosen is not None and tool.id in chosen.tool_ids:
             st.badge("Selected", color="blue", icon=":material/check:")
     _findings(view.findings)
     tool_parts.declared_line(tool)
-    tool_parts.usage_caption(tool)
+    tool_parts.usage_caption(snapshot, tool)
     st.text(tool.description[:TEXT_SHOWN] or "No description.")
-    if grade := page_frame.service(Judging).grades(catalog_id).get(tool.id):
+    if grade := judging.grades(snapshot).get(tool.id):
         grade_of(grade)
     _cluster_link(view.cluster)
-    if page_frame.workspace().analyses.get(catalog_id):
+    if snapshot.analysed:
         with st.container(horizontal=True, vertical_alignment="center"):
             page_frame.page_link(
                 "documents", "Edit document", texts=tool_parts.SINGLE, single=tool_key(tool.id)
             )
-            leave_out.leave_out_panel(catalog_id, (tool.id,), "drawer")
-    _nearest(catalog_id, tool, view.neighbours)
+            leave_out.leave_out_panel(snapshot, (tool.id,), "drawer")
+    _nearest(snapshot, tool, view.neighbours)
     _decisions(view.decisions)
     st.markdown("**Original definition**")
     st.json(json.dumps(tool.raw), expanded=2)
@@ -133,7 +132,7 @@ def _cluster_link(cluster: Cluster | None) -> None:
     page_frame.page_link("review", f"In **{name}**: {what}", cluster=cluster.id)
 
 
-def _nearest(catalog_id: int, tool: Tool, neighbours: Sequence[Neighbour]) -> None:
+def _nearest(snapshot: Snapshot, tool: Tool, neighbours: Sequence[Neighbour]) -> None:
     if not neighbours:
         return
     st.markdown("**Most similar tools** (select one to compare)")
@@ -148,7 +147,7 @@ def _nearest(catalog_id: int, tool: Tool, neighbours: Sequence[Neighbour]) -> No
     st.button(
         "Select these", key="select_near", icon=":material/select_all:", on_click=_select,
         args=(
-            catalog_id,
+            snapshot,
             [tool.id, *(near.id for near in neighbours)],
             f"the tools most similar to {tool.name}",
         ),
@@ -156,8 +155,8 @@ def _nearest(catalog_id: int, tool: Tool, neighbours: Sequence[Neighbour]) -> No
     )  # fmt: skip
 
 
-def _select(catalog_id: int, ids: Sequence[str], source: str) -> None:
-    tool_selection.select(catalog_id, ids, source)
+def _select(snapshot: Snapshot, ids: Sequence[str], source: str) -> None:
+    tool_selection.select(snapshot, ids, source)
     close()
 
 

@@ -12,8 +12,9 @@ from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.tool import Tool
 from toolscope_core.usage.call_counts import tool_count_line
 from ui.shared import page_frame, safe_text
+from ui.shared.services import reshapes, usage_evidence
 from ui.shared.services.reshapes import MOST_TOOLS
-from ui.shared.services.usage_evidence import UsageEvidence
+from ui.shared.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ButtonColumnResult
@@ -65,20 +66,16 @@ def bullet(tool: Tool, most: int = 300) -> str:
     return f"- **{safe_text.untrusted(tool.name)}** :gray[{owner}] {text}"
 
 
-def move_link(catalog_id: int, ids: Sequence[str]) -> None:
+def move_link(snapshot: Snapshot, ids: Sequence[str]) -> None:
     """A link that leads to Review, where these tools can be moved between clusters."""
-    home = page_frame.workspace().reshapes.home(catalog_id, ids)
+    home = reshapes.home(snapshot, ids)
     if home is None or len(ids) > MOST_TOOLS:
         return
     one_or_more = "this tool" if len(ids) == 1 else "these tools"
     page_frame.page_link(
         "review",
         "Move in Review",
-        {
-            "catalog": page_frame.current().name,
-            "cluster": home.id,
-            CUT: " ".join(map(tool_key, ids)),
-        },
+        {"catalog": snapshot.record.name, "cluster": home.id, CUT: " ".join(map(tool_key, ids))},
         icon="move_down",
         about=f"Opens the parts of {safe_text.untrusted(home.document.name)} with {one_or_more} "
         "among them. Accepts nothing.",
@@ -91,9 +88,9 @@ def declared_line(tool: Tool) -> None:
         st.caption(f"OpenAPI: {safe_text.untrusted(line)}")
 
 
-def usage_caption(tool: Tool) -> None:
+def usage_caption(snapshot: Snapshot, tool: Tool) -> None:
     """How often the tool was called, where logs were added to the catalog."""
-    figures = page_frame.service(UsageEvidence).figures(page_frame.current().id)
+    figures = usage_evidence.figures(snapshot)
     if figures.calls:
         st.caption(f":material/call_made: {tool_count_line(figures.of(tool.id))}")
 

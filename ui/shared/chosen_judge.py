@@ -1,0 +1,65 @@
+"""The one place that decides which judge the plan of a catalog is made with.
+
+A choice names a run, how many decisions it knew, and until when answers count. So a plan changes
+with a choice and with people's decisions, and never because an answer arrives meanwhile; each
+process rebuilds the same verdicts from the ledger, without asking.
+"""
+
+from dataclasses import asdict, dataclass, replace
+
+from toolscope_core.decisions.constraints import constraints
+from toolscope_core.merging.analysis import Analysis, with_verdicts
+from toolscope_core.model.configuration import QuestionConfig
+from toolscope_core.store.decision_rows import read_log
+from toolscope_core.store.engine import Store
+from toolscope_core.store.ledger import StoredLedger
+from toolscope_core.store.runs import ModelRun, get_run
+from toolscope_core.store.settings import write_setting
+from ui.shared.kept import kept
+
+OFFLINE = "offline"
+"""The judge of the program, where no model was chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeChoice:
+    """Which run's answers count: those up to the time ``until``, asked for when the log had so
+    many ``decisions``.
+    """
+
+    run: str
+    decisions: int
+    until: str
+
+
+def choose(store: Store, catalog_id: int, choice: JudgeChoice | None) -> None:
+    """Make the plan with this from now on, ``None`` for the offline judge."""
+    write_setting(store, setting_name(catalog_id), asdict(choice) if choice else None)
+
+
+def chosen_at(run: ModelRun, decisions: int) -> JudgeChoice:
+    """The choice of a run that has ended: every answer it had by then."""
+    return JudgeChoice(run.id, decisions, run.ended_at)
+
+
+@kept()
+def judged(analysis: Analysis, choice: JudgeChoice, store: Store, catalog_id: int) -> Analysis:
+    """The analysis with the verdicts that count; as it is where the run was another's: of a prompt,
+    a judge or a θ no longer in use.
+    """
+    # The questions and their prompts are loaded only where somebody chose a model.
+    from toolscope_core.llm.merge_questions import ask_for_verdicts
+    from toolscope_core.llm.run_configuration import AsOf, still_holds, stored_answers
+
+    run_config = get_run(store, choice.run).configuration
+    if not still_holds(run_config, analysis.catalog, analysis):
+        return analysis
+    questions = QuestionConfig(**run_config["questions"])
+    asking = stored_answers(run_config, AsOf(StoredLedger(store), choice.until))
+    then = constraints(analysis.catalog, read_log(store, catalog_id)[: choice.decisions])
+    model_verdicts = ask_for_verdicts(analysis, then, asking, questions)
+    return with_verdicts(analysis, replace(model_verdicts, configuration=run_config))
+
+
+def setting_name(catalog_id: int) -> str:
+    return f"judge/{catalog_id}"

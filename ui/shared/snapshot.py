@@ -1,0 +1,194 @@
+"""What a page shows: everything of one catalog at one moment, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from toolscope_core.catalog.document_variants import with_expanded
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import SizeChange
+from toolscope_core.decisions.constraints import owners, variants
+from toolscope_core.merging.analysis import Analysis, with_owners
+from toolscope_core.merging.plan_making import Proposed, plan_of, proposed
+from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.errors import JobError
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import JsonObject
+from toolscope_core.store.background.jobs import Work
+from toolscope_core.store.catalog_rows import CatalogRecord
+from toolscope_core.store.engine import row_named
+from toolscope_core.store.job_rows import Job
+from toolscope_core.store.rebuilding import rebuilt
+from toolscope_core.store.stored_state import StoredState
+from ui.shared import chosen_judge
+from ui.shared.chosen_judge import JudgeChoice
+from ui.shared.kept import kept
+
+if TYPE_CHECKING:
+    from ui.shared.services.workspace import Workspace
+
+Value = TypeVar("Value")
+
+SHAPE = "shape of prompts"
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A catalog, its log of decisions, its analysis and the settings, as they are at one moment.
+
+    ``offline`` is the analysis of the program's own judge, ``None`` where one has to be started.
+    Everybody has the same snapshot until somebody changes something, so what is ``kept`` with it is
+    made once.
+    """
+
+    work: Workspace
+    state: StoredState
+    catalog: Catalog
+    offline: Analysis | None
+
+    @property
+    def record(self) -> CatalogRecord:
+        """The name, number and time of this version."""
+        return self.state.record
+
+    @property
+    def id(self) -> int:
+        """The number of this version in the store."""
+        return self.state.record.id
+
+    @property
+    def log(self) -> tuple[Decision, ...]:
+        """Everything anybody decided on the catalogs of this name, oldest first."""
+        return self.state.log
+
+    @cached_property
+    def newest(self) -> dict[str, CatalogRecord]:
+        """The newest version of each catalog, by name."""
+        newest: dict[str, CatalogRecord] = {}
+        for record in self.state.records:
+            newest.setdefault(record.name, record)
+        return newest
+
+    @property
+    def earlier(self) -> tuple[CatalogRecord, ...]:
+        """The versions before this one, the newest first."""
+        own = self.record
+        return tuple(
+            one for one in self.state.records if one.name == own.name and one.number < own.number
+        )
+
+    def setting(self, name: str, build: Callable[[JsonObject], Value]) -> Value | None:
+        """A setting as ``build`` converts it; ``None`` where nothing was chosen. Raises
+        ``StoreError`` where ``build`` cannot make anything of it.
+        """
+        value = self.state.settings.get(name)
+        if value is None:
+            return None
+        with row_named(self.work.store, f"setting row (name {name})"):
+            return build(value)
+
+    @cached_property
+    def shape(self) -> str:
+        """The shape in which the tools stand in prompts of the client that people chose, of
+        ``PROMPT_SHAPES``, by default the first.
+        """
+        chosen = self.setting(SHAPE, lambda saved: str(saved["shape"]))
+        return chosen if chosen in PROMPT_SHAPES else PROMPT_SHAPES[0]
+
+    @cached_property
+    def tokens(self) -> dict[str, int]:
+        """What each tool costs in every prompt of the chosen client, by id."""
+        costs = self.work.catalogs.costs
+        return {tool.id: costs.of(tool, self.shape) for tool in self.catalog.tools}
+
+    def start(self, kind: str, work: Work) -> str:
+        """Start long work of this kind on the catalog; returns the job's id (that of a running one,
+        if any).
+        """
+        return self.work.analyses.background(self.id, kind, work)
+
+    def start_watched(self, kind: str, work: Work) -> str:
+        """As ``start``, of work that ends when nobody looks at it."""
+        return self.work.analyses.watched.start(self.id, kind, work)
+
+    def job(self, kind: str) -> Job | None:
+        """The latest job of this kind on the catalog."""
+        return self.work.analyses.job(self.id, kind)
+
+    @cached_property
+    def owners(self) -> dict[str, str]:
+        """By tool id the implied server that people gave it; empty for none."""
+        return owners(self.catalog, self.log)
+
+    @cached_property
+    def analysed(self) -> Analysis | None:
+        """The analysis under the judge that counts and people's changes of implied servers; the
+        same until these change.
+        """
+        if self.offline is None:
+            return None
+        analysis = _owned(self.offline, tuple(sorted(self.owners.items())))
+        choice = self.judge_choice
+        return (
+            chosen_judge.judged(analysis, choice, self.work.store, self.id) if choice else analysis
+        )
+
+    @property
+    def judge_choice(self) -> JudgeChoice | None:
+        """Which answers of a model count; ``None`` for the offline judge."""
+        name = chosen_judge.setting_name(self.id)
+        return self.setting(name, lambda saved: rebuilt(JudgeChoice, saved))
+
+    @property
+    def judge(self) -> str:
+        """Who judges in the plan: ``OFFLINE`` or ``MODEL at HOST``."""
+        verdicts = self.analysed.model_verdicts if self.analysed else None
+        return verdicts.judge if verdicts else chosen_judge.OFFLINE
+
+    def named(self, key: str) -> str | None:
+        """The id of the tool that a link names; ``None`` where this catalog has none such."""
+        return self._ids.get(key)
+
+    @cached_property
+    def _ids(self) -> dict[str, str]:
+        return {tool_key(tool.id): tool.id for tool in self.catalog.tools}
+
+    def described(self, texts: Mapping[str, str]) -> SizeChange:
+        """What other descriptions, by tool id, make of the size of their tools as they came in."""
+        tools = [self.catalog.by_id[one] for one in texts]
+        others = (replace(tool, description=texts[tool.id]) for tool in tools)
+        return self.work.catalogs.costs.change(tools, others, self.shape)
+
+    @property
+    def analysis(self) -> Analysis:
+        """As ``analysed``. Raises ``JobError`` where there is none yet."""
+        if self.analysed is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return self.analysed
+
+    @property
+    def plan(self) -> MergePlan:
+        """The merge as decided so far. Raises ``JobError`` before the analysis is finished."""
+        return self.plan_under(PlanConfig())
+
+    @kept()
+    def plan_under(self, config: PlanConfig) -> MergePlan:
+        """The merge as decided so far, where other merges are applied. Raises as ``plan``."""
+        plan = plan_of(self.analysis, self._proposed(config.correct), config)
+        return with_expanded(plan, variants(plan.catalog, self.log)) if config.expanded else plan
+
+    @kept()
+    def _proposed(self, divide: bool) -> Proposed:
+        """What all accept policies start from."""
+        return proposed(self.analysis, self.log, divide=divide)
+
+
+@kept()
+def _owned(offline: Analysis, chosen: tuple[tuple[str, str], ...]) -> Analysis:
+    return with_owners(offline, dict(chosen))
