@@ -1,0 +1,166 @@
+"""What a page asks of the store: read transactions, processor time, and a server beside a file.
+
+    python -m benchmarks.screen_reads [--catalogs eight example livemcpbench] [--accepts 12]
+        [--beside CHECKOUT] [--postgres URL]
+
+Pages run as Streamlit runs them, without a browser. A *redraw* is the run of Review after one
+*Accept*; a *first visit* is a page that a new session opens. ``--beside`` measures the pages of
+another checkout in turn with these; ``--postgres`` measures the redraw on an empty database too.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from benchmarks.measuring import parser_of, print_machine, read_file, read_named
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.environment import read_environment
+from toolscope_core.store.engine import Store
+from ui import PAGES
+from ui.shared import page_frame
+from ui.shared.services.workspace import Workspace
+
+APP = Path(page_frame.__file__).resolve().parents[2] / "app.py"
+PATIENCE = 600
+ROUNDS = 3
+"""How often two checkouts, or two stores, take turns."""
+EIGHT = 8
+
+
+@contextmanager
+def counted_reads() -> Iterator[Counter[str]]:
+    """How often the store is read while this lasts."""
+    reads, read = Counter[str](), Store.read
+
+    def counting(store: Store) -> Any:
+        reads["all"] += 1
+        return read(store)
+
+    Store.read = counting  # type: ignore[method-assign]
+    yield reads
+    Store.read = read  # type: ignore[method-assign]
+
+
+def catalog_of(name: str) -> Catalog:
+    """A catalog of the benchmark data, the example, or *eight* of its tools that overlap."""
+    if name not in ("eight", "example"):
+        return read_named(name)
+    example = read_file(example_path())
+    if name == "example":
+        return example
+    names = Counter(tool.name for tool in example.tools)
+    ranked = sorted(example.tools, key=lambda tool: (-names[tool.name], tool.name, tool.id))
+    eight = sorted(ranked[:EIGHT], key=lambda tool: tool.id)
+    servers = {tool.server for tool in eight}
+    return Catalog(tuple(eight), tuple(s for s in example.servers if s.name in servers), "mcp")
+
+
+def opened(page: str) -> AppTest:
+    """A page as a new session sees it."""
+    app = AppTest.from_file(str(APP), default_timeout=PATIENCE).run()
+    return app if page == next(iter(PAGES)) else app.switch_page(f"pages/{page}.py").run()
+
+
+def redraws(accepts: int) -> Iterator[tuple[int, float]]:
+    """Reads and processor seconds of Review after each of so many decisions."""
+    app = opened("review")
+    for _ in range(accepts):
+        buttons = [one for one in app.button if (one.key or "").startswith("accept_")]
+        buttons = [one for one in buttons if one.key != "accept_safe" and not one.disabled]
+        if not buttons:
+            return
+        with counted_reads() as reads:
+            start = time.process_time()
+            buttons[0].click().run()
+            yield reads["all"], time.process_time() - start
+        if app.exception:
+            raise SystemExit(app.exception[0].value)
+
+
+def measured(name: str, url: str, accepts: int) -> dict[str, Any]:
+    """The figures of one catalog in an empty store at ``url``."""
+    with tempfile.TemporaryDirectory() as folder:
+        url = url or f"sqlite:///{folder}/store.db"
+        work = Workspace(replace(read_environment(), store_url=url, cache_dir=Path(folder)))
+        page_frame.workspace = lambda: work  # type: ignore[assignment]
+        record = work.catalogs.add("Measured", catalog_of(name))
+        work.analyses.wait(work.analyses.start(record.id))
+        visits = {}
+        for page in PAGES:
+            opened(page)  # what is worked out once, and modules
+            with counted_reads() as reads:
+                opened(page)
+            visits[page] = reads["all"]
+        figures = list(redraws(accepts + 1))[1:]
+        work.close()
+    return {
+        "reads": max(reads for reads, _ in figures),
+        "seconds": median(seconds for _, seconds in figures),
+        "redraws": len(figures),
+        "visits": visits,
+    }
+
+
+def in_process(checkout: Path, name: str, accepts: int, url: str = "") -> dict[str, Any]:
+    """The figures of a checkout, in a process of its own."""
+    options = ["--catalogs", name, "--accepts", str(accepts), "--json", "--store", url]
+    environment = os.environ | {"PYTHONPATH": str(checkout)}
+    command = [sys.executable, __file__, *options]
+    done = subprocess.run(
+        command, check=True, cwd=checkout, env=environment, capture_output=True, text=True
+    )
+    row: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return row
+
+
+def tell(name: str, label: str, row: dict[str, Any]) -> None:
+    visits = ", ".join(f"{page} {reads}" for page, reads in row["visits"].items())
+    print(f"{name:14} {label:10} a redraw: {row['reads']} reads, {row['seconds'] * 1000:.0f} ms")
+    print(f"{'':25} first visits: {visits}", flush=True)
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--catalogs", nargs="*", default=["eight", "example", "livemcpbench"])
+    parser.add_argument("--accepts", type=int, default=12)
+    parser.add_argument("--beside", type=Path, metavar="CHECKOUT")
+    parser.add_argument("--postgres", default="", metavar="URL")
+    parser.add_argument("--json", action="store_true", help="one row, for a checkout beside")
+    parser.add_argument("--store", default="", metavar="URL")
+    options = parser.parse_args()
+    if options.json:
+        print(json.dumps(measured(options.catalogs[0], options.store, options.accepts)))
+        return
+    here = APP.parent
+    print_machine(f"{options.accepts} decisions", f"{ROUNDS} rounds in turn")
+    others = {"here": (here, "")}
+    others |= {"beside": (options.beside.resolve(), "")} if options.beside else {}
+    others |= {"postgres": (here, options.postgres)} if options.postgres else {}
+    for name in options.catalogs:
+        rows: dict[str, list[dict[str, Any]]] = {label: [] for label in others}
+        for _ in range(ROUNDS):
+            for label, (checkout, url) in others.items():
+                rows[label].append(in_process(checkout, name, options.accepts, url))
+        for label, own in rows.items():
+            tell(name, label, {**own[0], "seconds": median(row["seconds"] for row in own)})
+        own = median(row["seconds"] for row in rows["here"])
+        for label in list(others)[1:]:
+            other = median(row["seconds"] for row in rows[label])
+            print(f"{'':25} here / {label}: {own / other:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
