@@ -70,7 +70,7 @@ def pytest_collection_modifyitems(items):
     again = pytest.mark.flaky(reruns=1, only_rerun=["TargetClosedError"])
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            for mark in (pytest.mark.browser, pytest.mark.timeout(1_800), again):
+            for mark in (pytest.mark.browser, pytest.mark.timeout(600), again):
                 item.add_marker(mark)
 
 
@@ -254,10 +254,20 @@ def watched(server, chromium):
     page.on("dialog", lambda dialog: (seen.trouble.append(dialog.message), dialog.dismiss()))
     yield seen
     page.evaluate("localStorage.clear()")
+    page.goto("about:blank")  # a tab that is closed while it loads may wait for ever
     page.close()
     assert seen.trouble == []
     assert seen.outside == []
     assert not server.leaks.exists(), server.leaks.read_text()
+
+
+@contextmanager
+def lone_tab(browser):
+    """A tab in a window of its own."""
+    with browser.new_context() as window:
+        window.set_default_timeout(PATIENCE_MS)
+        yield window.new_page()
+        window.pages[0].goto("about:blank")  # as ``watched`` does
 
 
 def _wait(url, process, log):

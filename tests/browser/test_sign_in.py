@@ -12,7 +12,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from playwright.sync_api import expect
 
-from tests.browser.conftest import free_port, running
+from tests.browser.conftest import free_port, lone_tab, running
 from toolscope_core.store.catalog_rows import list_catalogs
 from toolscope_core.store.decision_rows import read_log
 from toolscope_core.store.engine import Store
@@ -103,8 +103,10 @@ client_secret = "no secret"
 server_metadata_url = "{origin}/.well-known/openid-configuration"
 """
         )
-        with running(tmp_path, "ui", f"--secrets.files={secrets}", port=port) as server:
-            page = chromium.new_page()
+        with (
+            running(tmp_path, "ui", f"--secrets.files={secrets}", port=port) as server,
+            lone_tab(chromium) as page,
+        ):
             page.goto(f"{server.url}/review?catalog=Example")
             sign_in = page.get_by_role("button", name="Sign in")
             expect(sign_in).to_be_visible()
@@ -121,4 +123,3 @@ server_metadata_url = "{origin}/.well-known/openid-configuration"
             assert made.reviewer == "ann@shop.example"
             page.get_by_role("button", name="Sign out").click()
             expect(sign_in).to_be_visible()
-            page.close()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import running
+from tests.browser.conftest import lone_tab, running
 
 MENU = (
     "Catalog Overlap Graph Review Documents Profiles Retrieval Evaluation Export History Settings"
@@ -21,8 +21,7 @@ new MutationObserver(() => {
     "start", [(), pytest.param(("streamlit", "run", "app.py"), marks=pytest.mark.nightly)]
 )
 def test_the_first_thing_shown_is_the_right_menu_and_the_name(chromium, tmp_path, start):
-    with running(tmp_path, *start) as server:
-        page = chromium.new_page()
+    with running(tmp_path, *start) as server, lone_tab(chromium) as page:
         page.add_init_script(WATCH)
         page.goto(server.url)
         expect(page.get_by_test_id("stSidebarLogo")).to_be_visible()
@@ -34,4 +33,3 @@ def test_the_first_thing_shown_is_the_right_menu_and_the_name(chromium, tmp_path
         page.reload()
         expect(page.locator("h1")).to_have_text("Catalog")
         assert sorted(page.evaluate("[...window.menus]")) == sorted(MENU)
-        page.close()

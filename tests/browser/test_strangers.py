@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import running
+from tests.browser.conftest import lone_tab, running
 
 UPGRADE = {
     "Connection": "Upgrade",
@@ -74,9 +74,10 @@ def test_a_name_mapped_to_this_machine_shows_nothing(launched, server):
 @pytest.mark.case(94)
 @pytest.mark.nightly
 def test_a_page_that_is_started_without_the_app_shows_nothing(chromium, tmp_path):
-    with running(tmp_path, "streamlit", "run", "pages/review.py", prepared=True) as server:
-        page = chromium.new_page()
+    with (
+        running(tmp_path, "streamlit", "run", "pages/review.py", prepared=True) as server,
+        lone_tab(chromium) as page,
+    ):
         page.goto(server.url)
         expect(page.get_by_text("toolscope app")).to_be_visible()
         expect(page.get_by_test_id("stMarkdown")).to_have_count(0)
-        page.close()
