@@ -45,15 +45,16 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Vectors
-from ui.overlap import curve_charts, heatmap_charts, map_charts
+from ui.overlap import curve_charts, curves, heatmap_charts, heatmaps, map_charts, maps, thresholds
 from ui.overlap.collisions import tile
-from ui.overlap.curves import THRESHOLDS, Curves
-from ui.overlap.figures import CellMeasure
-from ui.overlap.heatmaps import Heatmaps
-from ui.overlap.maps import Maps
-from ui.overlap.thresholds import Thresholds
-from ui.shared.pairs.pair_list import PairFilter, PairLists
+from ui.overlap.curves import THRESHOLDS
+from ui.overlap.figures import CellMeasure, Grid
+from ui.shared.pairs import pair_list
+from ui.shared.pairs.pair_list import PairFilter
+from ui.shared.services import review
 from ui.shared.services.workspace import Workspace
+from ui.shared.snapshot import Snapshot
+from ui.shared.tools.tool_blocks import groupings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -63,9 +64,9 @@ USABLE = {4_076: 1.5, LARGE: 3.0}
 CURVE, SLIDER = 15.0, 0.3
 VIEWS = ("Pairs", "Threshold", "Heatmap", "Map")
 SHOWN = ".js-plotly-plot .main-svg, [data-testid=stDataFrame] canvas"
-FOUND = "text=Next steps"
+NEXT_STEPS = "text=Next steps"
 PAGES = {
-    "first page": ("/?", FOUND),
+    "first page": ("/?", NEXT_STEPS),
     **{view: (f"/overlap?view={view}&", SHOWN) for view in VIEWS},
     "Graph": ("/graph?", ".network canvas"),
 }
@@ -77,30 +78,28 @@ BARE = "import streamlit as st\nst.title('x')\nst.tabs(['a', 'b'])[0].dataframe(
 """An app that does nothing: what no page of Streamlit is faster than."""
 
 
-def blocks(work: Workspace, catalog_id: int, measure: CellMeasure) -> Any:
-    heatmaps = work.service(Heatmaps)
-    by = heatmaps.groupings(catalog_id)[0]
-    return _heatmap(work, catalog_id, heatmaps.block_grid(catalog_id, by, measure))
+def blocks(snapshot: Snapshot, measure: CellMeasure) -> Any:
+    by = groupings(snapshot.catalog)[0]
+    return _heatmap(snapshot, heatmaps.block_grid(snapshot, by, measure).grid)
 
 
-def two_blocks(work: Workspace, catalog_id: int) -> Any:
+def two_blocks(snapshot: Snapshot) -> Any:
     """The two largest."""
-    heatmaps = work.service(Heatmaps)
-    every = heatmaps.blocks(catalog_id, heatmaps.groupings(catalog_id)[0])
+    every = heatmaps.blocks(snapshot.plan, groupings(snapshot.catalog)[0])
     largest = sorted(every, key=lambda block: -len(block.rows))[:2]
-    return _heatmap(work, catalog_id, tile(work.analyses.required(catalog_id), *largest))
+    return _heatmap(snapshot, tile(snapshot.analysis, *largest).grid)
 
 
-def _heatmap(work: Workspace, catalog_id: int, cells: Any) -> Any:
-    return heatmap_charts.heatmap(cells.grid, work.analyses.get(catalog_id).threshold)
+def _heatmap(snapshot: Snapshot, grid: Grid) -> Any:
+    return heatmap_charts.heatmap(grid, snapshot.analysis.threshold)
 
 
-FIGURES: dict[str, Callable[[Workspace, int], Any]] = {
-    "curve": lambda work, i: curve_charts.collision_curve(work.service(Curves).curve(i)),
-    "blocks, pairs": lambda work, i: blocks(work, i, "pairs"),
-    "blocks, mean": lambda work, i: blocks(work, i, "mean"),
+FIGURES: dict[str, Callable[[Snapshot], Any]] = {
+    "curve": lambda snapshot: curve_charts.collision_curve(curves.curve(snapshot)),
+    "blocks, pairs": lambda snapshot: blocks(snapshot, "pairs"),
+    "blocks, mean": lambda snapshot: blocks(snapshot, "mean"),
     "two blocks": two_blocks,
-    "map": lambda work, i: map_charts.tool_map(work.service(Maps).drawn(i, "PCA", "states", True)),
+    "map": lambda snapshot: map_charts.tool_map(maps.drawn(snapshot, "PCA", "states", beside=True)),
 }
 """A row for each picture: how the page builds it."""
 
@@ -129,27 +128,27 @@ def measure(work: Workspace, name: str, catalog: Catalog) -> None:
     seconds = clocked(lambda: ids.append(add_analysed(work, name, catalog)))
     print_row("analysis (not a view)", seconds)
     (own_id,) = ids
-    print_row("plan, once (not a view)", clocked(lambda: work.review.plan(own_id)))
-    first = work.review.plan(own_id).clusters[0]
-    decision = work.review.decide(own_id, "accept", first, "benchmark")
-    print_row("plan after a decision", clocked(lambda: work.review.plan(own_id)))
-    work.review.undo(own_id, "benchmark", decision.seq)
-    vectors = work.analyses.get(own_id).vectors
+    print_row("plan, once (not a view)", clocked(lambda: work.snapshot(own_id).plan))
+    first = work.snapshot(own_id)
+    decision = review.decide(first, "accept", first.plan.clusters[0], "benchmark")
+    print_row("plan after a decision", clocked(lambda: work.snapshot(own_id).plan))
+    review.undo(first, "benchmark", decision.seq)
+    snapshot = work.snapshot(own_id)
+    vectors = snapshot.analysis.vectors
     print_row("one dense product of the same size", clocked(lambda: product(vectors)))
     exact = clocked(lambda: pairs_above(vectors, np.array(THRESHOLDS)))
     print_row("exact curve, one variant", exact, CURVE)
-    work.service(Curves).run(own_id)
-    print_row("pairs table", again(lambda: work.service(PairLists).matching(own_id, PairFilter())))
+    curves.run(snapshot)
+    print_row("pairs table", again(lambda: pair_list.matching(snapshot, PairFilter())))
     for view, build in FIGURES.items():
-        size_kb = len(build(work, own_id).to_json()) / 1024
-        seconds = again(lambda b=build: b(work, own_id))
+        size_kb = len(build(snapshot).to_json()) / 1024
+        seconds = again(lambda b=build: b(snapshot))
         print_row(f"{view}, built again; {size_kb:,.0f} KB", seconds)
-    thresholds = work.service(Thresholds)
-    own = thresholds.in_use(own_id)
-    thresholds.moved(own_id, own)
+    own = thresholds.in_use(snapshot)
+    thresholds.moved(snapshot, own)
     for near, probable in ((0.7, own.probability), (0.7, 0.65), (own.similarity, 0.5)):
         cut = MergeThresholds(near, probable)
-        seconds = clocked(lambda c=cut: thresholds.moved(own_id, c))
+        seconds = clocked(lambda c=cut: thresholds.moved(snapshot, c))
         print_row(f"slider to θ = {near:.2f}, p = {probable:.2f}, first time", seconds, SLIDER)
     work.close()
 
@@ -161,14 +160,14 @@ def in_chromium(settings: Settings, name: str, size: int) -> None:
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
         print_row("Chromium, an app that does nothing", loads(page, empty, SHOWN))
         analyse = page.get_by_role("button", name="Analyse")
-        found = page.locator(FOUND)
+        next_steps = page.locator(NEXT_STEPS)
         began = time.perf_counter()
         page.goto(f"{url}/?catalog={name}")
-        found.or_(analyse).wait_for(timeout=60_000)
+        next_steps.or_(analyse).wait_for(timeout=60_000)
         print_row("Chromium, first page after a restart", time.perf_counter() - began)
         if analyse.is_visible():  # a large one is not rebuilt while a page waits
             analyse.click()
-        found.wait_for(timeout=900_000)
+        next_steps.wait_for(timeout=900_000)
         for view, (path, shown) in PAGES.items():
             address = f"{url}{path}catalog={name}"
             if view == "Map":

@@ -14,7 +14,6 @@ from ui.shared.tools import tool_selection
 
 st.title("Graph")
 snapshot = page_frame.analysed_snapshot()
-record = snapshot.record
 if not snapshot.plan.clusters:
     nothing_overlaps(snapshot, "There are no clusters: the judge would merge no tools.")
 server_network_panel(snapshot)
@@ -32,5 +31,5 @@ drawn = review.cluster(snapshot, st.query_params.get("drawn", ""))
 decision_buttons.notice(snapshot)
 if drawn is not None:
     network_panel(snapshot, drawn.id)
-    page_frame.page_link("review", "Open in Review", catalog=record.name, cluster=drawn.id)
+    page_frame.page_link("review", "Open in Review", catalog=snapshot.record.name, cluster=drawn.id)
 decision_trail.trail(snapshot, "drawn")

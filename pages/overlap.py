@@ -20,7 +20,7 @@ PANELS = {
 
 st.title("Overlap")
 snapshot = page_frame.analysed_snapshot()
-analysis, record = snapshot.analysis, snapshot.record
+analysis = snapshot.analysis
 candidates = pair_list.pair_counts(analysis)
 clusters = review.progress(snapshot).clusters
 if not candidates.total:

@@ -19,10 +19,8 @@ from ui.shared.snapshot import Snapshot
 
 THRESHOLDS = tuple(step / 100 for step in range(50, 101))
 
-
 COUNTED_AT_ONCE = 5_000
 """Up to this many tools the pairs are counted while a page waits (4,076: 0.2 to 0.6 s each)."""
-
 
 ORIGINAL, MERGED = "original", "merged"
 KIND = "count"

@@ -34,8 +34,6 @@ MOST_TSNE = 10_000
 UNASKED = 10_000
 """Up to this many tools a projection starts by itself."""
 
-_Basis = tuple[Points, MergePlan, MergePlan | None]
-
 TASKS: dict[str, subprocess_jobs.JobName] = {"UMAP": "umap", "t-SNE": "tsne"}
 
 _PACKAGES = {"UMAP": "umap-learn", "t-SNE": "scikit-learn"}
@@ -46,7 +44,6 @@ _RATES = {"UMAP": (20.0, 0.02), "t-SNE": (5.0, 0.03)}
 SILHOUETTES = "silhouettes"
 
 _SILHOUETTE_RATE = 1e-2
-
 
 STATES = "states"
 NEAREST = 6

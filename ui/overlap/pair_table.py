@@ -54,8 +54,7 @@ def pair_panel(snapshot: Snapshot) -> None:
     _table(snapshot, pairs.rows, f"pairs_{snapshot.id}_{wanted.key}", shown)
     _choose_two(snapshot)
     draw_pair(snapshot, shown)
-    plan = snapshot.plan
-    cluster = cluster_with(plan, (shown.left, shown.right))
+    cluster = cluster_with(snapshot.plan, (shown.left, shown.right))
     if cluster is not None:
         cluster_graph(snapshot, cluster)
 

@@ -31,7 +31,6 @@ OWN, WRITTEN, CONTROL = "own text", "with variants", "with random words"
 
 SIDES = (OWN, WRITTEN, CONTROL)
 
-
 _DENSE = RetrievalConfig(dense_weight=1.0, rerank="none")
 
 KIND = "variant documents"

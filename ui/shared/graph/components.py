@@ -197,26 +197,26 @@ def network_of(merging: Merging, cluster_id: str, limit: int = SHOWN_NODES) -> N
     members = next((one.members for one in merging.plan.clusters if one.id == cluster_id), ())
     parts = merging.components_of(members)
     whole = dict.fromkeys((*members, *(tool for part in parts for tool in part.tools)))
-    kept = set(list(whole)[:limit])
-    edges = {edge.pair: edge for part in parts for edge in _edges(merging, part, kept)}
+    shown = set(list(whole)[:limit])
+    edges = {edge.pair: edge for part in parts for edge in _edges(merging, part, shown)}
     for pair in merging.links.cannot:
-        if {pair.left, pair.right} <= kept:
+        if {pair.left, pair.right} <= shown:
             edges[pair] = Edge(pair, 0.0, "never")
     beside: dict[Link, Mapping[Pair, float]]
     beside = {"family": merging.families, "unsure": merging.unsure}
     for link, pairs in beside.items():
         for pair, probability in pairs.items():
-            if {pair.left, pair.right} <= kept:
+            if {pair.left, pair.right} <= shown:
                 edges.setdefault(pair, Edge(pair, probability, link))
     tools, home = merging.plan.catalog.by_id, merging.home
-    states: dict[str, NodeState] = {tool: home[tool].state for tool in kept if tool in home}
+    states: dict[str, NodeState] = {tool: home[tool].state for tool in shown if tool in home}
     return Network(
         nodes=tuple(
             Node(one, tools[one].name, tools[one].server, states.get(one, "alone"))
-            for one in sorted(kept)
+            for one in sorted(shown)
         ),
         edges=tuple(edge for _, edge in sorted(edges.items())),
-        left_out=len(whole) - len(kept),
+        left_out=len(whole) - len(shown),
     )
 
 
@@ -241,14 +241,14 @@ def bridge_of(merging: Merging, pair: Pair) -> Bridge | None:
     return None
 
 
-def _edges(merging: Merging, component: Component, kept: Collection[str]) -> Iterator[Edge]:
-    """The edges between tools that are kept, with what each bridge holds together."""
+def _edges(merging: Merging, component: Component, shown: Collection[str]) -> Iterator[Edge]:
+    """The edges between the tools that are shown, with what each bridge holds together."""
     copies = merging.copies
     parts = component.once.parts(Counter(copies[tool] for tool in component.tools))
     bridges = set(merging.bridges(component))
     must = {tool: at for at, group in enumerate(merging.links.must) for tool in group}
     for pair, probability in component.part.edges.items():
-        if pair.left in kept and pair.right in kept:
+        if pair.left in shown and pair.right in shown:
             ends = Pair.of(copies[pair.left], copies[pair.right])
             fallen = parts[ends] if ends in bridges else None
             if fallen and ends.left != copies[pair.left]:

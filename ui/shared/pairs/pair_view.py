@@ -222,15 +222,15 @@ def parameter_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
 def in_words(tool: Tool, target: Tool) -> tuple[str, ...]:
     """What becomes of a call to ``tool`` that goes to ``target``, argument by argument."""
     alpha: ArgumentMap = argument_map(tool, target)
-    kept = [
+    sent = [
         f"{move.target} as it is"
         if move.op == "rename" and move.source == move.target
         else f"{move.target} from {move_sentence(move)}"
         for move in alpha.moves
     ]
-    kept += [f"{name} is always {canonical_json(value)}" for name, value in alpha.constants.items()]
+    sent += [f"{name} is always {canonical_json(value)}" for name, value in alpha.constants.items()]
     lost = [f"{name} is lost: {reason}" for name, reason in alpha.dropped.items()]
-    return (*kept, *lost, *alpha.lossy, *alpha.notes)
+    return (*sent, *lost, *alpha.lossy, *alpha.notes)
 
 
 def other_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
