@@ -69,7 +69,9 @@ def points(snapshot: Snapshot, method: Method) -> tuple[Points, ...] | None:
         some = tuple(_to_unit(one) for one in stored if one is not None)
         return some if len(some) == len(stored) else None
 
-    return kept_under(snapshot, "variant points", method, stored_points)
+    written = tuple(reviewed_variants.accepted(snapshot).items())
+    catalog = snapshot.analysis.catalog
+    return kept_under(catalog, "variant points", (method, written), stored_points, most=4)
 
 
 @kept(most=4)
