@@ -6,6 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from ui import PAGES
+from ui.shared import sign_in
 
 WORDMARK = Path(__file__).parent / "ui" / "wordmark.svg"
 STYLE = (
@@ -94,10 +95,8 @@ if __name__ == "__main__":  # a script that Streamlit runs for each page
 else:  # a module: `streamlit run` finds this by its name, as uvicorn and `python -m ui` do
     from starlette.middleware import Middleware
 
-    from ui.shared import request_guard, start_token
+    from ui.shared import request_guard
 
     app = st.App(
-        __file__,
-        middleware=[Middleware(request_guard.RequestGuard)],
-        lifespan=start_token.announced,
+        __file__, middleware=[Middleware(request_guard.RequestGuard)], lifespan=sign_in.announced
     )

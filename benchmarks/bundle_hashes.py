@@ -16,7 +16,7 @@ from benchmarks.measuring import CATALOGS as PUBLIC
 from benchmarks.measuring import add_catalogs, analysis_of, parser_of, read_file, read_named
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_files
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 

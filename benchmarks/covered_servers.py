@@ -12,8 +12,8 @@ from pathlib import Path
 from benchmarks.measuring import analysis_of, json_rows, parser_of, print_machine, read_named
 from benchmarks.train_judge import SERVERS
 from toolscope_core.evaluation.intervals import rate_text
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.coverage import COVERED, server_coverage
-from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.merging.server_choice import advise
 from toolscope_core.model.configuration import PlanConfig
 

@@ -45,10 +45,9 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Vectors
-from ui.overlap import curve_charts, curves, heatmap_charts, heatmaps, map_charts, maps, thresholds
-from ui.overlap.collisions import tile
+from ui.overlap import collisions, curve_panel, curves, heatmap_charts, map_charts, maps, thresholds
+from ui.overlap.collisions import CellMeasure, Grid, tile
 from ui.overlap.curves import THRESHOLDS
-from ui.overlap.figures import CellMeasure, Grid
 from ui.shared.pairs import pair_list
 from ui.shared.pairs.pair_list import PairFilter
 from ui.shared.services import review
@@ -80,12 +79,12 @@ BARE = "import streamlit as st\nst.title('x')\nst.tabs(['a', 'b'])[0].dataframe(
 
 def blocks(snapshot: Snapshot, measure: CellMeasure) -> Any:
     by = groupings(snapshot.catalog)[0]
-    return _heatmap(snapshot, heatmaps.block_grid(snapshot, by, measure).grid)
+    return _heatmap(snapshot, collisions.grid_of(snapshot, by, measure).grid)
 
 
 def two_blocks(snapshot: Snapshot) -> Any:
     """The two largest."""
-    every = heatmaps.blocks(snapshot.plan, groupings(snapshot.catalog)[0])
+    every = collisions.blocks(snapshot.plan, groupings(snapshot.catalog)[0])
     largest = sorted(every, key=lambda block: -len(block.rows))[:2]
     return _heatmap(snapshot, tile(snapshot.analysis, *largest).grid)
 
@@ -95,7 +94,7 @@ def _heatmap(snapshot: Snapshot, grid: Grid) -> Any:
 
 
 FIGURES: dict[str, Callable[[Snapshot], Any]] = {
-    "curve": lambda snapshot: curve_charts.collision_curve(curves.curve(snapshot)),
+    "curve": lambda snapshot: curve_panel.collision_curve(curves.curve(snapshot)),
     "blocks, pairs": lambda snapshot: blocks(snapshot, "pairs"),
     "blocks, mean": lambda snapshot: blocks(snapshot, "mean"),
     "two blocks": two_blocks,

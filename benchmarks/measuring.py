@@ -24,7 +24,7 @@ from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.files.json_lines import read_rows
 from toolscope_core.judging.boilerplate import compared_texts
-from toolscope_core.merging.pipeline import Analysis, analyse
+from toolscope_core.merging.analysing import Analysis, analyse
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.environment import read_environment

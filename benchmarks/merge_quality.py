@@ -16,12 +16,11 @@ from benchmarks.train_judge import CATALOGS as LABELLED
 from benchmarks.train_judge import Labelled, load
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, tokenizer
-from toolscope_core.evaluation.call_coverage import GoldCall, gold_calls
+from toolscope_core.evaluation.comparison import GoldCall, gold_calls
 from toolscope_core.evaluation.query_sets import read_queries
-from toolscope_core.merging.call_validity import takes, validator_of
-from toolscope_core.merging.calls import map_call, unmap_call
-from toolscope_core.merging.pipeline import plan_merge
-from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.merging.calls import map_call, takes, unmap_call, validator_of
+from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool

@@ -34,7 +34,7 @@ from benchmarks.measuring import (
 from benchmarks.measuring import CATALOGS as PUBLIC
 from benchmarks.train_judge import APPS, CATALOGS, Labelled, load
 from toolscope_core.evaluation.intervals import rate_text
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.tool import Tool

@@ -15,7 +15,7 @@ from benchmarks.held_out import analysed, unseen_weights
 from benchmarks.measuring import data_folder, json_rows, parser_of, print_machine
 from benchmarks.train_judge import CATALOGS, SAME_JOB, SERVERS, load
 from toolscope_core.evaluation.intervals import rate_text
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan

@@ -10,8 +10,8 @@ from pathlib import Path
 import typer
 from typer.testing import CliRunner
 
-from toolscope_core.catalog.formats.target import Rules, Target
-from toolscope_core.catalog.formats.target_table import MATRIX, target_named
+from toolscope_core.catalog.formats.format_table import MATRIX, target_named
+from toolscope_core.catalog.formats.record_format import Rules, Target
 from toolscope_core.cli import app
 from toolscope_core.decisions.actions import ACTIONS
 

@@ -2,16 +2,15 @@
 
 import streamlit as st
 
-from ui.catalog.add_panel import add_panel
+from ui.catalog.add_panel import add_panel, rename_delete_panel
 from ui.catalog.findability_panel import findability_panel
 from ui.catalog.listing_panel import findings_panel, servers_table
 from ui.catalog.overview_panel import overview_panel
 from ui.catalog.query_sets_panel import query_sets_panel
-from ui.catalog.rename_delete import rename_delete_panel
 from ui.catalog.tools_panel import tools_panel
 from ui.catalog.usage_panel import usage_panel
 from ui.shared import page_frame
-from ui.shared.models.grades_panel import grades_panel
+from ui.shared.models.ask_panel import grades_panel
 from ui.shared.snapshot import Snapshot
 
 

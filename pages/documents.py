@@ -13,7 +13,7 @@ from ui.documents import (
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.queue import all_members
-from ui.shared.tools import leave_out, tool_parts, tool_selection
+from ui.shared.tools import tool_parts, tool_selection
 
 MERGES, VARIANTS, SIBLINGS, SPACES = "Merges", "For search", "Tell apart", "Namespaces"
 
@@ -55,5 +55,5 @@ cluster = (
 )
 decision_buttons.notice(snapshot)
 if mode != MERGES:
-    leave_out.leave_out_panel(snapshot, cluster.members, "single")
+    tool_parts.leave_out_panel(snapshot, cluster.members, "single")
 document_panel.document_panel(snapshot, cluster, is_merge=mode == MERGES)

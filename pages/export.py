@@ -3,11 +3,15 @@
 import streamlit as st
 
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
-from ui.export.download_panel import download_panel
-from ui.export.figures_panel import figures_panel, merges_panel, shared_names_panel
+from ui.export.download_panel import download_panel, texts_panel
 from ui.export.loading_panel import loading_panel
-from ui.export.texts_panel import texts_panel
-from ui.export.validity_panel import limit_panel, validity_panel
+from ui.export.validity_panel import (
+    figures_panel,
+    limit_panel,
+    merges_panel,
+    shared_names_panel,
+    validity_panel,
+)
 from ui.shared import page_frame
 from ui.shared.services import exports, reviewed_variants
 from ui.shared.services.exports import uses

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from ui.graph.cluster_table import cluster_table
-from ui.graph.server_network_panel import server_network_panel
+from ui.graph.server_network_panel import cluster_table, server_network_panel
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.graph import components

@@ -2,11 +2,9 @@
 
 import streamlit as st
 
-from ui.history.decision_list import decision_list
-from ui.history.import_panel import import_panel
+from ui.history.decision_list import decision_list, import_panel, state_panel
 from ui.history.learning_panel import learning_panel
 from ui.history.people_panel import has_several_people, people_panel
-from ui.history.state_panel import state_panel
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.models.runs_table import runs_panel

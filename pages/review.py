@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from ui.review import bulk_panel, one_by_one_panel, queue_panel, server_pair_panel
+from ui.review import bulk_panel, queue_panel, review_card, server_pair_panel
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, shortcuts
 from ui.shared.cards.batches import PAIR_VIEW
 from ui.shared.services import review, usage_evidence
 
 VIEWS = {
-    "One by one": one_by_one_panel.one_by_one_panel,
+    "One by one": review_card.one_by_one_panel,
     bulk_panel.VIEW: bulk_panel.bulk_panel,
     PAIR_VIEW: server_pair_panel.server_pair_panel,
 }

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from ui.settings.endpoint_panel import embeddings_caption, endpoint_panel
-from ui.settings.prices_panel import prices_panel
+from ui.settings.endpoint_panel import embeddings_caption, endpoint_panel, prices_panel
 from ui.shared import page_frame, safe_text
 
 st.title("Settings")

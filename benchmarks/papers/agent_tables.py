@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from benchmarks.papers.paper_sets import SPARSE, PaperSet, PaperTable, named
 from toolscope_core.evaluation.comparison import request_of
-from toolscope_core.evaluation.reports import metric_rows
+from toolscope_core.evaluation.metrics import metric_rows
 from toolscope_core.model.configuration import Split
 from toolscope_core.model.search_configuration import PAPER_SEARCHES, RetrievalConfig
 from toolscope_core.model.tool import JsonObject

@@ -15,8 +15,8 @@ from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.evaluation.comparison import Measured, Trial
 from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
+from toolscope_core.evaluation.metrics import MetricRow
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.evaluation.reports import MetricRow
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.model.configuration import Split
 from toolscope_core.model.environment import read_environment
@@ -24,8 +24,8 @@ from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import recorded_splits
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.retrieval.subqueries import recorded_splits
 
 QUERIES, PLANS, VARIANTS = "queries.dev.jsonl", "plans.dev.jsonl", "augmented.jsonl"
 BARE = RetrievalConfig(rerank="none")

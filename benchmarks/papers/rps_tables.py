@@ -17,16 +17,20 @@ from benchmarks.papers.paper_sets import DENSE, PaperSet, PaperTable, ends, name
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.evaluation.intervals import paired_p, rate_text
 from toolscope_core.evaluation.measured_toolsets import Toolset
-from toolscope_core.evaluation.reports import metric_rows
+from toolscope_core.evaluation.metrics import metric_rows
 from toolscope_core.evaluation.stress import WHOLE_K, split_gains, stress_test
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject, Tool
-from toolscope_core.rps.control import noise_matched
-from toolscope_core.rps.plan_figures import plan_figures
-from toolscope_core.rps.planner import WORKER_K, PlanOptions, model_planner, offline_planner
+from toolscope_core.rps.planner import (
+    WORKER_K,
+    PlanOptions,
+    model_planner,
+    offline_planner,
+    plan_figures,
+)
 from toolscope_core.rps.rewrites import (
     MeasuredRewrite,
     TellingEffect,
@@ -36,6 +40,7 @@ from toolscope_core.rps.rewrites import (
     offline_rewrites,
 )
 from toolscope_core.rps.telling_apart import COLLIDE, sibling_pairs
+from toolscope_core.rps.variant_writing import noise_matched
 from toolscope_core.rps.workers import taken_of_pools
 
 VARIANTS = {

@@ -21,15 +21,15 @@ from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.evaluation.comparison import request_of
+from toolscope_core.evaluation.metrics import metric_rows
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.evaluation.reports import metric_rows
 from toolscope_core.model.protocols import Embedder, Vectors
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, JsonObject
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.blend import Blend
 from toolscope_core.tool2vec.learned_model import LearnedModel
-from toolscope_core.tool2vec.tool2vec import UsageVectors
+from toolscope_core.tool2vec.linear_head import UsageVectors
 from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 from toolscope_core.tool2vec.training_queries import training_queries
 

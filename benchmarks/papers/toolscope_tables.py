@@ -19,14 +19,12 @@ from benchmarks.papers.paper_sets import (
     named,
     share,
 )
-from toolscope_core.evaluation.call_coverage import GoldCall, gold_calls, mapped
-from toolscope_core.evaluation.comparison import Trial, measured
-from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, of_plan
-from toolscope_core.evaluation.ranking import Ranker, Rankings
+from toolscope_core.evaluation.comparison import GoldCall, Trial, gold_calls, mapped, measured
+from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset, as_it_is, of_plan
 from toolscope_core.evaluation.selection import selected_by_model, selection_rates
 from toolscope_core.evaluation.sweeps import Standing, ablation_rows, setting_points
-from toolscope_core.llm.tool_grades import grade_tools
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.llm.tasks.quality import grade_tools
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import Knob, PlanConfig
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig

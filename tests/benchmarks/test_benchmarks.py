@@ -12,11 +12,11 @@ from benchmarks.mutated_documents import HUNG, Reading, Worker, sources, table
 from benchmarks.sentences import source_templates
 from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
 from toolscope_core.catalog.sources import Source
-from toolscope_core.evaluation.call_coverage import GoldCall
+from toolscope_core.evaluation.comparison import GoldCall
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.weights import MODELS, Weights
-from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.tool import Tool
 
 TOOLS = tuple(Tool(name, name) for name in "abcdefgh")

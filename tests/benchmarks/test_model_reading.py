@@ -10,7 +10,7 @@ from benchmarks import model_reading
 from benchmarks.model_reading import FolderModel, Reading, print_labelled
 from tests.support.analyses import analysed
 from tests.support.scripted import judge_says
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError

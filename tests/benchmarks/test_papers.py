@@ -11,7 +11,7 @@ from benchmarks.papers import __main__ as papers
 from benchmarks.papers.paper_sets import PLANS, PaperSet
 from benchmarks.papers.toolscope_tables import by_name
 from tests.support.json_files import read_lines, write_lines
-from toolscope_core.evaluation.call_coverage import GoldCall
+from toolscope_core.evaluation.comparison import GoldCall
 from toolscope_core.evaluation.example import example_path, example_queries
 from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
 from toolscope_core.evaluation.measured_toolsets import Toolset

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python import sync_playwright as axe
 from playwright.sync_api import expect
 
-from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.pair import tool_key
 
 PAGES = {
     "Tools": ("", {"part": "Tools"}),

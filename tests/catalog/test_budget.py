@@ -13,10 +13,10 @@ from tests.support.catalogs import accepting, answer, component, read_openapi
 from tests.support.catalogs import read_schemas as read
 from tests.support.properties import examples
 from toolscope_core.catalog import parts
-from toolscope_core.catalog.formats import flattening, operations
-from toolscope_core.catalog.limits import MAX_DEPTH
+from toolscope_core.catalog.flaws import MAX_DEPTH
+from toolscope_core.catalog.formats import operations, parameter_names
 from toolscope_core.catalog.schema import definitions, references
-from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
+from toolscope_core.catalog.schema.pointers import ExpansionBudget, measure
 from toolscope_core.model.tool import canonical_json
 
 
@@ -117,7 +117,7 @@ def test_whatever_leads_wherever_work_and_result_keep_their_limits(small_budget,
     extent = measure(tool.schema)
     assert extent.values <= measure(schema).values * 2 + 2_000
     assert extent.levels <= MAX_DEPTH + 10
-    assert canonical_json(flattening.plain_object(tool.schema) or {})
+    assert canonical_json(parameter_names.plain_object(tool.schema) or {})
     assert all(f"own{row}" in canonical_json(tool.schema) for row in range(len(drawn)))
 
 
@@ -181,7 +181,7 @@ def test_alternatives_inside_alternatives_are_opened_within_a_limit():
     }
     last = {"S14": {"type": "object", "properties": {"y": {"type": "string"}}}}
     schema = {"type": "object", "anyOf": [named("S0")], "$defs": {**schemas, **last}}
-    assert flattening.plain_object(schema)["type"] == "object"
+    assert parameter_names.plain_object(schema)["type"] == "object"
 
 
 PLACES = {"tool": "#/$defs/", "openapi": "#/components/schemas/"}
@@ -203,7 +203,7 @@ def read_form(form, schemas, start="S0"):
 def followed(monkeypatch):
     """How often a reference was followed."""
     count = [0]
-    for module in (references, definitions, operations, flattening):
+    for module in (references, definitions, operations, parameter_names):
         real = module.resolve
 
         def counted(root, reference, real=real):
@@ -254,7 +254,7 @@ def test_work_and_result_grow_as_the_number_of_schemas(followed, form, shape, si
         followed[0] = 0
         (tool,) = read_form(form, shape(n), f"S{n}" if shape is sides else "S0").tools
         assert '"x"' in json.dumps(tool.schema)
-        flattening.plain_object(tool.schema)
+        parameter_names.plain_object(tool.schema)
         counts.append(followed[0] / n)
         extents.append(measure(tool.schema).values / n)
     assert max(counts) <= 1.5 * min(counts), counts

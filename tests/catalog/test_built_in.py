@@ -1,9 +1,9 @@
 import pytest
 
 from tests.support.catalogs import accepting, read_json, unmerged
-from toolscope_core.catalog.formats.built_in import built_in_name, home_of
+from toolscope_core.catalog.formats.format_table import MATRIX
+from toolscope_core.catalog.formats.record_format import built_in_name, home_of
 from toolscope_core.catalog.formats.target_rules import rule_violations, unreadable
-from toolscope_core.catalog.formats.target_table import MATRIX
 from toolscope_core.catalog.formats.writers import write_toolset
 
 OWN = {"name": "book", "description": "Books.", "input_schema": accepting()}

@@ -5,11 +5,9 @@ from dataclasses import replace
 import yaml
 
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, catalog, on
-from toolscope_core.catalog.clients.client_table import CLIENT_FILES
-from toolscope_core.catalog.clients.switches import client_files, switches_of
+from toolscope_core.catalog.clients.client_table import CLIENT_FILES, client_files, switches_of
 from toolscope_core.merging.clusters import apply_clusters
-from toolscope_core.model.argument_map import ArgumentMap
-from toolscope_core.model.cluster import Cluster, Document
+from toolscope_core.model.cluster import ArgumentMap, Cluster, Document
 
 
 def cluster(members, canonical, kind="prune", description="Said."):

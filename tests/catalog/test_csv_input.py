@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.catalogs import read_data, read_text
-from toolscope_core.catalog.csv_input import looks_like_table, read_table
 from toolscope_core.catalog.flaws import Flaw
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
+from toolscope_core.catalog.values import looks_like_table, read_table
 from toolscope_core.model.errors import CatalogError
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.support.catalogs import answer, component, operation_tool
-from toolscope_core.catalog.schema.directions import without_marked
+from toolscope_core.catalog.schema.walking import without_marked
 
 ONLY_READ = {"type": "integer", "readOnly": True}
 ONLY_WRITTEN = {"type": "string", "writeOnly": True}

@@ -2,7 +2,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.support.catalogs import accepting, read_json
-from toolscope_core.catalog.formats.discovery import discovered_api
+from toolscope_core.catalog.formats.api_descriptions import discovered_api
 from toolscope_core.model.catalog import Server
 
 QUARRY = {

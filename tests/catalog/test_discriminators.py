@@ -3,7 +3,7 @@ from jsonschema import Draft202012Validator
 
 from tests.support.catalogs import accepting, answer, component, operation_tool
 from toolscope_core.catalog.formats.discriminators import with_children
-from toolscope_core.catalog.schema.budget import ExpansionBudget
+from toolscope_core.catalog.schema.pointers import ExpansionBudget
 
 LOAD = {
     "type": "object",

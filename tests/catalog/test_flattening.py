@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tests.support.catalogs import accepting
-from toolscope_core.catalog.formats.flattening import plain_object
+from toolscope_core.catalog.formats.parameter_names import plain_object
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}

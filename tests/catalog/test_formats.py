@@ -7,12 +7,13 @@ from toolscope_core.catalog.clients.client_table import CLIENTS
 from toolscope_core.catalog.formats.format_table import (
     ADVISED,
     INPUTS,
+    MATRIX,
     OFFERED,
     OUTPUTS,
     PROMPT_SHAPES,
     RECORD_FORMATS,
+    target_named,
 )
-from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.errors import ExportError

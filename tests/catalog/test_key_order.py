@@ -13,7 +13,7 @@ from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.yaml_values import read_yaml
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_files
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import PlanConfig
 
 SHAPES = (None, "openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolscope_core.catalog.name_mentions import cited_identifiers, identifier_keys, mentioned_names
+from toolscope_core.catalog.naming import cited_identifiers, identifier_keys, mentioned_names
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from tests.support.catalogs import accepting as obj
 from tests.support.properties import examples
-from toolscope_core.catalog.formats.gemini import GEMINI as FORMAT
+from toolscope_core.catalog.formats.model_apis import GEMINI as FORMAT
 from toolscope_core.catalog.formats.parameter_names import property_names, renaming
 from toolscope_core.merging.calls import map_call, unmap_call
-from toolscope_core.merging.renaming import NewNames, composed
-from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, NestedRename
+from toolscope_core.merging.former_names import NewNames, composed
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename
 from toolscope_core.model.tool import canonical_json
 
 GEMINI = FORMAT.rules.parameter_rule

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.catalogs import read_json, read_text
-from toolscope_core.catalog.record_lines import record_lines
+from toolscope_core.catalog.flaws import record_lines
 
 FILE = Path("tools.json")
 

@@ -4,7 +4,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.support.catalogs import accepting
-from toolscope_core.catalog.formats.result_schemas import readable_results
+from toolscope_core.catalog.formats.mcp_records import readable_results
 
 TEXT = {"type": "string"}
 

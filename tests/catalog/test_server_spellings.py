@@ -5,8 +5,11 @@ import json
 import pytest
 
 from tests.support.catalogs import DATA, read_data, read_json, read_text
-from toolscope_core.catalog.clients.configurations import configured_servers, server_entries
-from toolscope_core.catalog.clients.server_spellings import as_usual
+from toolscope_core.catalog.clients.configurations import (
+    as_usual,
+    configured_servers,
+    server_entries,
+)
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.mcp.servers.server_definitions import NamedValue, read_configuration

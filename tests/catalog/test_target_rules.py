@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from tests.catalog.test_schemas import schemas
 from tests.support.catalogs import accepting as schema
 from tests.support.catalogs import unmerged
-from toolscope_core.catalog.formats.format_table import OUTPUTS
-from toolscope_core.catalog.formats.mcp_tools import MCP
+from toolscope_core.catalog.formats.format_table import MATRIX, OUTPUTS, target_named
+from toolscope_core.catalog.formats.mcp_records import MCP
 from toolscope_core.catalog.formats.offered_names import comparable_name
 from toolscope_core.catalog.formats.record_format import read_record
 from toolscope_core.catalog.formats.target_rules import fixed, rule_violations, violation_counts
-from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.model.tool import Tool
 

@@ -8,7 +8,7 @@ from tests.ui.services.small_workspace import FILES, MAIL, SUM, WEATHER, catalog
 from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.files.folders import write_folder
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 

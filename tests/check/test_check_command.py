@@ -12,14 +12,14 @@ from tests.cli.test_cli import run
 from tests.support.fakes import WordEmbedder
 from tests.ui.services.small_workspace import SUM, catalog
 from toolscope_core.check import comparison_report
-from toolscope_core.llm import embedders
+from toolscope_core.llm import embedding
 
 NEW = on("gamma", MAIL)
 
 
 @pytest.fixture(autouse=True)
 def _words(monkeypatch):
-    monkeypatch.setattr(embedders, "embedder_of", lambda *_: WordEmbedder())
+    monkeypatch.setattr(embedding, "embedder_of", lambda *_: WordEmbedder())
 
 
 @pytest.fixture(scope="module")

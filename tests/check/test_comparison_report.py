@@ -23,11 +23,9 @@ from tests.check.compared_bundle import (
 from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import tool_size, tool_tokens
-from toolscope_core.check.baseline import Baseline
+from toolscope_core.check.baseline import Baseline, matched
+from toolscope_core.check.checks import PairJudge, growth_limit
 from toolscope_core.check.comparison_report import Limits, compare, counted, failures
-from toolscope_core.check.matched import matched
-from toolscope_core.check.new_pairs import PairJudge
-from toolscope_core.check.token_growth import growth_limit
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.configuration import AnalysisConfig

@@ -25,19 +25,24 @@ from tests.check.compared_bundle import (
     reworded,
 )
 from tests.support.fakes import WordEmbedder
-from toolscope_core.catalog.record_lines import RecordLine
+from toolscope_core.catalog.flaws import RecordLine
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.check.baseline import Baseline
+from toolscope_core.check.checks import PairJudge
 from toolscope_core.check.comparison_report import Limits, compare, failures
 from toolscope_core.check.gate_items import TITLES, AppPlace, GateItem, gate_items
-from toolscope_core.check.junit_report import junit_report
-from toolscope_core.check.new_pairs import PairJudge
-from toolscope_core.check.pull_request_summary import MOST_CHARACTERS, code, pull_request_summary
-from toolscope_core.check.sarif_report import MOST_RESULTS, sarif_report
+from toolscope_core.check.report_files import (
+    MOST_CHARACTERS,
+    MOST_RESULTS,
+    code,
+    junit_report,
+    pull_request_summary,
+    sarif_report,
+)
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.pair import pair_key
 
 APP = AppPlace("https://tools.example/app/", "Our tools")
 ALIVE = "@octocat #12 <img src=//x> ![a](//b) [c](https://d) `e` ``f`` | :tada: \u202e\x1b[2J\ud800"

@@ -393,7 +393,7 @@ def test_prepare_brings_the_example_once(tmp_path):
 def test_every_catalog_merges_and_every_gold_call_is_kept(name, shared_data, tmp_path, monkeypatch):
     """By day with the embedder of words, at night with the model."""
     if name == "bfcl":
-        monkeypatch.setattr("toolscope_core.llm.embedders.MiniLmEmbedder", WordEmbedder)
+        monkeypatch.setattr("toolscope_core.llm.embedding.MiniLmEmbedder", WordEmbedder)
     file, count = CATALOGS[name]
     out = tmp_path / name
     merging = ("merge", shared_data / file, "--out", out, "--accept", "all", "--routers")

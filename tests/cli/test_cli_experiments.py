@@ -117,7 +117,7 @@ def test_encoders_are_measured_by_their_names(small, small_queries, no_model_is_
     given = ("sweep", small, "--queries", small_queries, "--move", "encoder", *PLAIN, "--encoder")
     assert "no/such model" in run(*given, "no/such model", code=2).stderr
     monkeypatch.setattr(
-        "toolscope_core.llm.embedders.SentenceEmbedder", lambda name: WordEmbedder()
+        "toolscope_core.llm.embedding.SentenceEmbedder", lambda name: WordEmbedder()
     )
     table = run(*given, "words").output.splitlines()
     assert table[2].split()[0] == "words"

@@ -19,7 +19,7 @@ TOOLS = example_catalog().by_id
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr("toolscope_core.llm.embedders.MiniLmEmbedder", WordEmbedder)
+    monkeypatch.setattr("toolscope_core.llm.embedding.MiniLmEmbedder", WordEmbedder)
 
 
 @pytest.fixture

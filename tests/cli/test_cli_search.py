@@ -70,7 +70,7 @@ def test_the_search_of_toolscope_is_one_setting(monkeypatch, no_model_is_found):
     assert "gone cannot be loaded" in run(*asked, "--rerank", "gone", code=2).output
     plain = run(*asked, "--rerank", "none").output.splitlines()[0]
     assert "dense 1.00  sparse 0.00" in plain and "untag" not in plain
-    monkeypatch.setattr("toolscope_core.llm.embedders.CrossScorer", OneWord)
+    monkeypatch.setattr("toolscope_core.llm.embedding.CrossScorer", OneWord)
     first = run(*asked, "--rerank", "untag").output.splitlines()[0].split()
     assert first[1:9] == "1.000 dense 0.00 sparse 0.00 rerank 1.00 untag_note".split()
 

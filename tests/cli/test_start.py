@@ -10,7 +10,7 @@ HEAVY = ("torch", "transformers", "sentence_transformers", "sklearn", "umap", "s
 VENDORS = ("mcp", "faiss", "plotly", "sqlmodel")
 PROGRAM = f"""
 import json, sys
-import toolscope_core, toolscope_core.export.bundle, toolscope_core.llm, toolscope_core.merging.pipeline
+import toolscope_core, toolscope_core.export.bundle, toolscope_core.llm, toolscope_core.merging.analysing
 def loaded(*names):
     return [name for name in names if name in sys.modules]
 heavy = {{"the package": loaded(*{HEAVY}, *{VENDORS})}}

@@ -17,18 +17,17 @@ from tests.ui.services.family_catalog import BANKS, RECIPES, pairs
 from tests.ui.services.small_workspace import MAIL, SUM, WEATHER, catalog, on
 from toolscope_core.decisions.actions import ACTIONS, ONE_ACCOUNT, OWN_ACCOUNTS
 from toolscope_core.decisions.imported_decisions import decisions_in
-from toolscope_core.decisions.log import active, admit, version_of
-from toolscope_core.decisions.restore import with_dependents
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.decisions.log import active, admit, version_of, with_dependents
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.profile import Profile
 from toolscope_core.model.tool import Augmentation, Tool
-from toolscope_core.profiles.profile_changes import with_choice
-from ui.catalog import implied_servers
-from ui.documents import namespace_views
-from ui.export import tool_loading
+from toolscope_core.profiles.intent_cover import with_choice
+from ui.catalog import listing_panel
+from ui.documents import namespace_panel
+from ui.export import loading_panel
 from ui.history import histories
 from ui.overlap import thresholds
 from ui.profiles import profile_edits
@@ -180,14 +179,14 @@ class Office(RuleBasedStateMachine):
         say = {
             "omit": lambda: toolsets.leave_out(program.snapshot(self.id), ids, reviewer, text),
             "flag": lambda: toolsets.flag(program.snapshot(self.id), ids, reviewer, text),
-            "owner": lambda: implied_servers.change(program.snapshot(self.id), ids, text, reviewer),
+            "owner": lambda: listing_panel.change(program.snapshot(self.id), ids, text, reviewer),
             "augment": lambda: reviewed_variants.decide(
                 program.snapshot(self.id), variant, reviewer
             ),
-            "load": lambda: tool_loading.decide(
+            "load": lambda: loading_panel.decide(
                 program.snapshot(self.id), ids, text == "one", reviewer
             ),
-            "namespace": lambda: namespace_views.describe(
+            "namespace": lambda: namespace_panel.describe(
                 program.snapshot(self.id), server, text, reviewer
             ),
             "profile": lambda: self.profile(program, ids, reviewer),

@@ -13,15 +13,15 @@ from tests.support.properties import examples
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_files
-from toolscope_core.merging.calls import relabel_query
-from toolscope_core.merging.pipeline import (
+from toolscope_core.merging.analysing import (
     alone,
     judged_edges,
     own_thresholds,
     plan_merge,
     thresholds_of,
 )
-from toolscope_core.merging.unapplied_edits import unapplied_edits
+from toolscope_core.merging.calls import relabel_query
+from toolscope_core.merging.plan_making import unapplied_edits
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.pair import Pair

@@ -10,7 +10,7 @@ import pytest
 from toolscope_core.embedding import quantized_model
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import TOKENS, MiniLmEmbedder
-from toolscope_core.llm.embedders import embedder_of
+from toolscope_core.llm.embedding import embedder_of
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ModelError
 

@@ -2,8 +2,8 @@
 
 from toolscope_core.evaluation.comparison import Trial
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.plan import MergedTool, MergePlan, Relabel
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest

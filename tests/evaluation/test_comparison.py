@@ -6,12 +6,18 @@ from dataclasses import replace
 import pytest
 
 from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS, KnownOrder, trial
-from toolscope_core.evaluation.call_coverage import GoldCall, coverage, gold_calls
-from toolscope_core.evaluation.comparison import Trial, compared, measured
+from toolscope_core.evaluation.comparison import (
+    GoldCall,
+    Trial,
+    compared,
+    coverage,
+    gold_calls,
+    measured,
+)
 from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, of_plan, of_version
 from toolscope_core.evaluation.merge_effects import merge_effects
-from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest
 

@@ -16,9 +16,8 @@ from toolscope_core.evaluation.confusions import (
     wanted_and_instead,
 )
 from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
-from toolscope_core.evaluation.over_merging import forbidden_merges, joined_queries
-from toolscope_core.evaluation.query_sets import Query, queries_of
-from toolscope_core.evaluation.synthetic import MOST, synthetic_queries
+from toolscope_core.evaluation.merge_effects import forbidden_merges, joined_queries
+from toolscope_core.evaluation.query_sets import MOST, Query, queries_of, synthetic_queries
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool

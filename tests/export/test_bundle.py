@@ -22,10 +22,10 @@ from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_files, verdict_row, zipped
 from toolscope_core.files import folders
 from toolscope_core.files.folders import write_folder
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.calls import relabel_query
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.former_names import with_tools
 from toolscope_core.merging.relabelling import read_relabelling
-from toolscope_core.merging.renaming import with_tools
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import CatalogError, ExportError

@@ -13,7 +13,7 @@ from toolscope_core.check.baseline import read_baseline
 from toolscope_core.export import bundle, checked_plan
 from toolscope_core.judging import cached_judge
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle, read_unmerged_bundle
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.analysing import plan_merge
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from toolscope_core.export.checked_plan import (
     toolsets,
 )
 from toolscope_core.merging.clusters import apply_clusters, build_clusters
-from toolscope_core.merging.renaming import with_tools
+from toolscope_core.merging.former_names import with_tools
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Constraints

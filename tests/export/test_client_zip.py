@@ -8,7 +8,7 @@ import pytest
 from toolscope_core.catalog.clients.client_table import CLIENTS
 from toolscope_core.catalog.formats.format_table import RECORD_FORMATS, format_named
 from toolscope_core.export.bundle import zipped
-from toolscope_core.export.client_zip import files_for, zip_files
+from toolscope_core.export.bundle_readme import files_for, zip_files
 from toolscope_core.files.archives import bundle_files_in
 
 PARTS = {"toolset-1.json": b"[1]", "toolset-2.json": b"[2]"}

@@ -16,7 +16,7 @@ from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_files
-from toolscope_core.export.client_zip import zip_files
+from toolscope_core.export.bundle_readme import zip_files
 from toolscope_core.export.eager_choice import (
     LoadingEvidence,
     eager_ids,
@@ -24,8 +24,8 @@ from toolscope_core.export.eager_choice import (
     loading_sizes,
 )
 from toolscope_core.export.namespaces import described_servers, in_namespaces, namespace_text
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.clusters import apply_clusters
-from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.catalog import Finding, Server
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.tool import Tool

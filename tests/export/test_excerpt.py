@@ -13,7 +13,7 @@ from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.decisions.imported_decisions import decision_lines, read_decisions
 from toolscope_core.export.bundle import write_bundle
 from toolscope_core.export.excerpt import excerpt
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError, ExportError
 

@@ -13,7 +13,7 @@ from tests.support.catalogs import accepting, read_text
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import count_hidden
 from toolscope_core.export.bundle import bundle_files
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import PlanConfig
 
 HIDDEN = [

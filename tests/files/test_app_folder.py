@@ -1,7 +1,7 @@
 import pytest
 
-from toolscope_core.files import app_folder as module
-from toolscope_core.files.app_folder import app_folder
+from toolscope_core.files import folders as module
+from toolscope_core.files.folders import app_folder
 from toolscope_core.model.errors import ConfigError
 
 

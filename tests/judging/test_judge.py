@@ -468,7 +468,7 @@ def test_an_empty_catalog_and_one_tool_can_be_prepared():
 def test_a_merge_loads_no_large_library_before_it_needs_one():
     large = ("torch", "sklearn", "scipy", "faiss", "networkx")
     code = (
-        "import sys; import toolscope_core.merging.pipeline, toolscope_core.export.bundle; "
+        "import sys; import toolscope_core.merging.analysing, toolscope_core.export.bundle; "
         f"sys.exit(any(m in sys.modules for m in {large}))"
     )
     assert run([sys.executable, "-c", code], check=False).returncode == 0

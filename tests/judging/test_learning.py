@@ -7,8 +7,15 @@ import pytest
 
 from toolscope_core.judging import learned_weights
 from toolscope_core.judging.judge import OfflineJudge
-from toolscope_core.judging.judge_update import JudgeUpdate, described, fitted
-from toolscope_core.judging.learned_weights import LEAST_DECISIONS, Learned, learned, lessons
+from toolscope_core.judging.learned_weights import (
+    LEAST_DECISIONS,
+    JudgeUpdate,
+    Learned,
+    described,
+    fitted,
+    learned,
+    lessons,
+)
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Decision

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolscope_core.judging.notes import harm_notes, safety_notes, unshared_notes
+from toolscope_core.judging.guards import harm_notes, safety_notes, unshared_notes
 from toolscope_core.model.tool import Tool
 
 

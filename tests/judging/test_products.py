@@ -10,7 +10,7 @@ from toolscope_core.judging.products import (
     server_products,
     share_a_word,
 )
-from toolscope_core.judging.same_names import same_named
+from toolscope_core.judging.reading import same_named
 from toolscope_core.judging.vocabulary import keeps_things
 from toolscope_core.model.tool import Tool
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from tests.judging.test_judge import judged
-from toolscope_core.judging.tool_facts import general_tools
+from toolscope_core.judging.judge import general_tools
 from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.model.tool import Tool
 

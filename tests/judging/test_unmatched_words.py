@@ -10,14 +10,13 @@ from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.reading import read_tool
-from toolscope_core.judging.unmatched_words import unmatched_reasons
+from toolscope_core.judging.relation_words import unmatched_reasons
+from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.merging.model_verdicts import ModelVerdicts
-from toolscope_core.merging.pipeline import analyse, plan_merge
-from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.cluster import Group
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, Group
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair, Verdict

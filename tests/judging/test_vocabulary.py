@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from toolscope_core.judging.word_stems import PARAMETER_WORDS, meaning
-from toolscope_core.judging.words import TOOL_WORDS
+from toolscope_core.judging.words import PARAMETER_WORDS, TOOL_WORDS, meaning
 
 LISTS = json.loads(TOOL_WORDS.read_text("utf-8"))
 

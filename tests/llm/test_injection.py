@@ -22,9 +22,9 @@ from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents, written_for
 from toolscope_core.llm.merge_questions import ask_for_verdicts, wary_of
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
+from toolscope_core.merging.analysing import bars_of, plan_merge
 from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.faithful import Surroundings
-from toolscope_core.merging.pipeline import bars_of, plan_merge
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints
@@ -32,10 +32,18 @@ from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.subqueries import splits_of_model
-from toolscope_core.rps.plans import Candidate, PlannedCall, PlannedStep, RequestPlan
+from toolscope_core.retrieval.decomposition import splits_of_model
 from toolscope_core.rps.telling_apart import description_violations, rewrites_of_model
-from toolscope_core.rps.workers import PlanJob, by_model, filtered_by_model, rephrased_by_model
+from toolscope_core.rps.workers import (
+    Candidate,
+    PlanJob,
+    PlannedCall,
+    PlannedStep,
+    RequestPlan,
+    by_model,
+    filtered_by_model,
+    rephrased_by_model,
+)
 from toolscope_core.tool2vec.query_writing import queries_of_model
 
 ORDERS = (

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.merging.analysing import analyse
 from toolscope_core.merging.coverage import (
     UNSURE,
     Link,
@@ -14,9 +15,7 @@ from toolscope_core.merging.coverage import (
     serve,
     server_coverage,
 )
-from toolscope_core.merging.pipeline import analyse
-from toolscope_core.merging.server_choice import advise
-from toolscope_core.merging.switched_off import merges_of, without_loss
+from toolscope_core.merging.server_choice import advise, merges_of, without_loss
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.model.configuration import AnalysisConfig

@@ -5,7 +5,7 @@ import pytest
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.given_maps import with_given
-from toolscope_core.model.argument_map import ArgumentMove
+from toolscope_core.model.cluster import ArgumentMove
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool
 from ui.documents.argument_editor import DROPPED, MapRow, given_by, map_rows, reachable

@@ -20,7 +20,7 @@ HUGE = "9" * 5_000
 def _here(tmp_path, monkeypatch):
     """A folder with good inputs and with a hostile path of each kind."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("toolscope_core.llm.embedders.MiniLmEmbedder", WordEmbedder)
+    monkeypatch.setattr("toolscope_core.llm.embedding.MiniLmEmbedder", WordEmbedder)
     monkeypatch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path / 'store.db'}")
     monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / "cache"))
     Path("good.json").write_text(json.dumps(TOOLS), "utf-8")

@@ -9,7 +9,7 @@ from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.decision import Decision
 from ui.shared.tools.catalog_tables import ranked_findings

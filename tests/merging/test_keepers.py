@@ -5,8 +5,7 @@ import numpy as np
 from tests.support.fakes import WordEmbedder
 from tests.support.scripted import judge_says
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.merging.analysing import replaceable_shares
-from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.merging.analysing import analyse, plan_merge, replaceable_shares
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.tool import Tool

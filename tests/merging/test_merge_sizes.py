@@ -7,7 +7,7 @@ import pytest
 from toolscope_core.catalog.tokens import Costs, tool_size
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.clusters import build_clusters, documented
-from toolscope_core.merging.merge_sizes import (
+from toolscope_core.merging.plan_making import (
     _growing_parts,
     growth_in_words,
     is_larger_router,

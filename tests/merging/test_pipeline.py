@@ -15,16 +15,16 @@ from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.judging.judge import OfflineJudge
-from toolscope_core.llm.embedders import embedder_of
+from toolscope_core.llm.embedding import embedder_of
 from toolscope_core.merging import group_syntheses
-from toolscope_core.merging.calls import map_call, unmap_call
-from toolscope_core.merging.pipeline import (
+from toolscope_core.merging.analysing import (
     analyse,
     groups_at,
     judge_at_lowest_thresholds,
     judged_edges,
     plan_merge,
 )
+from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import (
     LEAST_PROBABILITY,

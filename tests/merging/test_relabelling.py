@@ -14,11 +14,11 @@ from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.files.folders import write_folder
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.calls import relabel_query
 from toolscope_core.merging.gone_names import gone_forms, left_names
-from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.merging.relabelling import read_relabelling
-from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import Relabel

@@ -6,8 +6,8 @@ from tests.catalog.test_clients import MAILS, cluster
 from tests.ui.services.small_workspace import FILES, SUM, catalog
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.clusters import apply_clusters
-from toolscope_core.merging.renaming import NewNames, composed, with_tools
-from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, NestedRename
+from toolscope_core.merging.former_names import NewNames, composed, with_tools
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename
 
 CITING = replace(SUM, description="Add up; use list_files first.")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.merging.safe_subsets import with_safe_subsets
+from toolscope_core.merging.grouping import with_safe_subsets
 from toolscope_core.model.cluster import Group
 
 

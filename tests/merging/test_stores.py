@@ -13,9 +13,9 @@ from toolscope_core.export.bundle import bundle_files
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
+from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.merging.calls import map_call
-from toolscope_core.merging.pipeline import analyse, plan_merge
-from toolscope_core.merging.stores import Stores
+from toolscope_core.merging.group_syntheses import Stores
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import Tool

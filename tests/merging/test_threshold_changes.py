@@ -3,7 +3,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.merging.threshold_changes import ClusterChanges, Regrouped, changes
+from toolscope_core.merging.pair_graph import ClusterChanges, Regrouped, changes
 
 SIZE = 8
 EDGES = st.dictionaries(

@@ -1,6 +1,6 @@
 import pytest
 
-from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.cluster import ArgumentMap
 
 DROPPED = {"days": "it has no place"}
 

@@ -1,9 +1,8 @@
 import pytest
 
 from tests.merging.test_plan import catalog, clusters, tool
-from toolscope_core.model.cluster import Group
+from toolscope_core.model.cluster import Group, kind_name, kind_of
 from toolscope_core.model.decision import Edit
-from toolscope_core.model.kinds import kind_name, kind_of
 
 TEXT = {"type": "string"}
 COPIES = tool("a", "get_page", url=TEXT), tool("b", "get_page", url=TEXT)

@@ -54,7 +54,7 @@ def _no_run_ends_in_an_exception():
 @pytest.fixture
 def open_app(monkeypatch):
     """Tabs on their own store; the app's workspace is closed at the end."""
-    monkeypatch.setattr("toolscope_core.llm.embedders.MiniLmEmbedder", WordEmbedder)
+    monkeypatch.setattr("toolscope_core.llm.embedding.MiniLmEmbedder", WordEmbedder)
     page_frame.workspace.clear()
     yield AppTab
     page_frame.workspace().close()

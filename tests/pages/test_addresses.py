@@ -7,8 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from tests.pages.screen import open_page
-from toolscope_core.model.address_keys import pair_key, tool_key
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Pair, pair_key, tool_key
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = {"catalog", "sel", "only", "tool", "edge"}

@@ -11,11 +11,11 @@ from tests.ui.services.small_workspace import add_queries
 from tests.ui.services.test_agent_jobs import SET
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.pair import Pair
-from ui.shared import sign_in, start_token
+from ui.shared import sign_in
 from ui.shared.services import judging, toolsets
 
 VIEW = {"evaluation_view": "Experiments", "experiment": "Agent runs"}
-asks_for_token = start_token.asks_for_token
+asks_for_token = sign_in.asks_for_token
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def server():
 @pytest.fixture
 def page(open_app, server, monkeypatch):
     monkeypatch.setattr(sign_in, "is_shared", lambda: False)
-    monkeypatch.setattr(start_token, "asks_for_token", lambda: False)
+    monkeypatch.setattr(sign_in, "asks_for_token", lambda: False)
     page = open_app(*stub_catalog().tools)
     work, catalog_id = page.work, page.catalog_id
     add_queries(work, catalog_id, QUERIES, SET)
@@ -64,7 +64,7 @@ def test_without_a_model_or_beyond_this_machine_it_says_why_not(page, monkeypatc
 
 
 def test_it_asks_for_the_token_of_this_start(page, server, monkeypatch):
-    monkeypatch.setattr(start_token, "asks_for_token", asks_for_token)
+    monkeypatch.setattr(sign_in, "asks_for_token", asks_for_token)
     opened(page, server)
     assert page.at.text_input(key="start_token")
     assert not [one for one in page.at.text_area if one.key == "agent_text"]

@@ -6,14 +6,13 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.catalog.scan.scanner import scan_catalog
-from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.catalog import Problem
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.tool import canonical_json
-from ui.catalog import implied_servers
-from ui.catalog.tool_facets import ALONE
+from ui.catalog import listing_panel
+from ui.catalog.overview import ALONE
 from ui.shared.services import experiments, findable_tools, review, server_advice
 from ui.shared.services.experiments import missed_tools
 
@@ -308,7 +307,7 @@ def test_implied_servers_are_shown_renamed_split_and_dismissed(monkeypatch, work
     two = ["globex_get_weather", "globex_list_files"]
     app.multiselect(key="implied_tools_globex_3").set_value(two).run()
     app.button(key="implied_dismiss").click().run()
-    servers = {one.name: one.tools for one in implied_servers.of(work.snapshot(record.id))}
+    servers = {one.name: one.tools for one in listing_panel.of(work.snapshot(record.id))}
     assert servers == {
         "Acme Corp": ("acme_get_weather", "acme_list_files", "acme_send_mail"),
         "globex": ("globex_send_mail",),

@@ -9,9 +9,7 @@ from toolscope_core.catalog.scan.hidden import count_hidden
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair
 from ui.history import histories
-from ui.shared.graph.network import drawing
-from ui.shared.graph.network_rows import Edge, Network, Node
-from ui.shared.graph.standalone import graph_html
+from ui.shared.graph.network import Edge, Network, Node, drawing, graph_html
 from ui.shared.safe_text import untrusted
 from ui.shared.services import exports, review
 from ui.shared.tools import catalog_tables

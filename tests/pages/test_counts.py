@@ -6,8 +6,8 @@ from collections import defaultdict
 import pytest
 
 from tests.pages.screen import open_page, words
+from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.environment import read_environment
-from toolscope_core.model.kinds import outcome_word
 from ui.shared.services import review
 from ui.shared.services.workspace import Workspace
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from tests.ui.services.small_workspace import FILES, SUM, by_name, on, tool
-from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.pair import tool_key
 from toolscope_core.model.tool import canonical_json
 from ui.shared.services import review
 

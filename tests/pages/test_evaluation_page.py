@@ -5,12 +5,12 @@ import json
 import pytest
 
 from tests.ui.services.small_workspace import add_queries, by_name
-from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.store.experiment_rows import delete_experiment, keep_result, open_experiment
 from ui.evaluation import evaluations
 from ui.evaluation.evaluations import Wanted
-from ui.shared.services import experiments, loaded_queries, measured_changes, review
+from ui.shared.cards import change_effect_panel
+from ui.shared.services import experiments, loaded_queries, review
 
 QUERIES = [
     {
@@ -203,7 +203,7 @@ def test_a_card_says_what_its_merge_does_to_the_requests_there_are(page):
     mails = by_name(page.work, page.catalog_id, "send_mail")
     page.open("review", cluster=mails.id)
     assert "Before and after this change: being measured" in page.text
-    page.after(page.now.job(measured_changes.KIND))
+    page.after(page.now.job(change_effect_panel.KIND))
     assert "2 requests with these tools: **1 won, 0 lost**; not enough queries" in page.text
     assert "1 of them need two of these tools" in page.text
     assert list(page.tables("request")[0]["request"]) == ["send a mail to a person"]
@@ -211,15 +211,17 @@ def test_a_card_says_what_its_merge_does_to_the_requests_there_are(page):
 
 def test_what_is_measured_is_kept_until_the_requests_are_others(page):
     mails, i = by_name(page.work, page.catalog_id, "send_mail"), page.catalog_id
-    change = measured_changes.merge(page.work.snapshot(i), mails)
-    measured_changes.run(page.work.snapshot(i), [change])
+    change = change_effect_panel.merge(page.work.snapshot(i), mails)
+    change_effect_panel.run(page.work.snapshot(i), [change])
     assert (
-        measured_changes.effect(page.work.snapshot(i), change)
-        is measured_changes.effect(page.work.snapshot(i), change)
+        change_effect_panel.effect(page.work.snapshot(i), change)
+        is change_effect_panel.effect(page.work.snapshot(i), change)
         is not None
     )
     loaded_queries.delete(page.work.snapshot(i), "q.jsonl")
-    assert measured_changes.effect(page.work.snapshot(i), change).touched == 0, "there is none left"
+    assert change_effect_panel.effect(page.work.snapshot(i), change).touched == 0, (
+        "there is none left"
+    )
     row = json.dumps({"query": "post it", "gold": ["beta/send_mail"]})
     loaded_queries.add(page.work.snapshot(i), row.encode(), "other.jsonl")
-    assert measured_changes.effect(page.work.snapshot(i), change) is None
+    assert change_effect_panel.effect(page.work.snapshot(i), change) is None

@@ -5,8 +5,7 @@ import pytest
 from tests.support.scripted import judge_says
 from tests.ui.services import family_catalog, small_workspace
 from tests.ui.services.small_workspace import by_name
-from toolscope_core.model.address_keys import pair_key, tool_key
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Pair, pair_key, tool_key
 from ui.shared.pairs import pair_view
 from ui.shared.services import review, toolsets
 

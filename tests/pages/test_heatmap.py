@@ -2,10 +2,9 @@ import pytest
 
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
-from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.tool import digest
-from ui.overlap import heatmaps
+from ui.overlap import collisions
 from ui.overlap.collisions import pair_at, tile
 
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
@@ -44,7 +43,7 @@ def test_the_first_level_is_servers_by_pairs(monkeypatch, work):
 
 def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     app = heatmap(monkeypatch, work)
-    shown = heatmaps.block_grid(work.snapshot(1), "servers", "pairs")
+    shown = collisions.grid_of(work.snapshot(1), "servers", "pairs")
     row, column = (shown.blocks[at] for at in shown.grid.cells[1])
     click(app, f"blocks_1_{digest('servers', 'pairs')[:8]}", 1)
     assert place(app) == {"one": row.key, "other": column.key}

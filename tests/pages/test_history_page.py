@@ -5,15 +5,14 @@ import json
 import pytest
 
 from tests.ui.services.small_workspace import by_name
-from toolscope_core.judging.judge_update import JudgeUpdate
-from toolscope_core.judging.learned_weights import Learned
+from toolscope_core.judging.learned_weights import JudgeUpdate, Learned
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.profile import Profile
 from toolscope_core.model.tool import canonical_json
-from toolscope_core.profiles.profile_changes import with_choice
+from toolscope_core.profiles.intent_cover import with_choice
 from ui.profiles import profile_edits
-from ui.shared.services import exports, learned_judge, people, review
+from ui.shared.services import exports, learned_judge, review
 
 
 @pytest.fixture
@@ -128,7 +127,7 @@ def test_somebody_who_decided_meanwhile_is_not_overruled_by_a_restore(page):
 
 
 def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monkeypatch):
-    monkeypatch.setattr("ui.history.learning.learned", offered)
+    monkeypatch.setattr("ui.history.learning_panel.learned", offered)
     page = open_app().open("history")
     page.open("history", history_part="More")
     assert "Decided one by one: **0 decisions**" in page.text
@@ -227,7 +226,7 @@ def test_a_share_is_ones_own_and_a_second_look_is_blind(page):
     page.widget("text_input", "share_names_").set_value("ann, reviewer")
     page.at.button[[b.label for b in page.at.button].index("Divide")].click().run()
     page.open("history", history_part="People")
-    own = [i for i, who in people.owners(page.now).items() if who == "reviewer"]
+    own = [i for i, who in review.owners(page.now).items() if who == "reviewer"]
     review.decide(page.now, "accept", by_name(page.work, 1, "send_mail"), "ann")
     page.at.run()
     assert "1 decision left to look at" in page.text and "Accepted" not in page.text

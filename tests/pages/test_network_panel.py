@@ -4,8 +4,7 @@ import pytest
 
 from tests.support.scripted import judge_says
 from tests.ui.services import small_workspace
-from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Pair, pair_key
 from ui.shared.services import review
 from ui.shared.tools import tool_selection
 

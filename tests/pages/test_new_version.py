@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.pages.screen import open_page, words
 from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, add_analysed, by_name, catalog, on
 from tests.ui.services.test_usage_evidence import bad_log
-from ui.catalog import usage_logs
+from ui.catalog import usage_panel
 from ui.shared.services import review
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
@@ -69,7 +69,7 @@ def test_a_merge_that_went_bad_is_looked_at_before_what_changed(monkeypatch, wor
     record = next_version(work)
     merged = by_name(work, record.id, "get_weather")
     log = bad_log(merged.members[0])
-    usage_logs.add(work.snapshot(record.id), log, "calls.jsonl")
+    usage_panel.add(work.snapshot(record.id), log, "calls.jsonl")
     app = open_page(monkeypatch, work, part="Usage")
     assert "show=Look+again" in links(app)["Look again: 1 merge went bad"]
     app = open_page(monkeypatch, work, "review", show="Look again")

@@ -9,9 +9,8 @@ from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.check.gate_items import AppPlace
-from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.errors import ConfigError, JobError
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Pair, pair_key
 from ui.overlap import curves
 from ui.shared.charts import pictures
 from ui.shared.services import review, reviewed_variants

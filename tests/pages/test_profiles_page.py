@@ -4,7 +4,7 @@ from tests.support.model_server import ModelServer
 from tests.support.replies import planning, served
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.profile import Profile
-from toolscope_core.profiles.profile_changes import with_choice
+from toolscope_core.profiles.intent_cover import with_choice
 from ui.profiles import profile_edits
 
 MAIL, SUM = "alpha/send_mail", "beta/add_numbers"

@@ -10,7 +10,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from ui.shared import request_guard, sign_in, start_token
+from ui.shared import request_guard, sign_in
 
 OWN = {"host": "localhost:8501", "origin": "http://localhost:8501"}
 
@@ -112,13 +112,13 @@ def test_a_start_says_that_others_reach_it_and_its_token(
 ):
     options["server.address"] = address
     monkeypatch.setattr(sign_in, "is_configured", lambda: signs_in)
-    start_token.start_token.cache_clear()
+    sign_in.start_token.cache_clear()
 
     async def announced():
-        async with start_token.announced(None):
+        async with sign_in.announced(None):
             pass
 
     asyncio.run(announced())
     printed = capsys.readouterr().err
     assert ("WARNING: other machines can reach this app" in printed) is loud
-    assert start_token.start_token() in printed
+    assert sign_in.start_token() in printed

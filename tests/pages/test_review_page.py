@@ -7,8 +7,8 @@ import streamlit as st
 
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, by_name, catalog, on
 from toolscope_core.catalog.tokens import Size, SizeChange
-from toolscope_core.model.address_keys import tool_key
-from ui.review.queue_table import sorted_rows
+from toolscope_core.model.pair import tool_key
+from ui.review.queue_panel import sorted_rows
 from ui.shared.cards.shortcuts import LISTENS, SHORTCUTS
 from ui.shared.safe_text import word_diff
 from ui.shared.services import review, toolsets

@@ -2,7 +2,7 @@ import pytest
 
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
-from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.pair import tool_key
 from ui.shared.tools import tool_selection
 
 pytestmark = pytest.mark.usefixtures("through_the_app")

@@ -12,7 +12,7 @@ from tests.mcp.servers.stubs import MARK, TOKEN, entry, living, new_mark
 from tests.pages import screen
 from tests.pages.screen import words
 from toolscope_core.mcp.servers.offers import ServerOffer
-from ui.shared import sign_in, start_token
+from ui.shared import sign_in
 from ui.shared.services import live_servers
 from ui.shared.services.live_servers import Survey
 
@@ -33,7 +33,7 @@ def still(shared):
 def alone(monkeypatch):
     """Nobody else reaches the app, and this visitor has given the token."""
     monkeypatch.setattr(sign_in, "is_shared", lambda: False)
-    monkeypatch.setattr(start_token, "asks_for_token", lambda: False)
+    monkeypatch.setattr(sign_in, "asks_for_token", lambda: False)
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_it_is_off_where_others_reach_the_app(monkeypatch, still, inert):
 
 def test_it_asks_for_the_token_that_the_terminal_shows(monkeypatch, still, inert, capsys):
     monkeypatch.setattr(sign_in, "is_shared", lambda: False)
-    start_token.start_token.cache_clear()
+    sign_in.start_token.cache_clear()
     app = open_page(monkeypatch, still)
     (printed,) = re.findall(r"asks for: (\S+)", capsys.readouterr().err)
     assert not [area for area in app.text_area if area.key == "servers_text"]
@@ -207,8 +207,8 @@ def test_it_asks_for_the_token_that_the_terminal_shows(monkeypatch, still, inert
 
 def test_where_people_sign_in_no_token_is_asked_for(monkeypatch, still, inert):
     monkeypatch.setattr(sign_in, "is_shared", lambda: False)
-    monkeypatch.setattr(start_token.sign_in, "is_configured", lambda: True)
-    assert not start_token.asks_for_token()
+    monkeypatch.setattr(sign_in, "is_configured", lambda: True)
+    assert not sign_in.asks_for_token()
 
 
 @pytest.mark.parametrize(

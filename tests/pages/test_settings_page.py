@@ -9,11 +9,10 @@ from tests.support.model_server import ModelServer
 from tests.support.replies import answering, served
 from tests.support.scripted import judge_says
 from tests.ui.services.small_workspace import MAIL, SUM, by_name, on
-from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.errors import ConfigError, JobError
-from ui.settings.endpoint_panel import TESTED
-from ui.settings.prices_panel import price_table
+from toolscope_core.model.pair import tool_key
+from ui.settings.endpoint_panel import TESTED, price_table
 from ui.shared.services import judging, model_runs
 
 SECRET = "sk-secret-0123456789"

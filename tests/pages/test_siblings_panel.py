@@ -5,7 +5,8 @@ import pytest
 from tests.ui.services.small_workspace import add_queries, tool
 from tests.ui.services.test_siblings import END, OTHER, PAIR, QUERIES, START, TEXT_OF_BOTH
 from ui.documents import siblings
-from ui.shared.services import measured_changes, toolsets
+from ui.shared.cards import change_effect_panel
+from ui.shared.services import toolsets
 
 
 @pytest.fixture
@@ -39,9 +40,9 @@ def test_new_descriptions_are_measured_in_the_whole_catalog(page):
     i = page.catalog_id
     add_queries(page.work, i, QUERIES)
     page.at.run()
-    assert page.work.snapshot(i).job(measured_changes.KIND) is None, "nothing is changed yet"
+    assert page.work.snapshot(i).job(change_effect_panel.KIND) is None, "nothing is changed yet"
     with_words_in_front(page)
-    page.after(page.work.snapshot(i).job(measured_changes.KIND))
+    page.after(page.work.snapshot(i).job(change_effect_panel.KIND))
     assert "3 requests with these tools: **" in page.text
     assert "not enough queries to tell (n = " in page.text
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.ui.services.small_workspace import MAIL, WEATHER, on
-from ui.catalog import usage_logs
+from ui.catalog import usage_panel
 from ui.shared.services import loaded_queries, usage_evidence
 
 EVIL = "![x](http://evil.test/a) <b>"
@@ -76,7 +76,7 @@ def test_a_file_that_is_no_log_is_refused_in_words(page):
 
 def test_cards_say_how_often_each_copy_was_called(open_app):
     page = open_app(MAIL, on("beta", MAIL), WEATHER)
-    usage_logs.add(page.now, LOG, "calls.jsonl")
+    usage_panel.add(page.now, LOG, "calls.jsonl")
     page.open("review")
     assert "Called 3 times, 1 failed, last on 2026-03-01" in page.text
     assert "Never called in the logs" in page.text

@@ -17,17 +17,22 @@ from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.confusions import FoundInstead
 from toolscope_core.evaluation.example import example_profiles, example_requests
+from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.evaluation.ranking import ToolsetRanker
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.search_configuration import RetrievalConfig
-from toolscope_core.profiles.intent_cover import Intent, intents_of, not_asked_for, smallest_cover
-from toolscope_core.profiles.planned_intents import planned_intents
+from toolscope_core.profiles.intent_cover import (
+    Intent,
+    intents_of,
+    not_asked_for,
+    planned_intents,
+    smallest_cover,
+)
 from toolscope_core.profiles.profile_effect import Misses, effect_lines, misses_of
 from toolscope_core.profiles.profile_tools import profile_tools
 from toolscope_core.retrieval.client_search import SearchSetup
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.rps.plans import PlannedCall, PlannedStep, RequestPlan
+from toolscope_core.rps.workers import PlannedCall, PlannedStep, RequestPlan
 
 
 def no_search():

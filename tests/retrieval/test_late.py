@@ -13,10 +13,8 @@ from toolscope_core.model.search_configuration import RERANKERS as NAMES
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.documents import SearchDocument
-from toolscope_core.retrieval.request_vectors import RequestVectors
-from toolscope_core.retrieval.rerankers.late_interaction import TOOL_SIDE, LateInteraction
-from toolscope_core.retrieval.rerankers.reranker_table import RERANKERS
+from toolscope_core.retrieval.documents import RequestVectors, SearchDocument
+from toolscope_core.retrieval.rerankers.reranker_table import RERANKERS, TOOL_SIDE, LateInteraction
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.servers import ServerRetriever
 

@@ -5,8 +5,8 @@ import pytest
 
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.retrieval import request_vectors
-from toolscope_core.retrieval.request_vectors import RequestVectors
+from toolscope_core.retrieval import documents
+from toolscope_core.retrieval.documents import RequestVectors
 
 
 class Counting(WordEmbedder):
@@ -32,7 +32,7 @@ def test_a_request_is_encoded_once(requests):
 
 
 def test_beyond_the_limit_the_old_ones_go_and_every_answer_is_right(requests, monkeypatch):
-    monkeypatch.setattr(request_vectors, "MOST", 3)
+    monkeypatch.setattr(documents, "MOST", 3)
     expected = WordEmbedder().encode(["a", "b", "c", "d"])
     requests.of(["a", "b"])
     assert np.array_equal(requests.of(["b", "c", "d"]), expected[1:])

@@ -9,7 +9,7 @@ import pytest
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.encoders import CrossScorer
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.llm.embedders import scorer_of
+from toolscope_core.llm.embedding import scorer_of
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.search_configuration import PAPER_SEARCHES, RetrievalConfig
 from toolscope_core.model.tool import Tool

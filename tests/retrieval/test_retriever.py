@@ -11,8 +11,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest, top1_assembly
-from toolscope_core.retrieval.documents import argument_text, tool_document
-from toolscope_core.retrieval.request_vectors import FEW
+from toolscope_core.retrieval.documents import FEW, argument_text, tool_document
 from toolscope_core.retrieval.retriever import Retriever
 
 TEXT = {"type": "string", "description": "The name of a town."}

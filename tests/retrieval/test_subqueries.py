@@ -8,14 +8,14 @@ import pytest
 from tests.cli.test_cli import EXAMPLE, run
 from tests.support.fakes import WordEmbedder
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.retrieval.subqueries import IN_VIEW, recorded_splits
+from toolscope_core.retrieval.decomposition import IN_VIEW, recorded_splits
 
 PARTS = ["Translate a text to French", "Write a file"]
 
 
 @pytest.fixture(autouse=True)
 def _an_embedder_of_words(monkeypatch):
-    monkeypatch.setattr("toolscope_core.llm.embedders.MiniLmEmbedder", WordEmbedder)
+    monkeypatch.setattr("toolscope_core.llm.embedding.MiniLmEmbedder", WordEmbedder)
 
 
 def answer(body):

@@ -4,7 +4,7 @@ import pytest
 
 from toolscope_core.merging.faithful import Surroundings
 from toolscope_core.model.tool import Augmentation, Tool
-from toolscope_core.rps.checks import variant_violations
+from toolscope_core.rps.variant_writing import variant_violations
 
 SCHEMA = {"type": "object", "properties": {"user_id": {"type": "string"}}}
 TOOL = Tool(

@@ -3,7 +3,7 @@
 import pytest
 
 from toolscope_core.model.tool import Tool
-from toolscope_core.rps.leading_words import leading
+from toolscope_core.rps.rewrites import leading
 
 
 @pytest.mark.parametrize(

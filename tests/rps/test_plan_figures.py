@@ -3,8 +3,8 @@
 import pytest
 
 from toolscope_core.model.tool import Tool
-from toolscope_core.rps.plan_figures import plan_figures
-from toolscope_core.rps.plans import Candidate, PlannedCall, PlannedStep, RequestPlan
+from toolscope_core.rps.planner import plan_figures
+from toolscope_core.rps.workers import Candidate, PlannedCall, PlannedStep, RequestPlan
 
 TOOLS = {name: Tool(name, name, name) for name in "abcd"}
 

@@ -15,8 +15,14 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps.planner import Planner
-from toolscope_core.rps.plans import Candidate, PlannedCall
-from toolscope_core.rps.workers import PlanJob, by_score, filtered_by_request, in_request
+from toolscope_core.rps.workers import (
+    Candidate,
+    PlanJob,
+    PlannedCall,
+    by_score,
+    filtered_by_request,
+    in_request,
+)
 
 TOOLS = (
     Tool("mail", "send_mail", "send a mail to people"),

@@ -18,11 +18,10 @@ from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, augme
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Augmentation, Tool
-from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.assembly import DENSE_GAIN, ToolRequest, levelled
 from toolscope_core.retrieval.documents import tool_document
-from toolscope_core.retrieval.fusion import DENSE_GAIN, levelled
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.rps.control import noise_matched
+from toolscope_core.rps.variant_writing import noise_matched
 
 CATALOG = Catalog(
     (

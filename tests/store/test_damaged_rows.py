@@ -24,26 +24,26 @@ from toolscope_core.store.catalog_rows import (
     save_catalog,
 )
 from toolscope_core.store.decision_rows import append_decision, read_log
-from toolscope_core.store.engine import Store
+from toolscope_core.store.engine import Store, rebuilt
 from toolscope_core.store.experiment_rows import get_experiment, list_experiments, open_experiment
-from toolscope_core.store.generated_rows import GeneratedQuery, keep_generated, list_generated
 from toolscope_core.store.job_rows import get_job, latest_job, start_job
-from toolscope_core.store.ledger import StoredLedger
 from toolscope_core.store.named_rows import (
+    GeneratedQuery,
+    get_selection,
+    keep_generated,
     keep_query_file,
+    keep_selection,
     keep_server_source,
     keep_usage_log,
     keep_variants,
+    list_generated,
     list_query_files,
     list_usage_logs,
     list_variants,
     read_server_source,
 )
-from toolscope_core.store.rebuilding import rebuilt
-from toolscope_core.store.runs import get_run, list_runs, open_run
-from toolscope_core.store.selection_rows import get_selection, keep_selection
-from toolscope_core.store.settings import read_setting, setting_as, write_setting
-from toolscope_core.store.stored_state import read_state
+from toolscope_core.store.runs import StoredLedger, get_run, list_runs, open_run
+from toolscope_core.store.stored_state import read_setting, read_state, setting_as, write_setting
 from toolscope_core.store.tables import Json, Row
 from ui.shared.chosen_judge import JudgeChoice, choose, setting_name
 

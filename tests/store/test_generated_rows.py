@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from toolscope_core.model.errors import StoreError
 from toolscope_core.store.catalog_rows import rename_catalog
-from toolscope_core.store.generated_rows import (
+from toolscope_core.store.named_rows import (
     SET_NAME,
     GeneratedQuery,
     clear_generated,
@@ -13,8 +13,8 @@ from toolscope_core.store.generated_rows import (
     edit_generated,
     keep_generated,
     list_generated,
+    list_query_files,
 )
-from toolscope_core.store.named_rows import list_query_files
 
 ONE = GeneratedQuery("k1", ("a", "b"), "draft one", "text one")
 TWO = GeneratedQuery("k2", ("b", "c"), "draft two", "text two")

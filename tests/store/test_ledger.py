@@ -8,7 +8,7 @@ from sqlalchemy.exc import StatementError
 from tests.support.logged_calls import read_calls
 from toolscope_core.model.protocols import Answer, Call
 from toolscope_core.store.engine import Store
-from toolscope_core.store.ledger import StoredLedger
+from toolscope_core.store.runs import StoredLedger
 
 ANSWER = Answer(
     "k1", "pair", "1", ("a", "b"), "m \ud800", "http://127.0.0.1", {"x": [1, "\udfff"]}, at="then"

@@ -14,8 +14,8 @@ from toolscope_core.store.catalog_rows import list_catalogs, load_catalog, save_
 from toolscope_core.store.databases import database_of
 from toolscope_core.store.decision_rows import append_decision, read_log
 from toolscope_core.store.engine import Store
+from toolscope_core.store.named_rows import get_selection
 from toolscope_core.store.runs import get_run
-from toolscope_core.store.selection_rows import get_selection
 
 
 @pytest.fixture

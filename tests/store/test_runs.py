@@ -4,8 +4,7 @@ import pytest
 
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.protocols import Call
-from toolscope_core.store.ledger import StoredLedger
-from toolscope_core.store.runs import end_run, get_run, list_runs, open_run
+from toolscope_core.store.runs import StoredLedger, end_run, get_run, list_runs, open_run
 
 SETUP = {"model": "m", "theta": 0.7, "prompts": ["1"]}
 CALL = Call("r1", "pair", "m", "http://127.0.0.1", 2, tokens_in=10, tokens_out=5, cost=0.25)

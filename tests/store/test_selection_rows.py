@@ -6,10 +6,10 @@ from tests.support.postgres import BOTH, new_url
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import Tool
-from toolscope_core.store import selection_rows
+from toolscope_core.store import named_rows
 from toolscope_core.store.catalog_rows import save_catalog
 from toolscope_core.store.engine import Store
-from toolscope_core.store.selection_rows import get_selection, keep_selection
+from toolscope_core.store.named_rows import get_selection, keep_selection
 
 
 @pytest.fixture(scope="module", params=BOTH)
@@ -45,7 +45,7 @@ def test_the_key_is_that_of_the_content_whatever_the_order(store, places):
 
 
 def test_a_catalog_keeps_its_newest_selections_and_only_loses_its_own(store, places, monkeypatch):
-    monkeypatch.setattr(selection_rows, "KEPT", 5)
+    monkeypatch.setattr(named_rows, "KEPT", 5)
     here, there = places
     other = keep_selection(store, there, "the map", ["stays"])
     used, forgotten = (keep_selection(store, here, "the map", [name]) for name in ("used", "old"))

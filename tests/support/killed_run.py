@@ -8,7 +8,7 @@ from toolscope_core.llm.requests import Terms, ask_all
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
 from toolscope_core.store.engine import Store
-from toolscope_core.store.ledger import StoredLedger
+from toolscope_core.store.runs import StoredLedger
 
 
 def ask(store_url, base_url, items):

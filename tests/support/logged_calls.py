@@ -3,8 +3,7 @@
 from sqlmodel import col, select
 
 from toolscope_core.model.protocols import Call
-from toolscope_core.store.engine import Store
-from toolscope_core.store.rebuilding import of_row
+from toolscope_core.store.engine import Store, of_row
 from toolscope_core.store.tables import CallRow
 
 

@@ -15,7 +15,7 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.engine.ray_engine import ray_engine
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.judging import cached_judge
-from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ModelError, ToolScopeError
 from toolscope_core.model.protocols import LOCAL, Shared

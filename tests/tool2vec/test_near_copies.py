@@ -4,7 +4,7 @@ import random
 
 from rapidfuzz import fuzz, utils
 
-from toolscope_core.tool2vec.near_copies import NEAR_COPY, NearCopy, near_copies
+from toolscope_core.tool2vec.query_checks import NEAR_COPY, NearCopy, near_copies
 
 
 def test_copies_are_found_whatever_their_case_punctuation_and_order():

@@ -5,7 +5,7 @@ import pytest
 
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.tool import Augmentation
-from toolscope_core.tool2vec.tool2vec import UsageVectors, normalised
+from toolscope_core.tool2vec.linear_head import UsageVectors, normalised
 from toolscope_core.tool2vec.training_queries import training_queries
 
 X, Y = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)

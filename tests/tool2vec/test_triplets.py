@@ -6,10 +6,10 @@ import numpy as np
 
 from tests.support.fakes import WordEmbedder
 from tests.tool2vec.lessons import QUERIES, TOOLS
-from toolscope_core.tool2vec import triplets
-from toolscope_core.tool2vec.tool2vec import UsageVectors
+from toolscope_core.tool2vec import tuned_embedder
+from toolscope_core.tool2vec.linear_head import UsageVectors
 from toolscope_core.tool2vec.training_queries import training_queries
-from toolscope_core.tool2vec.triplets import triplets_of
+from toolscope_core.tool2vec.tuned_embedder import triplets_of
 
 IDS = sorted(tool.id for tool in TOOLS)
 OWN = [f"text of {one}" for one in IDS]
@@ -55,7 +55,7 @@ def test_what_the_right_tool_serves_too_is_never_the_mistaken_text():
 
 
 def test_recorded_requests_come_before_questions_and_there_is_an_end(monkeypatch):
-    monkeypatch.setattr(triplets, "MOST_TRIPLETS", 10)
+    monkeypatch.setattr(tuned_embedder, "MOST_TRIPLETS", 10)
     queries = training_queries(QUERIES, {}, IDS)
     queries.recorded[:] = np.arange(len(queries.texts)) < 7
     rows = made(queries)

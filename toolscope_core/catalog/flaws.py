@@ -2,12 +2,59 @@
 
 import json
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from toolscope_core.catalog.key_order import in_order
-from toolscope_core.catalog.limits import MAX_DEPTH, MAX_DIGITS, MAX_TEXT
+from toolscope_core.model.tool import JsonObject, Tool
+
+MIB = 1 << 20
+
+MAX_BYTES = 64 * MIB  # of one file
+MAX_TOTAL_BYTES = 4 * MAX_BYTES  # of all files given at once
+MAX_RECORDS = 100_000  # of all files given at once
+MAX_DEPTH = 100  # of one document, in levels
+MAX_TEXT = 1_000_000  # of one text, in characters
+MAX_DIGITS = 4300  # of one integer: Python refuses to write longer ones back
+MAX_YAML_VALUES = 1_000_000  # of one document, with all aliases written out
+MAX_YAML_CHARACTERS = MAX_BYTES  # of its texts, with all aliases written out
+MAX_EXPANDED = 500_000  # values that references add to one document; ``budget`` counts them
+
+READING_BYTES = 3072 * MIB  # the address space of the process that reads
+READING_SECONDS = 60.0
+
+
+_FIRST = (
+    "jsonrpc openapi swagger version info type id server agent name title description summary "
+    "function strict inputSchema input_schema parameters properties required items enum returns "
+    "outputSchema response annotations tools"
+)
+_PLACES = {key: place for place, key in enumerate(_FIRST.split())}
+
+
+def in_order(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of the pairs, its keys in their one order."""
+    value = dict(sorted(pairs, key=lambda pair: (_PLACES.get(pair[0], len(_PLACES)), pair[0])))
+    for key in ("properties", "parameters"):
+        if _names_parameters(value.get(key)):
+            value[key] = _required_first(value[key], value.get("required"))
+    return value
+
+
+def _names_parameters(value: object) -> bool:
+    """Whether the keys may be names of parameters, and are not keywords of a schema."""
+    return isinstance(value, dict) and all(
+        isinstance(item, (dict, bool)) for item in value.values()
+    )
+
+
+def _required_first(properties: Mapping[str, Any], required: object) -> dict[str, Any]:
+    listed = required if isinstance(required, list) else []
+    names = dict.fromkeys(name for name in listed if isinstance(name, str) and name in properties)
+    return {name: properties[name] for name in (*names, *sorted(properties.keys() - names.keys()))}
+
 
 MAX_PLACE = 300
 """So many characters of the place of a value are kept."""
@@ -110,3 +157,64 @@ def _text_flaw(text: str, path: str) -> str:
     except UnicodeEncodeError:
         return f"{path or 'it'} holds a lone surrogate; remove it"
     return ""
+
+
+_MOST_PLACES = 200
+_MOST_LEVELS = 8
+_LONGEST_RECORD = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class RecordLine:
+    """A place in a file; ``line`` counts from 1."""
+
+    file: Path
+    line: int
+
+
+def record_lines(tools: Iterable[Tool], files: Mapping[Path, bytes]) -> dict[str, RecordLine]:
+    """By tool id the line of its name. Where several tools have the name, that of the record which
+    is the tool's own; in a file that is no JSON the first that holds the name. A tool that stands
+    nowhere is left out.
+    """
+    texts = {path: content.decode("utf-8-sig", "replace") for path, content in files.items()}
+    lines = {}
+    for tool in tools:
+        places = [(path, text, at) for path, text in texts.items() for at in _named(text, tool)]
+        if not places:
+            places = [(path, text, at) for path, text in texts.items() for at in _said(text, tool)]
+        own = (
+            place for place in places if len(places) > 1 and tool.raw in _objects_around(*place[1:])
+        )
+        if places:
+            path, text, at = next(own, places[0])
+            lines[tool.id] = RecordLine(path, text.count("\n", 0, at) + 1)
+    return lines
+
+
+def _named(text: str, tool: Tool) -> Iterator[int]:
+    """Where a JSON member has the tool's name as its value."""
+    forms = {json.dumps(tool.name), json.dumps(tool.name, ensure_ascii=False)}
+    member = re.compile(rf"\"[\w$-]+\"\s*:\s*(?:{'|'.join(map(re.escape, sorted(forms)))})")
+    for number, match in enumerate(member.finditer(text)):
+        if number < _MOST_PLACES:
+            yield match.start()
+
+
+def _said(text: str, tool: Tool) -> Iterator[int]:
+    """Where a text first has the tool's name as a word, if it does."""
+    match = re.search(rf"(?<![\w-]){re.escape(tool.name)}(?![\w-])", text)
+    if match and tool.name:
+        yield match.start()
+
+
+def _objects_around(text: str, at: int) -> Iterator[JsonObject]:
+    decoder = json.JSONDecoder()
+    for _ in range(_MOST_LEVELS):
+        at = text.rfind("{", max(0, at - _LONGEST_RECORD), at)
+        if at < 0:
+            return
+        try:
+            yield decoder.raw_decode(text[at : at + _LONGEST_RECORD])[0]
+        except (ValueError, RecursionError):
+            continue

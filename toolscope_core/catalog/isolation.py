@@ -21,10 +21,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from toolscope_core.catalog.limits import MAX_TOTAL_BYTES, MIB, READING_BYTES, READING_SECONDS
+from toolscope_core.catalog.flaws import MAX_TOTAL_BYTES, MIB, READING_BYTES, READING_SECONDS
 from toolscope_core.catalog.sources import Source, check_size, load_paths
-from toolscope_core.files.app_folder import child_environment
-from toolscope_core.files.cache_files import code_version, read_sealed, write_sealed
+from toolscope_core.files.folders import child_environment, code_version, read_sealed, write_sealed
 from toolscope_core.model.catalog import Catalog, Finding, FormerName, InputFile, Problem, Server
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, ConfigError

@@ -6,13 +6,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from toolscope_core.catalog.bundle_versions import TOOLSET, why_unreadable
-from toolscope_core.catalog.flaws import excerpt, find_flaw
+from toolscope_core.catalog.flaws import MAX_RECORDS, excerpt, find_flaw
 from toolscope_core.catalog.formats.detection import detect
 from toolscope_core.catalog.formats.format_table import INPUTS, RECORD_FORMATS
-from toolscope_core.catalog.formats.generic import GENERIC
-from toolscope_core.catalog.formats.neutral import names_in
+from toolscope_core.catalog.formats.neutral import GENERIC, names_in
 from toolscope_core.catalog.formats.record_format import RecordFormat, own_server
-from toolscope_core.catalog.limits import MAX_RECORDS
 from toolscope_core.catalog.naming import source_names
 from toolscope_core.catalog.records import (
     DocumentReading,
@@ -22,7 +20,7 @@ from toolscope_core.catalog.records import (
     document_kind,
     find_records,
 )
-from toolscope_core.catalog.schema.budget import ExpansionBudget
+from toolscope_core.catalog.schema.pointers import ExpansionBudget
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import Placed, read_values
 from toolscope_core.model.catalog import FormerName, Problem, Server

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw
 from toolscope_core.catalog.formats.detection import find_unread
-from toolscope_core.catalog.formats.generic import GENERIC
+from toolscope_core.catalog.formats.neutral import GENERIC
 from toolscope_core.catalog.formats.openapi import find_inferred
 from toolscope_core.catalog.formats.record_format import ToolPart, read_record
 from toolscope_core.catalog.naming import assign_ids, find_repeats

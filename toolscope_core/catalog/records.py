@@ -9,13 +9,12 @@ from typing import Any
 from toolscope_core.catalog.clients.configurations import (
     REMEDY,
     SERVER_MAPS,
+    as_usual,
     configured_servers,
     starts_server,
 )
-from toolscope_core.catalog.clients.server_spellings import as_usual
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw, writable
-from toolscope_core.catalog.formats.generic import GENERIC
-from toolscope_core.catalog.formats.joined_files import joined_files
+from toolscope_core.catalog.formats.neutral import GENERIC
 from toolscope_core.catalog.formats.openapi import fields_of, is_openapi, read_openapi
 from toolscope_core.catalog.formats.unread_documents import what_it_is
 from toolscope_core.catalog.places import (
@@ -32,7 +31,8 @@ from toolscope_core.catalog.places import (
     tools_inside,
     unexpected_tools,
 )
-from toolscope_core.catalog.schema.budget import ExpansionBudget
+from toolscope_core.catalog.referenced_files import joined_files
+from toolscope_core.catalog.schema.pointers import ExpansionBudget
 from toolscope_core.catalog.schema.walking import list_at
 from toolscope_core.catalog.values import Placed
 from toolscope_core.model.catalog import Problem, Server

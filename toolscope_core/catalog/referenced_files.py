@@ -3,12 +3,15 @@
 import os
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
-from toolscope_core.catalog.limits import MAX_BYTES
-from toolscope_core.files.whole_files import read_file
+from toolscope_core.catalog.flaws import MAX_BYTES
+from toolscope_core.catalog.schema.walking import map_objects
+from toolscope_core.files.folders import read_file
+from toolscope_core.model.tool import JsonObject
 
 MOST_FILES = 10_000
 SUFFIXES = (".json", ".yaml", ".yml")
@@ -77,3 +80,32 @@ def _content(path: Path, inside: Path, limit: int) -> bytes | None:
         return read_file(real)
     except (OSError, ValueError):
         return None
+
+
+PARTS = "x-toolscope-files"
+
+
+def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> JsonObject:
+    """The document, called ``name``, with the contents of ``files`` (by their paths from its
+    folder) under ``PARTS``; a reference to one of them leads there, and one to ``name`` itself to
+    the top. All others stay as they are.
+    """
+    places = {name: "#"}
+    for row, path in enumerate(sorted(files)):
+        places[path] = f"#/{PARTS}/{row}_{re.sub(r'[^A-Za-z0-9_.-]', '_', path)}"
+
+    def moved(value: Any, holder: str) -> Any:
+        def with_new_reference(changed: dict[str, Any]) -> JsonObject:
+            given = changed.get("$ref")
+            if not isinstance(given, str):
+                return changed
+            own = not given.partition("#")[0]
+            place = places.get(holder if own else relative_path(holder, given))
+            return {**changed, "$ref": place + given.partition("#")[2]} if place else changed
+
+        return map_objects(value, with_new_reference)
+
+    parts = {
+        places[path].rpartition("/")[2]: moved(content, path) for path, content in files.items()
+    }
+    return {**moved(document, name), **({PARTS: parts} if parts else {})}

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.groups import grouped
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolscope_core.catalog.bundle_versions import BUNDLE, files_of, why_unreadable
-from toolscope_core.catalog.limits import MAX_BYTES, MAX_TOTAL_BYTES, MIB
+from toolscope_core.catalog.flaws import MAX_BYTES, MAX_TOTAL_BYTES, MIB
 from toolscope_core.catalog.referenced_files import referenced_files
 from toolscope_core.files.archives import MANIFEST, bundle_below
-from toolscope_core.files.whole_files import read_file
+from toolscope_core.files.folders import read_file
 from toolscope_core.model.errors import CatalogError
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv", ".tsv")

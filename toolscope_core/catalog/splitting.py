@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from toolscope_core.model.groups import grouped
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import sorted_ids
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.writers import write_record
-from toolscope_core.files.whole_files import read_file
+from toolscope_core.files.folders import read_file
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool

@@ -10,9 +10,17 @@ from typing import Any
 
 import yaml
 
-from toolscope_core.catalog.flaws import TOO_DEEP, Flaw, integer, number, unique_keys
-from toolscope_core.catalog.key_order import in_order
-from toolscope_core.catalog.limits import MAX_DEPTH, MAX_YAML_CHARACTERS, MAX_YAML_VALUES
+from toolscope_core.catalog.flaws import (
+    MAX_DEPTH,
+    MAX_YAML_CHARACTERS,
+    MAX_YAML_VALUES,
+    TOO_DEEP,
+    Flaw,
+    in_order,
+    integer,
+    number,
+    unique_keys,
+)
 
 WORDS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),

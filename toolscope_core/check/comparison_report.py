@@ -6,24 +6,32 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from toolscope_core.check.baseline import Baseline
-from toolscope_core.check.lost_names import gone_tools, new_danglings
-from toolscope_core.check.matched import Matched, matched
-from toolscope_core.check.new_confusions import ReplayedCases, replayed_cases
-from toolscope_core.check.new_findings import new_findings
-from toolscope_core.check.new_pairs import NewPairs, PairJudge, new_pairs
-from toolscope_core.check.profile_check import broken_limits
-from toolscope_core.check.stale_decisions import StaleDecision, stale_decisions
+from toolscope_core.check.baseline import Baseline, Matched, matched
+from toolscope_core.check.checks import (
+    GrowthLimit,
+    NewPairs,
+    PairJudge,
+    ReplayedCases,
+    StaleDecision,
+    TokenGrowth,
+    broken_limits,
+    gone_tools,
+    new_danglings,
+    new_findings,
+    new_pairs,
+    replayed_cases,
+    stale_decisions,
+    token_growth,
+)
 from toolscope_core.check.text_mentions import TextSearch, search_below
-from toolscope_core.check.token_growth import GrowthLimit, TokenGrowth, token_growth
+from toolscope_core.evaluation.measured_toolsets import Ranker
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.evaluation.ranking import Ranker
 from toolscope_core.merging.gone_names import gone_names
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Dangling
-from toolscope_core.profiles.profile_report import ProfileReport
+from toolscope_core.profiles.profile_effect import ProfileReport
 
 Check = Literal[
     "problem",

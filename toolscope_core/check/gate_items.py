@@ -6,18 +6,16 @@ from typing import Literal
 from urllib.parse import quote, urlencode
 
 from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.check.checks import CaseConfusion, StaleDecision
 from toolscope_core.check.comparison_report import Check, Failure, GateReport
-from toolscope_core.check.new_confusions import CaseConfusion
-from toolscope_core.check.stale_decisions import StaleDecision
 from toolscope_core.check.version_changes import both_sides
 from toolscope_core.check.versions.diff import ToolChange
 from toolscope_core.check.versions.fields import FieldChange
 from toolscope_core.evaluation.confusions import NONE, NOT_A_TOOL
-from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.catalog import Problem
+from toolscope_core.model.cluster import RELATIONS
 from toolscope_core.model.environment import origin_of
-from toolscope_core.model.kinds import RELATIONS
-from toolscope_core.model.pair import Pair, Verdict
+from toolscope_core.model.pair import Pair, Verdict, pair_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from toolscope_core.cli import (  # noqa: F401 - each adds its commands to the a
     check_command,
     connect_command,
     evaluate_command,
-    excerpt_command,
     experiment_commands,
     generate_command,
     inspect_commands,
@@ -23,9 +22,7 @@ from toolscope_core.cli import (  # noqa: F401 - each adds its commands to the a
     relabel_command,
     search_command,
     serve_command,
-    store_commands,
     usage_command,
-    variant_command,
 )
 from toolscope_core.cli.terminal import app
 

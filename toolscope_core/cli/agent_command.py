@@ -26,7 +26,7 @@ from toolscope_core.cli.terminal import (
     say_json,
 )
 from toolscope_core.files.archives import bundle_folder
-from toolscope_core.files.whole_files import read_file
+from toolscope_core.files.folders import read_file
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
@@ -34,9 +34,8 @@ from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import digest
 
 if TYPE_CHECKING:
-    from toolscope_core.evaluation.agent.agent_report import AgentReport
-    from toolscope_core.evaluation.agent.episode_rows import Episodes
-    from toolscope_core.evaluation.agent.paid_turns import PaidTurns
+    from toolscope_core.evaluation.agent.agent_report import AgentReport, Episodes
+    from toolscope_core.evaluation.agent.agent_work import PaidTurns
     from toolscope_core.evaluation.agent.toolset_pair import (
         AgentEstimate,
         OriginalsConfigured,
@@ -171,9 +170,9 @@ def _work(
     """Let the agent work on every query with each toolset; what is in ``run.out`` already is not
     done again.
     """
-    from toolscope_core.evaluation.agent.episode_rows import EpisodeFile
+    from toolscope_core.cli.serve_command import tool_search
+    from toolscope_core.evaluation.agent.agent_report import EpisodeFile
     from toolscope_core.evaluation.agent.toolset_pair import ConfiguredAgent, work_with_both
-    from toolscope_core.mcp.gateway.served_search import tool_search
 
     settings = read_environment()
     with _paid_turns(run.ask, config) as turns, ExitStack() as stack:
@@ -208,7 +207,7 @@ def _refuse_open(pair: ToolsetPair, episodes: Episodes, out: Path) -> None:
 @contextmanager
 def _paid_turns(ask: AskRequest, config: AgentConfig) -> Iterator[PaidTurns]:
     from toolscope_core.cli.asking import model_access
-    from toolscope_core.evaluation.agent.paid_turns import PaidTurns
+    from toolscope_core.evaluation.agent.agent_work import PaidTurns
     from toolscope_core.llm.tool_calling import ToolCallingModel
 
     with model_access(ask) as access:

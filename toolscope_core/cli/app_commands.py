@@ -1,16 +1,20 @@
 """The commands around the app: its store made ready, and the app opened."""
 
 import gc
+import json
 import runpy
 import sys
+from contextlib import closing
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from toolscope_core.cli.terminal import command, progress, say
-from toolscope_core.files.app_folder import app_folder
+from toolscope_core.files.folders import app_folder
 from toolscope_core.model.environment import read_environment
+from toolscope_core.model.numbers import quantity
 
 
 @command()
@@ -34,3 +38,56 @@ def open_app(
     gc.enable()  # the app runs on
     sys.argv[1:] = ["--server.port", str(port)]
     runpy.run_module("ui", run_name="__main__", alter_sys=True)
+
+
+@command()
+def excerpt(
+    bundle: Annotated[Path, typer.Argument(help="Folder that merge wrote.")],
+    out: Annotated[Path, typer.Option(help="JSON file of the tools, to be opened in the app.")],
+    most: Annotated[
+        int, typer.Option(min=0, help="So many proposals, those first that save most tokens.")
+    ] = 1000,
+    server: Annotated[
+        list[str] | None, typer.Option(help="All tools of this server, too; again for each.")
+    ] = None,
+) -> None:
+    """Write the tools of the proposals that save most, for a review in the app; merge --decisions
+    then applies what was decided to the whole.
+    """
+    from toolscope_core.export.excerpt import excerpt as excerpt_of
+    from toolscope_core.files.json_lines import write_whole
+
+    taken = excerpt_of(bundle, most, server or ())
+    write_whole(out, json.dumps(taken.toolset, ensure_ascii=True).encode(), "--out")
+    waiting = quantity(taken.waiting, "proposal")
+    say(f"{quantity(taken.tools, 'tool')}, {taken.proposals:,} of {waiting}; written: {out}")
+
+
+PASSWORDS = "A password may be left out: PGPASSWORD or a password file gives it."
+
+
+@command("copy-store")
+def copy_whole_store(
+    source: Annotated[str, typer.Argument(help=f"URL of the store to copy. {PASSWORDS}")],
+    target: Annotated[str, typer.Argument(help="URL of the new store: a file or a server.")],
+) -> None:
+    """Copy a whole store into a new one, of the same or of the other database, and check it."""
+    from toolscope_core.store.copying import copy_store
+    from toolscope_core.store.engine import Store, existing_store
+
+    with closing(existing_store(source)) as old, closing(Store(target)) as new:
+        tables = copy_store(old, new, progress())
+        places = f"{old.place} to {new.place}"
+    for table in tables:
+        say(f"{table.name:12} {quantity(table.rows, 'row'):>14}  sha256 {table.digest[:16]}")
+    say(f"copied {places}; every table was read again and is the same")
+
+
+@command("upgrade-store")
+def upgrade_store() -> None:
+    """Bring the store of an earlier ToolScope up to date, once you have a backup of it."""
+    from toolscope_core.store.engine import Store
+
+    with closing(Store(read_environment().store_url, backed_up=True)) as store:
+        place = store.place
+    say(f"{place} is up to date")

@@ -24,9 +24,9 @@ from toolscope_core.llm.merge_questions import ask_for_verdicts, verdicts_on
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.run_configuration import configuration, model_without_key, prompts
+from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
-from toolscope_core.llm.tool_grades import grade_tools
-from toolscope_core.merging.pipeline import Analysis, plan_merge, with_verdicts
+from toolscope_core.merging.analysing import Analysis, plan_merge, with_verdicts
 from toolscope_core.model.configuration import Endpoint, PlanConfig, Prices, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.environment import Settings, key_for, read_environment
@@ -39,7 +39,7 @@ from toolscope_core.tool2vec.query_writing import queries_of_model
 
 if TYPE_CHECKING:  # the store takes a fifth of a second to import, and only a model needs it
     from toolscope_core.store.engine import Store
-    from toolscope_core.store.ledger import StoredLedger
+    from toolscope_core.store.runs import StoredLedger
 
 NOBODY = (
     "no model is chosen; give --base-url and --model, or TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
@@ -123,7 +123,7 @@ class ModelAccess:
 def model_access(request: AskRequest) -> Iterator[ModelAccess]:
     """Access to the model for one run. Raises ``ConfigError`` where none is chosen."""
     from toolscope_core.store.engine import Store
-    from toolscope_core.store.ledger import StoredLedger
+    from toolscope_core.store.runs import StoredLedger
 
     settings = read_environment()
     with closing(Store(settings.store_url)) as store:

@@ -22,8 +22,8 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
+from toolscope_core.files.folders import read_file
 from toolscope_core.files.json_lines import write_whole
-from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import ConfigError
@@ -32,9 +32,9 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 
 if TYPE_CHECKING:
     from toolscope_core.check.baseline import Baseline
+    from toolscope_core.check.checks import PairJudge
     from toolscope_core.check.comparison_report import Failure, GateReport
     from toolscope_core.check.gate_items import GateItem
-    from toolscope_core.check.new_pairs import PairJudge
 
 _MOST_SHOWN = 10
 _MOST_DETAILS = 3
@@ -155,6 +155,7 @@ def check(
     start_waiting()
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.check.baseline import read_baseline
+    from toolscope_core.check.checks import PairJudge, growth_limit, profile_limits
     from toolscope_core.check.comparison_report import (
         Failure,
         Limits,
@@ -163,12 +164,8 @@ def check(
         with_texts,
     )
     from toolscope_core.check.gate_items import AppPlace, gate_items
-    from toolscope_core.check.junit_report import junit_report
-    from toolscope_core.check.new_pairs import PairJudge
-    from toolscope_core.check.profile_check import profile_limits
-    from toolscope_core.check.pull_request_summary import pull_request_summary
-    from toolscope_core.check.token_growth import growth_limit
-    from toolscope_core.llm.embedders import encoder_and_cache
+    from toolscope_core.check.report_files import junit_report, pull_request_summary
+    from toolscope_core.llm.embedding import encoder_and_cache
 
     if max_new_confusions is not None and cases is None:
         raise ConfigError("--max-new-confusions is of cases; give --cases")
@@ -214,15 +211,15 @@ def _with_requests(
     they are given.
     """
     from toolscope_core.check.comparison_report import with_cases
+    from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
     from toolscope_core.evaluation.query_sets import read_queries
-    from toolscope_core.evaluation.ranking import ToolsetRanker
     from toolscope_core.retrieval.client_search import SearchSetup
 
     setup = SearchSetup(judge.embedder, judge.cache, RetrievalConfig())
     requests = read_queries(cases) if cases else ()
     if name is not None:
-        from toolscope_core.check.profile_check import checked_profile
-        from toolscope_core.merging.pipeline import analyse
+        from toolscope_core.check.checks import checked_profile
+        from toolscope_core.merging.analysing import analyse
 
         analysis = analyse(
             report.catalog, judge.config, judge.embedder, judge.cache, judge.progress
@@ -237,8 +234,8 @@ def _sarif(
     catalog: Catalog, failed: Sequence[Failure], items: Sequence[GateItem], files: Sequence[Path]
 ) -> bytes:
     """The report for code scanning, with the line of each tool that a case names."""
-    from toolscope_core.catalog.record_lines import record_lines
-    from toolscope_core.check.sarif_report import sarif_report
+    from toolscope_core.catalog.flaws import record_lines
+    from toolscope_core.check.report_files import sarif_report
 
     paths = tuple(map(_from_here, files))
     named = {tool for item in items for tool in item.tools}
@@ -275,7 +272,7 @@ def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
         f"{more(len(report.stale), 'decisions to look at again')}"
     )
     if report.profile:
-        from toolscope_core.profiles.profile_report import in_words
+        from toolscope_core.profiles.profile_effect import in_words
 
         say(f"profile {report.profile.chosen.profile.name}: {in_words(report.profile)}")
     if report.replayed.cases:

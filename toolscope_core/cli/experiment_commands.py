@@ -246,7 +246,7 @@ def sweep(
     from toolscope_core.evaluation.metrics import METRIC_NAMES, SWEPT_METRICS
     from toolscope_core.evaluation.results import sweep_point
     from toolscope_core.evaluation.sweeps import Standing, encoder_points, setting_points
-    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.llm.embedding import embedder_of
 
     if bool(encoders) != (setting == "encoder"):
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")

@@ -12,13 +12,13 @@ import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
-from toolscope_core.cli.engine_options import HERE, EngineChoice
 from toolscope_core.cli.findability_options import (
     OwnQueries,
     findability_by_search,
     findability_json,
     tell_findability,
 )
+from toolscope_core.cli.model_options import HERE, EngineChoice
 from toolscope_core.cli.terminal import (
     Catalogs,
     command,
@@ -177,8 +177,8 @@ def _advice(catalog: Catalog, engine: Engine) -> Advice | None:
         return None
     from toolscope_core.embedding.minilm import MiniLmEmbedder
     from toolscope_core.embedding.vector_cache import VectorCache
+    from toolscope_core.merging.analysing import analyse, plan_merge
     from toolscope_core.merging.coverage import server_coverage
-    from toolscope_core.merging.pipeline import analyse, plan_merge
     from toolscope_core.merging.server_choice import advise
 
     settings = read_environment()

@@ -23,16 +23,16 @@ from toolscope_core.cli.terminal import (
 )
 from toolscope_core.files.json_lines import read_rows, write_rows
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import OUTCOMES, outcome_word
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import CatalogError
-from toolscope_core.model.kinds import OUTCOMES, outcome_word
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
+    from toolscope_core.merging.analysing import Analysis
     from toolscope_core.merging.model_verdicts import Grade
-    from toolscope_core.merging.pipeline import Analysis
 
 
 @command()
@@ -76,7 +76,7 @@ def quality(
 ) -> None:
     """Have a model grade how well each tool is documented, 1 to 5."""
     from toolscope_core.cli.asking import asking
-    from toolscope_core.llm.tool_grades import grade_tools
+    from toolscope_core.llm.tasks.quality import grade_tools
 
     catalog = read_files(catalogs)
     with asking(ask) as (_, asker):
@@ -107,8 +107,8 @@ def estimate(
 
 
 def _analysis(catalog: Catalog, config: AnalysisConfig) -> Analysis:
-    from toolscope_core.llm.embedders import encoder_and_cache
-    from toolscope_core.merging.pipeline import analyse
+    from toolscope_core.llm.embedding import encoder_and_cache
+    from toolscope_core.merging.analysing import analyse
 
     return analyse(catalog, config, *encoder_and_cache(), progress())
 

@@ -83,7 +83,7 @@ def learn(
     """Learn from requests which tools serve them; search --model uses what was learned."""
     from toolscope_core.evaluation.query_sets import read_queries, with_ids
     from toolscope_core.files.folders import MODEL_PROGRAM, check_ours
-    from toolscope_core.llm.embedders import encoder_and_cache
+    from toolscope_core.llm.embedding import encoder_and_cache
     from toolscope_core.tool2vec.model_folder import write_model
     from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 
@@ -145,10 +145,9 @@ def tune_files(
         manifest_of,
         write_folder,
     )
-    from toolscope_core.tool2vec.tool2vec import UsageVectors
+    from toolscope_core.tool2vec.linear_head import UsageVectors
     from toolscope_core.tool2vec.training_queries import training_queries
-    from toolscope_core.tool2vec.triplets import triplets_of
-    from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder
+    from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder, triplets_of
 
     check_ours(out, EMBEDDER_PROGRAM)
     catalog = read_files(catalogs)

@@ -16,17 +16,24 @@ from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_SHAPES
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange
-from toolscope_core.cli.eager_options import (
+from toolscope_core.cli.findability_options import (
     CallLogs,
     EagerTokens,
+    OwnQueries,
     SearchedAs,
     refuse_without_budget,
     with_eager_tools,
 )
-from toolscope_core.cli.engine_options import HERE, EngineChoice
-from toolscope_core.cli.findability_options import OwnQueries
 from toolscope_core.cli.inspect_commands import FailOn, some, tell_files, tell_findings, why_failing
-from toolscope_core.cli.model_options import SAVED, AskRequest, ChosenJudge, Paper, refuse_offline
+from toolscope_core.cli.model_options import (
+    HERE,
+    SAVED,
+    AskRequest,
+    ChosenJudge,
+    EngineChoice,
+    Paper,
+    refuse_offline,
+)
 from toolscope_core.cli.terminal import (
     Accepted,
     Catalogs,
@@ -41,18 +48,17 @@ from toolscope_core.cli.terminal import (
     say_error,
     tell_spent,
 )
-from toolscope_core.files.folders import MANIFEST, write_folder
-from toolscope_core.files.whole_files import read_file
+from toolscope_core.files.folders import MANIFEST, read_file, write_folder
 from toolscope_core.model.catalog import Catalog, Finding
+from toolscope_core.model.cluster import KINDS
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
 from toolscope_core.model.errors import ConfigError, DecisionError
-from toolscope_core.model.kinds import KINDS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
 
 if TYPE_CHECKING:
+    from toolscope_core.merging.analysing import Analysis
     from toolscope_core.merging.model_verdicts import ModelVerdicts
-    from toolscope_core.merging.pipeline import Analysis
     from toolscope_core.model.decision import Decision
 
 
@@ -149,10 +155,10 @@ def merge(
     from toolscope_core.decisions.constraints import owners
     from toolscope_core.export.bundle import bundle_files
     from toolscope_core.export.checked_plan import held_back, readable_plan
-    from toolscope_core.llm.embedders import encoder_and_cache
+    from toolscope_core.llm.embedding import encoder_and_cache
+    from toolscope_core.merging.analysing import analyse, plan_merge, with_owners
     from toolscope_core.merging.former_names import with_names_of
-    from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
-    from toolscope_core.merging.unapplied_edits import unapplied_edits
+    from toolscope_core.merging.plan_making import unapplied_edits
 
     of_a_model = replace(ask, base_url=None).given  # embeddings may come from there too
     refuse_offline(
@@ -231,10 +237,9 @@ def _without_servers(
     analysis: Analysis, log: tuple[Decision, ...], options: PlanConfig
 ) -> tuple[Decision, ...]:
     """The log, and the decisions that let the servers go that lose nothing, which are told."""
+    from toolscope_core.merging.analysing import plan_merge
     from toolscope_core.merging.coverage import server_coverage
-    from toolscope_core.merging.pipeline import plan_merge
-    from toolscope_core.merging.server_choice import advise
-    from toolscope_core.merging.switched_off import switched_off, without_loss
+    from toolscope_core.merging.server_choice import advise, switched_off, without_loss
 
     clusters = plan_merge(analysis, log, options).clusters
     gone = without_loss(advise(server_coverage(analysis, clusters, log)), clusters)
@@ -288,7 +293,7 @@ def _tell_plan(plan: MergePlan, options: PlanConfig, costs: Costs) -> None:
 
 def _tell_larger(plan: MergePlan, costs: Costs) -> None:
     """Say which routers nobody accepted because agents would have more to read, and why."""
-    from toolscope_core.merging.merge_sizes import growth_in_words, is_larger_router, merge_size
+    from toolscope_core.merging.plan_making import growth_in_words, is_larger_router, merge_size
 
     tools, shape = plan.catalog.by_id, PROMPT_SHAPES[0]
     for one in plan.clusters:

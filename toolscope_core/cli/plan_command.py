@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # planning takes half a second to import, which the help does
     from toolscope_core.cli.searcher import SearchOptions
     from toolscope_core.merging.model_verdicts import Spent
     from toolscope_core.rps.planner import PlanOptions
-    from toolscope_core.rps.plans import PlannedStep, RequestPlan
+    from toolscope_core.rps.workers import PlannedStep, RequestPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _plan(
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.cli.searcher import Searcher, searched_catalog
     from toolscope_core.evaluation.query_sets import Query
-    from toolscope_core.retrieval.subqueries import IN_VIEW
+    from toolscope_core.retrieval.decomposition import IN_VIEW
 
     if options.decomposition == "steps":
         raise ConfigError("recorded steps are of the queries of a file; take another --decompose")

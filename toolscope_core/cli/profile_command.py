@@ -29,13 +29,13 @@ from toolscope_core.model.numbers import quantity
 if TYPE_CHECKING:
     from toolscope_core.embedding.vector_cache import VectorCache
     from toolscope_core.evaluation.query_sets import Query
-    from toolscope_core.merging.pipeline import Analysis
+    from toolscope_core.merging.analysing import Analysis
     from toolscope_core.model.decision import Decision
     from toolscope_core.model.plan import MergePlan
     from toolscope_core.model.profile import Profile
     from toolscope_core.model.protocols import Embedder
     from toolscope_core.profiles.intent_cover import Intent
-    from toolscope_core.profiles.profile_report import ProfileReport
+    from toolscope_core.profiles.profile_effect import ProfileReport
     from toolscope_core.retrieval.retriever import Retriever
 
 
@@ -137,8 +137,8 @@ def _decided(
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.decisions.constraints import owners
     from toolscope_core.decisions.imported_decisions import read_decisions
-    from toolscope_core.llm.embedders import encoder_and_cache
-    from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
+    from toolscope_core.llm.embedding import encoder_and_cache
+    from toolscope_core.merging.analysing import analyse, plan_merge, with_owners
 
     catalog = read_files(catalogs)
     log = read_decisions(catalog, decisions) if decisions else ()
@@ -172,7 +172,7 @@ def _planned(
 ) -> tuple[Intent, ...]:
     """What a model plans for each of the requests. Ends as ``asking`` does."""
     from toolscope_core.cli.asking import asking
-    from toolscope_core.profiles.planned_intents import intents_by_model
+    from toolscope_core.profiles.intent_cover import intents_by_model
 
     with asking(ask) as (_, asker):
         return intents_by_model(queries, catalog.plan, catalog.retriever, asker, progress())
@@ -187,8 +187,7 @@ def _made(
     from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
     from toolscope_core.decisions.profile_decisions import check_name
     from toolscope_core.model.profile import Profile
-    from toolscope_core.profiles.intent_cover import smallest_cover
-    from toolscope_core.profiles.profile_changes import with_cover
+    from toolscope_core.profiles.intent_cover import smallest_cover, with_cover
 
     costs, tools = catalog.analysis.syntheses.costs, [item.tool for item in catalog.plan.tools]
     tokens = {tool.id: costs.of(tool, PROMPT_SHAPES[0]) for tool in tools}
@@ -207,7 +206,7 @@ def _write(catalog: DecidedCatalog, made: Profile, out: Path) -> None:
     from toolscope_core.decisions.imported_decisions import decision_lines
     from toolscope_core.decisions.log import admit
     from toolscope_core.files.json_lines import write_whole
-    from toolscope_core.profiles.profile_changes import profile_row
+    from toolscope_core.profiles.intent_cover import profile_row
 
     row = {**profile_row(catalog.plan, made), "reviewer": getuser()}
     log = (*catalog.log, admit(catalog.log, decision_of_row(catalog.plan.catalog, row)))
@@ -228,12 +227,11 @@ def _tell(catalog: DecidedCatalog, profile: Profile, queries: Sequence[Query]) -
     """What a profile comes to under the queries, by default its own intents; and what those with
     answers find in it, beside the whole toolset.
     """
+    from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
     from toolscope_core.evaluation.query_sets import Query
-    from toolscope_core.evaluation.ranking import ToolsetRanker
     from toolscope_core.model.search_configuration import RetrievalConfig
     from toolscope_core.profiles.intent_cover import intents_of
-    from toolscope_core.profiles.profile_effect import effect_lines, misses_of
-    from toolscope_core.profiles.profile_report import profile_report
+    from toolscope_core.profiles.profile_effect import effect_lines, misses_of, profile_report
     from toolscope_core.profiles.profile_tools import profile_tools
     from toolscope_core.retrieval.client_search import SearchSetup
 
@@ -250,7 +248,7 @@ def _tell(catalog: DecidedCatalog, profile: Profile, queries: Sequence[Query]) -
 
 def _lines(report: ProfileReport) -> Iterator[str]:
     from toolscope_core.evaluation.intervals import rate_text
-    from toolscope_core.profiles.profile_report import client_limits, in_words
+    from toolscope_core.profiles.profile_effect import client_limits, in_words
 
     yield f"{report.chosen.profile.name}: {in_words(report)}"
     for most, who in client_limits().items():

@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from toolscope_core.evaluation.change_effects import ComparedChange
     from toolscope_core.evaluation.comparison import Comparison
     from toolscope_core.evaluation.measured_toolsets import Toolset
-    from toolscope_core.evaluation.metrics import Gold
-    from toolscope_core.evaluation.over_merging import LabelledMerges
+    from toolscope_core.evaluation.merge_effects import LabelledMerges
+    from toolscope_core.evaluation.metrics import Gold, MetricRow
     from toolscope_core.evaluation.query_sets import Query
-    from toolscope_core.evaluation.reports import MetricRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +115,8 @@ def evaluation(
     from toolscope_core.cli.searcher import Searcher, searched_catalog
     from toolscope_core.evaluation.change_effects import Searched, compared_changes, merges_of
     from toolscope_core.evaluation.measured_toolsets import with_merged
+    from toolscope_core.evaluation.metrics import metric_rows
     from toolscope_core.evaluation.query_sets import read_queries, with_gold_among, with_ids
-    from toolscope_core.evaluation.reports import metric_rows
 
     of_merges = {"--labels are": options.labels, "--each-change is": options.each_change}
     for what, given in of_merges.items():
@@ -177,9 +176,9 @@ def _with_merge(
     from toolscope_core.cli.searcher import Searcher
     from toolscope_core.evaluation.comparison import Trial, compared, of_rankings
     from toolscope_core.evaluation.measured_toolsets import as_it_is
-    from toolscope_core.evaluation.over_merging import labelled_merges, read_labels
+    from toolscope_core.evaluation.merge_effects import labelled_merges, read_labels
+    from toolscope_core.evaluation.metrics import metric_rows, p_values
     from toolscope_core.evaluation.query_sets import owners_after
-    from toolscope_core.evaluation.reports import metric_rows, p_values
 
     merged = Catalog(toolset.tools)
     searcher = Searcher(merged, options.search, progress(), toolset.phi, catalog)

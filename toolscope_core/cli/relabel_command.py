@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.cli.terminal import command, fail_for, say
+from toolscope_core.files.folders import read_file
 from toolscope_core.files.json_lines import objects_in, rows_in, text_of, write_rows
-from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import JsonObject

@@ -18,12 +18,11 @@ from toolscope_core.cli.search_options import (
     trained_model,
 )
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
+from toolscope_core.evaluation.metrics import Gold, MetricRow
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled, with_ids
-from toolscope_core.evaluation.ranking import ToolsetRanker
-from toolscope_core.evaluation.reports import MetricRow
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
-from toolscope_core.llm.embedders import encoder_and_cache, scorer_of
+from toolscope_core.llm.embedding import encoder_and_cache, scorer_of
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -43,7 +42,7 @@ from toolscope_core.tool2vec.model_folder import read_model, write_model
 
 if TYPE_CHECKING:
     from toolscope_core.rps.planner import PlanOptions
-    from toolscope_core.rps.plans import RequestPlan
+    from toolscope_core.rps.workers import RequestPlan
 
 USAGE_MODELS = "learned"
 """The folder of the cache with models that a search made for itself."""
@@ -297,7 +296,7 @@ class Searcher:
         if kind == "rules":
             return [decompose(text) for text in texts]
         from toolscope_core.cli.asking import asking
-        from toolscope_core.retrieval.subqueries import recorded_splits, splits_of_model
+        from toolscope_core.retrieval.decomposition import recorded_splits, splits_of_model
 
         if self._options.splits is not None:
             recorded = recorded_splits(self._options.splits, kind)
@@ -312,7 +311,7 @@ class Searcher:
 
     def _nearest(self, texts: Sequence[str]) -> list[tuple[Tool, ...]]:
         """The tools that a model sees beside each request: the nearest by the hybrid score."""
-        from toolscope_core.retrieval.subqueries import IN_VIEW
+        from toolscope_core.retrieval.decomposition import IN_VIEW
 
         tools = self._catalog.by_id
         plain = Retriever(tools.values(), self._embedder, self._cache, progress=self._progress)

@@ -22,10 +22,18 @@ from toolscope_core.cli.terminal import (
     say_error,
     say_json,
 )
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.llm.embedding import embedder_of, scorer_of
+from toolscope_core.mcp.gateway.routing import Search
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.search_configuration import RetrievalConfig
+from toolscope_core.model.tool import Tool
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.retrieval.retriever import Retriever
 
 if TYPE_CHECKING:
     from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
@@ -33,6 +41,19 @@ if TYPE_CHECKING:
     from toolscope_core.mcp.gateway.http_transport import HttpPlace
     from toolscope_core.mcp.gateway.running import Finder, Served
     from toolscope_core.mcp.gateway.serve_check import ServerState
+
+
+def tool_search(tools: Sequence[Tool], settings: Settings) -> Search:
+    """The search over these tools, with the local model. Raises as the retriever does."""
+    config = RetrievalConfig()
+    cache = VectorCache(settings.cache_dir)
+    retriever = Retriever(tools, embedder_of(settings), cache, config, scorer_of(config))
+
+    def search(query: str, limit: int) -> list[str]:
+        ranking = retriever.search(ToolRequest(query, decompose(query)), limit)
+        return [one.tool_id for one in ranking]
+
+    return search
 
 
 @command()
@@ -228,7 +249,7 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
 
 def _oddities(bundle: ServedBundle) -> list[str]:
     """Which tools and words clients get under another name, in another form, or not at all."""
-    from toolscope_core.mcp.gateway.server_words import server_words
+    from toolscope_core.mcp.gateway.bundle_routes import server_words
 
     table, words = bundle.table, server_words(bundle).notes
     return [
@@ -265,7 +286,6 @@ def _ending(log: CallLog, old_names: Collection[str]) -> list[str]:
 
 
 def _finder(bundle: ServedBundle, settings: Settings) -> Finder:
-    from toolscope_core.mcp.gateway.served_search import tool_search
     from toolscope_core.mcp.gateway.tool_search import ToolSearch
 
     search = tool_search(bundle.catalog.tools, settings)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.cli.terminal import command, say, say_error, say_json
+from toolscope_core.files.folders import read_file
 from toolscope_core.files.json_lines import write_rows
-from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity

@@ -7,8 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from toolscope_core.decisions.actions import ASKING, BY_SEARCH, HOLDING, LINKING, ONE_ACCOUNT
-from toolscope_core.decisions.links import Positions, links_of, united
-from toolscope_core.decisions.log import active
+from toolscope_core.decisions.log import Positions, active, links_of, united
 from toolscope_core.decisions.profile_decisions import profile_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Action, Constraints, Decision, Edit

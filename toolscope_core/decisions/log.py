@@ -2,16 +2,61 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from itertools import chain
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, product
+from typing import TypeVar
 
 from toolscope_core.decisions.actions import BESIDE_MERGES, LINKING, ON_SEVERAL
 from toolscope_core.decisions.forms import check_form, id_list
-from toolscope_core.decisions.links import meaning_of, united
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.tool import digest
+
+Positions = tuple[int, ...]
+
+Copy = tuple[str, int]
+
+Member = TypeVar("Member", bound=Hashable)
+
+
+def links_of(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
+    """The groups that stay together and the pairs kept apart, as positions in ``members``."""
+    everybody = tuple(range(len(decision.members)))
+    match decision.action:
+        case "accept" | "propose":
+            return [everybody], []
+        case "reject":
+            return [], list(combinations(everybody, 2))
+        case "split" | "recut":
+            groups = decision.places(decision.detail["groups"])
+            across = (product(a, b) for a, b in combinations(groups, 2))
+            kept = groups if decision.action == "split" else []
+            return kept, list(chain.from_iterable(across))
+        case _:
+            (dropped,) = decision.places([decision.detail["drop"]])
+            rest = tuple(i for i in everybody if i not in dropped)
+            return [rest], list(product(dropped, rest))
+
+
+def meaning_of(decision: Decision) -> tuple[set[frozenset[Copy]], set[tuple[Copy, Copy]]]:
+    """The links between fingerprints, pairs sorted; the n-th copy of one is (fingerprint, n)."""
+    members = decision.members
+    copies = [(member, members[:i].count(member)) for i, member in enumerate(members)]
+    must, cannot = links_of(decision)
+    return (
+        {frozenset(copies[i] for i in group) for group in must},
+        {(min(copies[i], copies[j]), max(copies[i], copies[j])) for i, j in cannot},
+    )
+
+
+def united(groups: Iterable[Collection[Member]]) -> dict[Member, set[Member]]:
+    """For every member the set it ends up in when groups that share a member become one."""
+    home: dict[Member, set[Member]] = {}
+    for group in groups:
+        merged = set(group).union(*(home[item] for item in group if item in home))
+        home.update(dict.fromkeys(merged, merged))
+    return home
 
 
 def active(log: Sequence[Decision]) -> tuple[Decision, ...]:
@@ -214,3 +259,57 @@ def _what_happened(log: Sequence[Decision], proposal: Decision) -> str:
 def _cite(decision: Decision) -> str:
     at = decision.at[:16].replace("T", " ")
     return f"decision {decision.seq} ({decision.action} by {decision.reviewer}, {at})"
+
+
+@dataclass(frozen=True, slots=True)
+class Restoration:
+    """What brings a log to an earlier state: decisions to take back (``back``, newest first), then
+    decisions to make again as they were (``again``, oldest first).
+    """
+
+    back: tuple[Decision, ...]
+    again: tuple[Decision, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.back or self.again)
+
+
+def with_dependents(log: Sequence[Decision], seqs: Collection[int]) -> tuple[Decision, ...]:
+    """The standing ones of these decisions with all that build on them, directly or through
+    others, newest first: the order in which they can be taken back.
+    """
+    standing = active(log)
+    chosen = {item.seq: item for item in standing if item.seq in seqs}
+    for item in standing:  # what builds on a decision is later
+        if item.seq in chosen:
+            chosen |= {later.seq: later for later in building_on(standing, item)}
+    return tuple(chosen[seq] for seq in sorted(chosen, reverse=True))
+
+
+def restoration(log: Sequence[Decision], seq: int) -> Restoration:
+    """What brings the log to the decisions that stood right after row ``seq`` (0: none did).
+
+    A decision that stands then and now is left alone, unless one on the same tools has to be made
+    again before it: later edits override earlier ones, so the order is restored too. Notes and
+    flags stay.
+    """
+    then = _deciding(active([item for item in log if item.seq <= seq]))
+    now = {item.seq: item for item in _deciding(active(log))}
+    again: list[Decision] = []
+    touched: set[str] = set()
+    for item in then:
+        if item.seq not in now or not touched.isdisjoint(_places(item)):
+            again.append(item)
+            touched |= _places(item)
+    kept = {item.seq for item in then} - {item.seq for item in again}
+    back = [now[number] for number in sorted(now, reverse=True) if number not in kept]
+    return Restoration(tuple(back), tuple(again))
+
+
+def _deciding(standing: Sequence[Decision]) -> list[Decision]:
+    return [item for item in standing if item.action not in ("flag", "note")]
+
+
+def _places(item: Decision) -> set[str]:
+    """What a decision is about: tools, by fingerprint and id, or the thresholds of the catalog."""
+    return {*item.members, *item.ids} or {item.action}

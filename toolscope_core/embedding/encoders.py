@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL, packaged_model
-from toolscope_core.files.cache_files import file_sha256
+from toolscope_core.files.folders import file_sha256
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Vectors
 

@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.files.cache_files import file_sha256
+from toolscope_core.files.folders import file_sha256
 from toolscope_core.model.errors import ModelError
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from toolscope_core.embedding.packaged_model import packaged_model
-from toolscope_core.files.cache_files import file_sha256, put
+from toolscope_core.files.folders import file_sha256, put
 from toolscope_core.model.environment import user_cache
 from toolscope_core.model.errors import ModelError
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import VectorCache, text_key
-from toolscope_core.files.cache_files import put, unusable
+from toolscope_core.files.folders import put, unusable
 from toolscope_core.model.protocols import Progress, Step, TokenEmbedder, Vectors, silent
 
 TokenCodes = NDArray[np.int8]

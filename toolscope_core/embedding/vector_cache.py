@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.files.cache_files import put, read_sealed, unusable, write_sealed
+from toolscope_core.files.folders import put, read_sealed, unusable, write_sealed
 from toolscope_core.model.protocols import Vectors
 
 Kind = TypeVar("Kind", np.int64, np.float64)

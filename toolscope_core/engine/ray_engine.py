@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from toolscope_core.files.cache_files import code_version
+from toolscope_core.files.folders import code_version
 from toolscope_core.model.errors import ConfigError, EngineError
 from toolscope_core.model.protocols import Block, Result, Shared, T
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from toolscope_core.evaluation.comparison import Trial
 from toolscope_core.evaluation.confusions import is_right
 from toolscope_core.evaluation.intervals import discordant_p, holm, share_interval
-from toolscope_core.evaluation.measured_toolsets import Toolset
-from toolscope_core.evaluation.over_merging import joined_queries
+from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset
+from toolscope_core.evaluation.merge_effects import joined_queries
 from toolscope_core.evaluation.query_sets import Query, relabelled
-from toolscope_core.evaluation.ranking import Ranker, Rankings
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from toolscope_core.evaluation.query_sets import Query, read_queries
-from toolscope_core.files.app_folder import app_folder
+from toolscope_core.files.folders import app_folder
 from toolscope_core.files.json_lines import lines_of, read_rows
 
 EXAMPLE_NAME = "Example"

@@ -12,11 +12,16 @@ from toolscope_core.catalog.sources import load_paths
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.comparison import Trial, request_of
-from toolscope_core.evaluation.query_sets import Query, read_queries, with_gold_among, with_ids
-from toolscope_core.evaluation.ranking import ToolsetRanker
-from toolscope_core.evaluation.synthetic import synthetic_queries
-from toolscope_core.llm.embedders import embedder_of, scorer_of
-from toolscope_core.merging.pipeline import Analysis, analyse
+from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
+from toolscope_core.evaluation.query_sets import (
+    Query,
+    read_queries,
+    synthetic_queries,
+    with_gold_among,
+    with_ids,
+)
+from toolscope_core.llm.embedding import embedder_of, scorer_of
+from toolscope_core.merging.analysing import Analysis, analyse
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, Split
 from toolscope_core.model.environment import Settings

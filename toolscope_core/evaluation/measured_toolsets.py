@@ -1,19 +1,23 @@
 """A toolset to be measured, and the way from the catalog that the queries name."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.merging.relabelling import Relabelling, read_relabelling
-from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import Augmentation, Tool, digest
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.client_search import SearchableTools, SearchSetup
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +94,43 @@ def of_version(catalog: Catalog, named: Catalog, name: str) -> Toolset:
     """Another version of the catalog ``named``: its tools by the same ids, and what is gone."""
     kept = catalog.by_id
     return Toolset(name, catalog.tools, {one.id: None for one in named.tools if one.id not in kept})
+
+
+Rankings = tuple[tuple[str, ...], ...]
+"""For each request tool ids, the best first."""
+
+
+class Ranker(Protocol):
+    """Ranks tools for requests."""
+
+    def rankings(
+        self,
+        tools: Sequence[Tool],
+        requests: Sequence[ToolRequest],
+        k: int,
+        progress: Progress = silent,
+    ) -> Rankings:
+        """The ids of the k best tools for each request."""
+
+
+class ToolsetRanker:
+    """A ``Ranker`` that searches. Only the index of the first toolset is kept on disk."""
+
+    def __init__(self, setup: SearchSetup) -> None:
+        self._setup = setup
+        self._first: SearchableTools | None = None
+
+    def rankings(
+        self,
+        tools: Sequence[Tool],
+        requests: Sequence[ToolRequest],
+        k: int,
+        progress: Progress = silent,
+    ) -> Rankings:
+        """See ``Ranker``."""
+        if self._first is None:
+            retriever = self._first = self._setup.open(tools, progress)
+        else:
+            retriever = self._first.over(tools)
+        ranked = retriever.search_each(requests, k, progress)
+        return tuple(tuple(place.tool_id for place in places) for places in ranked)

@@ -7,8 +7,7 @@ from typing import Any
 from toolscope_core.evaluation.change_effects import PLACES, ComparedChange
 from toolscope_core.evaluation.comparison import Comparison, Measured, Trial
 from toolscope_core.evaluation.confusions import PairConfusion
-from toolscope_core.evaluation.merge_effects import MergeEffect
-from toolscope_core.evaluation.over_merging import forbidden_merges, joined_queries
+from toolscope_core.evaluation.merge_effects import MergeEffect, forbidden_merges, joined_queries
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.stress import LEVELS, StressPoint, split_gains
 from toolscope_core.evaluation.sweeps import AblationRow, SweepPoint

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from toolscope_core.evaluation.metrics import Gold, best_places
-from toolscope_core.merging.pipeline import Analysis
-from toolscope_core.model.address_keys import pair_key
+from toolscope_core.merging.analysing import Analysis
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.kinds import RELATIONS
-from toolscope_core.model.pair import Verdict
+from toolscope_core.model.cluster import RELATIONS
+from toolscope_core.model.pair import Verdict, pair_key
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.documents import ServerProfile
 from toolscope_core.retrieval.retriever import RankedTool

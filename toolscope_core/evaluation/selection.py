@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from toolscope_core.evaluation.intervals import interval
-from toolscope_core.evaluation.metrics import Gold
-from toolscope_core.evaluation.ranking import Ranker
-from toolscope_core.evaluation.reports import MetricRow
+from toolscope_core.evaluation.measured_toolsets import Ranker
+from toolscope_core.evaluation.metrics import Gold, MetricRow
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.selection_prompt import (
     NOBODY,

@@ -7,10 +7,15 @@ from typing import Literal, TypeVar, get_args
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.comparison import Measured, Trial, measured
-from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, of_plan
-from toolscope_core.evaluation.ranking import Ranker, ToolsetRanker
-from toolscope_core.llm.embedders import scorer_of
-from toolscope_core.merging.pipeline import (
+from toolscope_core.evaluation.measured_toolsets import (
+    Ranker,
+    Toolset,
+    ToolsetRanker,
+    as_it_is,
+    of_plan,
+)
+from toolscope_core.llm.embedding import scorer_of
+from toolscope_core.merging.analysing import (
     Analysis,
     analyse,
     own_thresholds,

@@ -21,7 +21,7 @@ from toolscope_core.catalog.bundle_versions import (
     PROFILES,
     part_names,
 )
-from toolscope_core.catalog.clients.switches import client_files
+from toolscope_core.catalog.clients.client_table import client_files
 from toolscope_core.catalog.document_variants import variant_rows, with_variants
 from toolscope_core.catalog.formats.neutral import names_written
 from toolscope_core.catalog.formats.spreadsheets import relabel_csv, tools_csv
@@ -41,8 +41,8 @@ from toolscope_core.export.manifest import manifest, token_rows
 from toolscope_core.export.namespaces import described_servers, in_namespaces
 from toolscope_core.files.folders import MANIFEST, write_folder
 from toolscope_core.files.json_lines import lines_of
+from toolscope_core.merging.analysing import Analysis, thresholds_of
 from toolscope_core.merging.former_names import names_after, with_names_of
-from toolscope_core.merging.pipeline import Analysis, thresholds_of
 from toolscope_core.merging.relabelling import argument_row
 from toolscope_core.model.catalog import Catalog, FormerName, Server
 from toolscope_core.model.cluster import Cluster
@@ -51,8 +51,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Serves, Verdict
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.profiles.profile_plan import profile_plan
-from toolscope_core.profiles.profile_tools import profile_tools
+from toolscope_core.profiles.profile_tools import profile_plan, profile_tools
 
 VARIANTS = "variants.jsonl"
 CLUSTER_PARTS = (

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from toolscope_core.catalog.bundle_versions import PART_TOOLS, part_names
+from toolscope_core.catalog.formats.format_table import target_named
 from toolscope_core.catalog.formats.offered_names import named_as_others, shared_names, unique_names
 from toolscope_core.catalog.formats.target_rules import (
     RuleViolation,
@@ -10,12 +11,10 @@ from toolscope_core.catalog.formats.target_rules import (
     rule_violations,
     unreadable,
 )
-from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.catalog.scan.cleaning import without_hidden_text
 from toolscope_core.catalog.splitting import ToolsetPart, split
 from toolscope_core.merging.clusters import without_unreadable
-from toolscope_core.merging.former_names import names_now
-from toolscope_core.merging.renaming import NewNames, with_tools
+from toolscope_core.merging.former_names import NewNames, names_now, with_tools
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import Tool

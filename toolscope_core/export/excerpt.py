@@ -9,7 +9,7 @@ from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.shards import read_parts
 from toolscope_core.catalog.sources import is_bundle
 from toolscope_core.catalog.tokens import tool_tokens
-from toolscope_core.files.whole_files import DAMAGE, read_file
+from toolscope_core.files.folders import DAMAGE, read_file
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.numbers import quantity

@@ -8,7 +8,7 @@ from textwrap import shorten
 
 from toolscope_core.embedding.tool_text import name_words
 from toolscope_core.model.catalog import Server
-from toolscope_core.model.groups import grouped
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from toolscope_core.files.whole_files import MOST_BYTES, read_file
+from toolscope_core.files.folders import MOST_BYTES, read_file
 from toolscope_core.model.errors import ConfigError
 
 MANIFEST = "manifest.json"

@@ -6,6 +6,7 @@ between two renames leaves the old one under another name: ``restore`` puts it b
 next use.
 """
 
+import contextlib
 import ctypes
 import errno
 import hashlib
@@ -13,13 +14,41 @@ import json
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.files.whole_files import DAMAGE, read_file
-from toolscope_core.model.errors import ExportError
+from toolscope_core.model.errors import ConfigError, ExportError
+
+MOST_BYTES = 512 << 20
+DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""What reading a file as JSON of some form raises where it holds something else."""
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""A pipe is opened without waiting for whoever writes to it, so that it can be refused."""
+
+
+def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The content of a regular file. Raises ``OSError`` for anything else, at once, for a path
+    that can name no file, and for more than ``most`` bytes.
+    """
+    try:
+        descriptor = os.open(path, _READ)
+    except ValueError as error:  # a NUL in the path, or text that no path can hold
+        raise OSError(errno.EINVAL, str(error), ascii(str(path))) from error
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no file", str(path))
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            content = file.read(most + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
+    return content
+
 
 MANIFEST = "manifest.json"
 PROGRAM = "toolscope"
@@ -162,3 +191,90 @@ def _alive(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+_PACKAGES = Path(__file__).resolve().parents[2]
+_PLACES = (_PACKAGES, _PACKAGES / "toolscope_app")
+"""Beside the core in a checkout; in a package of its own, since names such as ``ui`` and ``pages``
+are taken too easily, where a wheel is installed (``pyproject.toml``)."""
+
+
+def app_folder() -> Path:
+    """The folder that holds ``app.py``, ``ui``, ``pages`` and ``examples``. Raises ``ConfigError``
+    where the core was copied without them.
+    """
+    for place in _PLACES:
+        if (place / "app.py").is_file() and (place / "ui").is_dir():
+            return place
+    raise ConfigError(
+        f"the app is not beside {_PACKAGES / 'toolscope_core'}; install toolscope-workbench, or "
+        "run from a checkout"
+    )
+
+
+def child_environment(**variables: str) -> dict[str, str]:
+    """The environment of a child process that finds our own package first."""
+    path = os.pathsep.join(filter(None, (str(_PACKAGES), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, **variables, "PYTHONPATH": path}
+
+
+_SEAL = 32
+_PROGRAM = Path(__file__).parents[1]
+
+
+def put(path: Path, body: bytes) -> None:
+    """Write a file so that it is complete or absent."""
+    partial = path.with_name(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
+    try:
+        partial.write_bytes(body)
+        partial.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+
+
+def write_sealed(folder: Path, name: str, body: bytes) -> None:
+    """Write a file that begins with the SHA-256 of its content; ``folder`` is that of all caches.
+    Raises ``ConfigError`` where it is unusable.
+    """
+    path = folder / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        put(path, hashlib.sha256(body).digest() + body)
+    except OSError as error:
+        raise unusable(folder, error) from error
+
+
+def read_sealed(path: Path) -> bytes | None:
+    """What ``write_sealed`` was given; ``None`` where it is not there or damaged."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    body = content[_SEAL:]
+    return body if hashlib.sha256(body).digest() == content[:_SEAL] else None
+
+
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file, 64 hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def unusable(folder: Path, error: OSError) -> ConfigError:
+    """The error of a cache folder that cannot be written, with the remedy."""
+    return ConfigError(
+        f"the cache folder {str(folder)!r} cannot be written ({error.strerror or error}); "
+        "free space there or point TOOLSCOPE_CACHE_DIR to another folder"
+    )
+
+
+@cache
+def code_version(*packages: str) -> str:
+    """The hash of packages of this program and of the lists in them: what they computed is
+    computed anew where they are not the same any more.
+    """
+    files = sorted(path for name in packages for path in (_PROGRAM / name).rglob("*"))
+    texts = (path.read_bytes() for path in files if path.suffix in (".py", ".json", ".gz"))
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.files.cache_files import put
-from toolscope_core.files.whole_files import read_file
+from toolscope_core.files.folders import put, read_file
 from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.tool import JsonObject, canonical_json
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import Rows
-from toolscope_core.files.cache_files import code_version, read_sealed, write_sealed
+from toolscope_core.files.folders import code_version, read_sealed, write_sealed
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import Pair, PairScores, Verdict

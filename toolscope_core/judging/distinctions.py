@@ -21,8 +21,7 @@ from toolscope_core.judging.phrasing import (
 )
 from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.vocabulary import action_classes, is_border, only_gets
-from toolscope_core.judging.word_stems import plain_words
-from toolscope_core.judging.words import are_one, is_plural, keys_of, stem, words_of
+from toolscope_core.judging.words import are_one, is_plural, keys_of, plain_words, stem, words_of
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.tool import Parameter, Tool
 

@@ -5,6 +5,5 @@ repeated by itself, follows no redirect, and its failure is a value; what no fur
 raises ``ModelStopError``.
 """
 
-from toolscope_core.llm.chat import EndpointModel
-from toolscope_core.llm.connection import Connection, check_connection
+from toolscope_core.llm.chat import Connection, EndpointModel, check_connection
 from toolscope_core.llm.embedding import EndpointEmbedder

@@ -6,7 +6,12 @@ from functools import partial
 from itertools import combinations
 
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.llm.tasks.audit import AUDIT_TASK, FAMILY_AUDIT_TASK, ClusterTools, audit_groups
+from toolscope_core.llm.tasks.judge_prompt import (
+    AUDIT_TASK,
+    FAMILY_AUDIT_TASK,
+    ClusterTools,
+    audit_groups,
+)
 from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, with_verdicts
 from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.graph import MergeGraph, merge_graph

@@ -10,9 +10,8 @@ from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.environment import ApiKey, Settings, key_for
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.store.engine import Store
-from toolscope_core.store.rebuilding import rebuilt
-from toolscope_core.store.settings import setting_as, write_setting
+from toolscope_core.store.engine import Store, rebuilt
+from toolscope_core.store.stored_state import setting_as, write_setting
 
 __all__ = ["Connection", "Endpoints", "on_this_machine"]
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
+from toolscope_core.llm.tasks.prompt_task import PROMPT_VERSIONS
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Endpoint, QuestionConfig

@@ -14,10 +14,35 @@ from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge
-from toolscope_core.judging.same_names import same_named
-from toolscope_core.merging.analysis import Analysis, own_thresholds
+from toolscope_core.judging.reading import same_named
+from toolscope_core.merging.analysis import (
+    Analysis,
+    bars_of,
+    own_thresholds,
+    thresholds_of,
+    with_owners,
+    with_verdicts,
+)
 from toolscope_core.merging.group_syntheses import GroupSyntheses
-from toolscope_core.merging.grouping import groups_at, with_families
+from toolscope_core.merging.grouping import correct_pairs, groups_at, with_families
+from toolscope_core.merging.pair_graph import (
+    edges_at,
+    family_edges,
+    joined_pairs,
+    judged_edges,
+    merge_edges,
+    merges_at,
+    row_graph,
+    unsure_pairs,
+)
+from toolscope_core.merging.plan_making import (
+    Proposed,
+    alone,
+    plan_merge,
+    plan_of,
+    proposed,
+    supposed,
+)
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, MergeThresholds
 from toolscope_core.model.decision import Constraints
@@ -133,3 +158,32 @@ def _first_copies(catalog: Catalog) -> Rows:
     first: dict[str, int] = {}
     rows = [first.setdefault(tool.content_hash, row) for row, tool in enumerate(catalog.tools)]
     return np.array(rows, dtype=np.int32)
+
+
+__all__ = [
+    "Analysis",
+    "Proposed",
+    "alone",
+    "analyse",
+    "bars_of",
+    "correct_pairs",
+    "edges_at",
+    "family_edges",
+    "groups_at",
+    "joined_pairs",
+    "judge_at_lowest_thresholds",
+    "judged_edges",
+    "merge_edges",
+    "merges_at",
+    "own_thresholds",
+    "plan_merge",
+    "plan_of",
+    "proposed",
+    "row_graph",
+    "supposed",
+    "thresholds_of",
+    "unsure_pairs",
+    "with_families",
+    "with_owners",
+    "with_verdicts",
+]

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.merging.synthesis import Synthesis
-from toolscope_core.model.cluster import Cluster, Group
+from toolscope_core.model.cluster import Cluster, Group, family_name, outcome_word
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.kinds import family_name, outcome_word
 from toolscope_core.model.pair import Verdict
 
 EVEN = 0.5

@@ -9,10 +9,14 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
-from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, Operation
-from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
+from jsonschema_rs import Draft202012Validator, ReferencingError
+
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, Cluster, Operation
+from toolscope_core.model.plan import MergedTool, MergePlan
+from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,3 +375,96 @@ def _plain_value(text: str) -> Any:
         return text
     is_plain = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
     return value if is_plain else text
+
+
+def check_plan(plan: MergePlan) -> None:
+    """φ total, onto and idempotent, but for the tools that are left out, which have no image;
+    members partition the rest; kept and pruned disjoint; α covers what is merged and loses nothing
+    but what people let go; a prune keeps its canonical's own name and schema.
+
+    Raises ``ValueError``: a plan that fails is a bug, not something a user can mend.
+    """
+    phi = {row.old_id: row.new_id for row in plan.relabels if row.new_id is not None}
+    incoming = {tool.id for tool in plan.catalog.tools}
+    staying = incoming.difference(plan.removed)
+    kept = {item.tool.id for item in plan.tools}
+    members = [member for item in plan.tools for member in item.members]
+    broken = [
+        name
+        for name, holds in (
+            ("φ is total", set(phi) == staying and len(plan.relabels) == len(incoming)),
+            ("φ is onto", set(phi.values()) == kept),
+            ("φ is idempotent", all(phi[new] == new for new in phi.values())),
+            ("members partition the catalog", sorted(members) == sorted(staying)),
+            (
+                "φ follows the members",
+                all(phi[m] == t.tool.id for t in plan.tools for m in t.members),
+            ),
+            (
+                "α covers the merged",
+                _in_merged(plan.tools) <= {a.tool_id for a in plan.arguments} <= staying,
+            ),
+            ("α loses nothing", all(alpha.applicable for alpha in plan.arguments)),
+            ("a drop-in keeps the canonical's own schema", _prunes_are_own(plan)),
+        )
+        if not holds
+    ]
+    if broken:
+        raise ValueError(f"the merge plan is inconsistent: not ({'; '.join(broken)})")
+
+
+def _in_merged(tools: Sequence[MergedTool]) -> set[str]:
+    return {member for item in tools if len(item.members) > 1 for member in item.members}
+
+
+def _prunes_are_own(plan: MergePlan) -> bool:
+    own = plan.catalog.by_id
+    return all(
+        _is_own(cluster, own[cluster.canonical]) for cluster in (*plan.applied, *plan.edited)
+    )
+
+
+def _is_own(cluster: Cluster, canonical: Tool) -> bool:
+    if cluster.kind == "router":
+        return True
+    document = cluster.document
+    return (document.name, document.schema) == (canonical.name, canonical.schema)
+
+
+def validator_of(schema: JsonObject | None, mask: str | None = None) -> Draft202012Validator | None:
+    """``None`` for a tool that does not say what it takes, or says it in a schema that no validator
+    reads: it takes everything. Its messages have the ``mask`` in place of values.
+    """
+    if schema is None:
+        return None
+    try:
+        return Draft202012Validator(_encodable(dict(schema)), retriever=_nothing_outside, mask=mask)
+    except (ValueError, ReferencingError):
+        return None
+
+
+def takes(validator: Draft202012Validator | None, value: object) -> bool:
+    """Whether the value is valid."""
+    return validator is None or validator.is_valid(_encodable(value))
+
+
+def refusals(
+    schema: JsonObject | None, arguments: JsonObject, most: int = 5, mask: str | None = None
+) -> tuple[str, ...]:
+    """What the schema says against these arguments: the first ``most`` sentences, cut to 300, with
+    the ``mask`` in place of values.
+    """
+    validator = validator_of(schema, mask)
+    if validator is None:
+        return ()
+    errors = validator.iter_errors(_encodable(dict(arguments)))
+    return tuple(error.message[:300] for error in islice(errors, most))
+
+
+def _nothing_outside(uri: str) -> Any:
+    raise ValueError(f"{uri} is outside the schema")
+
+
+def _encodable(value: object) -> Any:
+    """Without lone surrogates, which are no text for the validator."""
+    return json.loads(canonical_json(value).encode("utf-8", "replace"))

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 from toolscope_core.merging.auto_accept import Proposal, reasons_against
+from toolscope_core.merging.calls import check_plan
 from toolscope_core.merging.given_maps import with_given
 from toolscope_core.merging.group_syntheses import GroupSyntheses, folded
-from toolscope_core.merging.integrity import check_plan
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster, Document, Group, State

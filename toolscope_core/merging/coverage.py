@@ -18,11 +18,10 @@ from toolscope_core.judging.guards import handles_of, returned
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.auto_accept import EVEN
+from toolscope_core.merging.group_syntheses import Stores
 from toolscope_core.merging.pair_graph import edges_at, family_edges, unsure_pairs
-from toolscope_core.merging.stores import Stores
-from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Catalog, Server
-from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.cluster import ArgumentMap, Cluster
 from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.numbers import enumerated, listed, quantity
 from toolscope_core.model.pair import Pair

@@ -13,8 +13,8 @@ from typing import Literal
 
 from toolscope_core.catalog.scan.passages import passages
 from toolscope_core.catalog.scan.scanner import scan_tool
-from toolscope_core.decisions.edit_validity import document_problems
-from toolscope_core.judging.notes import safety_notes, unshared_notes, whole_text
+from toolscope_core.decisions.forms import document_problems
+from toolscope_core.judging.guards import safety_notes, unshared_notes, whole_text
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.vocabulary import action_classes
 from toolscope_core.judging.wordnet import is_word

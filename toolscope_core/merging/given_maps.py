@@ -12,8 +12,8 @@ from typing import Any
 
 from toolscope_core.judging.arguments.alignment import map_onto
 from toolscope_core.judging.arguments.subschema import inline_references
-from toolscope_core.merging.call_validity import takes, validator_of
-from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.merging.calls import takes, validator_of
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 
 

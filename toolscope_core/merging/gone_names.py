@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from toolscope_core.catalog.scan.hidden import without_hidden
-from toolscope_core.model.groups import grouped
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import Relabel
 from toolscope_core.model.unicode_forms import normalise
 

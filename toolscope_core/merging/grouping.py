@@ -1,8 +1,9 @@
 """Which tools an analysis puts together: groups of one job, and families among the others."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,57 @@ from toolscope_core.merging.correction import Judge, correct, suspended, weakest
 from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.pair_graph import edges_at, family_edges, merges_at, row_graph, staying
-from toolscope_core.merging.safe_subsets import with_safe_subsets
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
+
+Clean = Callable[[tuple[str, ...]], bool]
+"""Whether nothing but its probability speaks against merging these tools (ids, sorted) unseen."""
+
+Weakest = Callable[[tuple[str, ...]], float]
+"""The lowest probability of the same job over all pairs of these tools."""
+
+_LARGEST = 12
+"""Larger groups are left to people as they are: their pairs are many."""
+
+
+def with_safe_subsets(
+    groups: Sequence[Group], is_clean: Clean, weakest: Weakest, auto_at: float
+) -> tuple[Group, ...]:
+    """The groups, those that are not clean divided into their subsets and the rest, sorted.
+
+    Groups that people decided on, or put forward, stay; so does one without a subset. A rest of one
+    tool is in no group.
+    """
+    parts = [part for group in groups for part in _divided(group, is_clean, weakest, auto_at)]
+    return tuple(sorted(parts, key=lambda group: group.members))
+
+
+def _divided(group: Group, is_clean: Clean, weakest: Weakest, auto_at: float) -> list[Group]:
+    ids = group.members
+    if group.decided or group.put_forward or not 2 < len(ids) <= _LARGEST or is_clean(ids):
+        return [group]
+    clean = {pair for pair in combinations(ids, 2) if is_clean(pair) and weakest(pair) >= auto_at}
+    subsets: list[list[str]] = []
+    for tool in ids:
+        home = next(
+            (subset for subset in subsets if all((one, tool) in clean for one in subset)), None
+        )
+        if home is None:
+            subsets.append([tool])
+        else:
+            home.append(tool)
+    parts = [tuple(subset) for subset in subsets if len(subset) > 1]
+    if not parts:
+        return [group]
+    taken = {tool for part in parts for tool in part}
+    rest = tuple(tool for tool in ids if tool not in taken)
+    parts += [rest] if len(rest) > 1 else []
+    return [
+        replace(group, members=part, weakest_edge=weakest(part), split=True, intransitive=False)
+        for part in parts
+    ]
 
 
 def groups_at(

@@ -1,22 +1,95 @@
 """The plan of an analysis under the decisions of people and an accept policy."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from toolscope_core.catalog.document_variants import with_expanded
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-from toolscope_core.decisions.constraints import constraints, edits, variants
-from toolscope_core.decisions.log import versions_of
+from toolscope_core.catalog.tokens import Costs, SizeChange, tokenizer
+from toolscope_core.decisions.constraints import ToolLocator, constraints, edits, variants
+from toolscope_core.decisions.forms import id_list
+from toolscope_core.decisions.log import active, versions_of
 from toolscope_core.merging.analysis import Analysis, bars_of, thresholds_of
 from toolscope_core.merging.auto_accept import accept
-from toolscope_core.merging.clusters import Edits, apply_clusters, build_clusters
+from toolscope_core.merging.clusters import (
+    NEEDS_GATEWAY,
+    Edits,
+    apply_clusters,
+    build_clusters,
+    documented,
+)
 from toolscope_core.merging.correction import weakest_of
 from toolscope_core.merging.grouping import groups_at, with_families
-from toolscope_core.merging.merge_sizes import is_larger_router, merge_size
 from toolscope_core.model.cluster import Cluster, Group
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.decision import Constraints, Decision
+from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import Tool, canonical_json
+
+_NAMED = 2
+"""So many parts that grow are named, those that grow most."""
+
+
+def merge_size(cluster: Cluster, tools: Mapping[str, Tool], shape: str, costs: Costs) -> SizeChange:
+    """From the members, which ``tools`` holds by id, to the one tool with the document."""
+    members = [tools[member] for member in cluster.members]
+    return costs.change(members, [documented(tools[cluster.canonical], cluster.document)], shape)
+
+
+def is_larger_router(cluster: Cluster, size: SizeChange) -> bool:
+    """Whether it needs a gateway, nobody accepted it, and agents would have more to read: such a
+    proposal is for a person to look at, and in no batch.
+    """
+    return cluster.kind == "router" and cluster.state == "proposed" and size.grows
+
+
+def growth_in_words(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChange) -> str:
+    """``more to read than what it replaces; what grows most: the enum of `action` (+11)``;
+    empty where it does not grow. Parts are counted each by itself, so that their sum is only about
+    the growth of the whole.
+    """
+    if not size.grows:
+        return ""
+    grown = _growing_parts(cluster, tools).most_common(_NAMED)
+    parts = enumerated(f"{part} (+{tokens:,})" for part, tokens in grown)
+    most = f"; what grows most: {parts}" if parts else ""
+    return f"more to read than what it replaces{most}"
+
+
+def _growing_parts(cluster: Cluster, tools: Mapping[str, Tool]) -> Counter[str]:
+    """How many tokens more each part of the merged tool has than its members have there."""
+    note = f"`{cluster.selector}` = " if cluster.selector else ""
+    parts = _parts(documented(tools[cluster.canonical], cluster.document), note)
+    for member, alpha in zip(cluster.members, cluster.arguments, strict=True):
+        targets = {move.source: move.target for move in alpha.moves}
+        parts.subtract(_parts(tools[member], note, targets))
+    return +parts
+
+
+def _parts(
+    tool: Tool, note: str, targets: Mapping[str, str] = MappingProxyType({})
+) -> Counter[str]:
+    """The tokens of each text and schema of the tool; an argument by its name in ``targets``. What
+    a description says of single tools begins with ``note`` and counts by itself.
+    """
+    count = tokenizer().count
+    texts = {"the description": tool.description}
+    parts = Counter({"the name": count(tool.name)})
+    for parameter in tool.parameters:
+        name = targets.get(parameter.name, parameter.name)
+        texts[f"the description of `{name}`"] = parameter.description
+        values = canonical_json(parameter.enum) if parameter.enum else ""
+        parts[f"the enum of `{name}`"] = count(values)
+        rest = {k: v for k, v in parameter.schema.items() if k not in ("enum", "description")}
+        parts[f"the type of `{name}`"] = count(canonical_json({parameter.name: rest}))
+    for label, text in texts.items():
+        general, mark, special = text.partition(note) if note else (text, "", "")
+        parts[label] = count(general)
+        parts[f"what {label} says of single tools"] = count(mark + special)
+    return parts
 
 
 def plan_merge(
@@ -112,3 +185,41 @@ def _edited_alone(wishes: Edits, *also: str) -> tuple[Group, ...]:
     """The tools whose own document people edited, and ``also`` these, as groups of one."""
     edited = {ids for ids, edit in wishes.items() if len(ids) == 1 and edit.document}
     return tuple(Group((tool_id,), decided=True) for tool_id in sorted({*also}.union(*edited)))
+
+
+def unapplied_edits(plan: MergePlan, log: Sequence[Decision]) -> dict[int, str]:
+    """By their seq why edits in force that name a tool of the catalog change nothing in ``plan``;
+    in log order. What ``plan.unreadable`` says of a tool is not said again.
+    """
+    locate = ToolLocator(plan.catalog, log)
+    edits = (item for item in active(log) if item.action == "edit")
+    reasons = {item.seq: _why_unapplied(plan, locate, item) for item in edits}
+    return {seq: why for seq, why in reasons.items() if why}
+
+
+def _why_unapplied(plan: MergePlan, locate: ToolLocator, edit: Decision) -> str:
+    present, changed = locate(edit)
+    ids = tuple(sorted(present.values()))
+    gone = locate.omitted.keys() & set(edit.ids)
+    if changed:
+        return f"{id_list(sorted(changed))} is not what it was when the edit was made; edit it anew"
+    if gone and not ids:
+        return f"{id_list(sorted(gone))} is left out of the toolset"
+    written = {cluster.members for cluster in (*plan.applied, *plan.edited)}
+    if not ids or ids in written or ids in plan.unreadable:
+        return ""
+    held_back = plan.held_back.get(ids[0], "") if len(ids) == 1 else ""
+    return held_back or _why_no_merge(plan, ids)
+
+
+def _why_no_merge(plan: MergePlan, ids: tuple[str, ...]) -> str:
+    """Why the tools are not the members of a merge that is written."""
+    around = next((one.members for one in plan.applied if {*ids} <= {*one.members}), ())
+    if around:
+        return f"the tool that is written is the merge of {id_list(around)}; edit all of them"
+    cluster = next((one for one in plan.clusters if one.members == ids), None)
+    if cluster is None:
+        return f"{id_list(ids)} are not merged with each other; edit each, or accept their merge"
+    if cluster.state == "accepted":
+        return NEEDS_GATEWAY
+    return f"the merge of {id_list(ids)} is {cluster.state}; accept it first"

@@ -11,10 +11,9 @@ from jsonschema_rs import Draft202012Validator
 
 from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
 from toolscope_core.files.archives import bundle_folder
-from toolscope_core.files.folders import restore
-from toolscope_core.files.whole_files import read_file
+from toolscope_core.files.folders import read_file, restore
 from toolscope_core.merging.gone_names import GoneNames, gone_forms
-from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, NestedRename, Operation
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename, Operation
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import Relabel, RelabelStatus
 from toolscope_core.model.tool import JsonObject

@@ -25,8 +25,7 @@ from toolscope_core.merging.router_words import (
     router_description,
     selector_description,
 )
-from toolscope_core.model.argument_map import ArgumentMap
-from toolscope_core.model.cluster import Document, Kind
+from toolscope_core.model.cluster import ArgumentMap, Document, Kind
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 
 _WORDS = ("description", "title", "default")

@@ -1,11 +1,83 @@
 """Groups of tools, the clusters that a merge makes of them, and their documents."""
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
-from toolscope_core.model.argument_map import ArgumentMap
-from toolscope_core.model.pair import Relation
+from toolscope_core.model.pair import Outcome, Relation
 from toolscope_core.model.tool import JsonObject
+
+Operation = Literal["rename", "map", "wrap", "unwrap", "cast"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentMove:
+    """One argument of an old tool becomes one of the merged tool.
+
+    ``source`` and ``target`` are top-level parameter names. ``rename`` keeps the value (the name
+    may be the same), ``map`` looks it up in ``values`` (pairs old, new), ``wrap`` makes a list of
+    one, ``unwrap`` takes the one out of such a list, ``cast`` writes a number or truth value as
+    text.
+    """
+
+    source: str
+    target: str
+    op: Operation = "rename"
+    values: tuple[tuple[Any, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NestedRename:
+    """A property inside an argument gets another name, its value unchanged.
+
+    Both are JSON pointers into the arguments of the merged tool; outer names are the new ones, and
+    ``*`` before the last step stands for every element of a list or property of an object.
+    """
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentMap:
+    """α of one tool: how a call to it becomes a call to the merged tool ``to``.
+
+    ``constants`` are arguments every mapped call gets; ``dropped`` names arguments that have no
+    place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way;
+    ``inferred`` which arguments were matched only because nothing else was left. ``nested``
+    are applied after the moves, in their order. ``waived`` are the dropped arguments that a person
+    lets go. ``notes`` are limits of the merged tool that the old one did not have and that hardly a
+    call meets (an issue number of at least 1).
+    """
+
+    tool_id: str
+    to: str
+    moves: tuple[ArgumentMove, ...] = ()
+    constants: JsonObject = field(default_factory=dict)
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    lossy: tuple[str, ...] = ()
+    inferred: tuple[str, ...] = ()
+    nested: tuple[NestedRename, ...] = ()
+    waived: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def lossless(self) -> bool:
+        """Whether every argument of a valid call has its place, and a value that is valid there
+        unless it meets one of the ``notes``.
+        """
+        return not self.dropped and not self.lossy
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing is lost and no argument is only guessed to be another."""
+        return self.lossless and not self.inferred
+
+    @property
+    def applicable(self) -> bool:
+        """Whether nothing is lost but what a person lets go."""
+        return not self.lossy and set(self.dropped) <= set(self.waived)
+
 
 Kind = Literal["prune", "router", "unknown"]
 
@@ -87,3 +159,95 @@ class Cluster:
     def safe(self) -> bool:
         """Whether it may be accepted without a person (``merging.auto_accept``)."""
         return not self.reasons
+
+
+Item = TypeVar("Item")
+Key = TypeVar("Key")
+
+
+def grouped(items: Iterable[Item], key_of: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """The items by their keys; keys and items in the order in which they come."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key_of(item), []).append(item)
+    return groups
+
+
+ProposalKind = Literal["copy", "prune", "router", "family", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class KindWords:
+    """A kind as a person reads it: its ``name``, and what it ``means`` in one sentence."""
+
+    name: str
+    means: str
+
+
+OTHER_VALUE = "same operation, other value"
+OTHER_PROVIDER = "same operation, other provider"
+
+KINDS: Mapping[ProposalKind, KindWords] = {
+    "copy": KindWords(
+        "exact copy",
+        "The same words and the same arguments: keep one, switch the others off, no code needed.",
+    ),
+    "prune": KindWords(
+        "drop-in",
+        "One tool takes every call of the others as it is: switch the others off, no code needed.",
+    ),
+    "router": KindWords(
+        "needs a gateway",
+        "One tool for the agent; a gateway in front of the servers passes each call on.",
+    ),
+    "family": KindWords(
+        f"{OTHER_PROVIDER} or value",
+        "The same operation for another provider or value: none can take the calls of another, so "
+        "all stay; a gateway can offer them as one tool.",
+    ),
+    "unknown": KindWords(
+        "looks alike", "The tools look alike, but their arguments are not known: nothing is merged."
+    ),
+}
+"""Each kind, the easiest to act on first."""
+
+
+OUTCOMES: Mapping[Outcome, str] = {
+    "merge": "same job",
+    "family": KINDS["family"].name,
+    "unsure": f"{KINDS['unknown'].name}: a person must look",
+    "keep": "different jobs",
+    "unanalysed": "not analysed",
+}
+"""Each verdict as a stranger would say it, and after a colon what to do."""
+
+RELATIONS: Mapping[Relation, str] = {
+    "duplicate": "the same job",
+    "subsumes": "one covers the other",
+    "parametric": f"the {KINDS['family'].name}",
+    "related": "related, but another job",
+    "different": "little in common",
+}
+
+
+def outcome_word(outcome: Outcome) -> str:
+    """The verdict alone."""
+    return OUTCOMES[outcome].partition(":")[0]
+
+
+def kind_of(cluster: Cluster) -> ProposalKind:
+    """What can be done about the cluster."""
+    if cluster.relation == "parametric":
+        return "family"
+    return "copy" if cluster.kind == "prune" and cluster.copies else cluster.kind
+
+
+def kind_name(cluster: Cluster) -> str:
+    """The kind in words; of a family what differs: the provider (or server), or a value."""
+    kind = kind_of(cluster)
+    return family_name(cluster.selector) if kind == "family" else KINDS[kind].name
+
+
+def family_name(selector: str) -> str:
+    """What is said of tools that one argument, the ``selector``, would tell apart."""
+    return OTHER_PROVIDER if selector.startswith(("provider", "server")) else OTHER_VALUE

@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from toolscope_core.model.tool import digest
+
 Outcome = Literal["merge", "family", "keep", "unsure", "unanalysed"]
 
 
@@ -75,3 +77,15 @@ class Verdict:
     family: float = 0.0
     serves: Serves = "none"
     differs: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+
+def tool_key(tool_id: str) -> str:
+    """What stands for a tool in an address: a hash of its id, so that no text of a catalog gets
+    there.
+    """
+    return digest(tool_id)[:12]
+
+
+def pair_key(pair: Pair) -> str:
+    """What stands for a pair in an address: the keys of both tools."""
+    return f"{tool_key(pair.left)}~{tool_key(pair.right)}"

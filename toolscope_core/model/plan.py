@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Catalog, Server
-from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.cluster import ArgumentMap, Cluster
 from toolscope_core.model.tool import JsonObject, Tool
 
 RelabelStatus = Literal["kept", "renamed", "merged", "removed"]

@@ -7,15 +7,24 @@ tools that later ones made superfluous.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from toolscope_core.decisions.profile_decisions import MOST_INTENTS, profile_detail
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.search_results import doubt
 from toolscope_core.evaluation.selection import jobs_of
+from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.profile import Profile, ProfileTool
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.tool import JsonObject
+from toolscope_core.profiles.profile_tools import own_words, profile_tools
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.rps.planner import WIDEST, PlanOptions, model_planner
+from toolscope_core.rps.workers import RequestPlan
 
 PER_JOB = 3
 """So many tools of each job: of the example's 26 queries these serve 20, one alone 13."""
@@ -162,3 +171,102 @@ def _gains(intents: Iterable[Intent], taken: Collection[str]) -> dict[str, int]:
                 for one in need:
                     gains[one] = gains.get(one, 0) + 1
     return gains
+
+
+def intents_by_model(
+    queries: Sequence[Query],
+    plan: MergePlan,
+    retriever: SearchableTools,
+    asker: Asker,
+    progress: Progress = silent,
+) -> tuple[Intent, ...]:
+    """Requests with the needs that a model plans for each, in one round: a job for which it takes
+    none of the best tools has none. The retriever is of the tools of the plan.
+    """
+    toolset = Catalog(tuple(item.tool for item in plan.tools))
+    requests = [ToolRequest(one.text, decompose(one.text)) for one in queries]
+    options = PlanOptions("model", iterative=False, is_filtered=True)
+    planner = model_planner(toolset, retriever, WIDEST, options, asker)
+    return planned_intents(planner.plans(requests, progress), plan)
+
+
+def planned_intents(plans: Iterable[RequestPlan], plan: MergePlan) -> tuple[Intent, ...]:
+    """Requests with the needs that their plans name: every tool that they call, or any other of
+    the same job; a job without a call has none.
+    """
+    equal = same_job(plan)
+
+    def needs(request: RequestPlan) -> Iterator[frozenset[str]]:
+        for step in request.steps:
+            calls = [call.tool_id for call in step.calls if call.tool_id not in request.dropped]
+            yield from (equal.get(one, frozenset({one})) for one in calls)
+            if not step.calls:
+                yield frozenset()
+
+    return tuple(Intent(one.request, tuple(dict.fromkeys(needs(one)))) for one in plans)
+
+
+def with_choice(plan: MergePlan, profile: Profile, ids: Iterable[str], is_in: bool) -> Profile:
+    """The profile with outgoing tools of the plan put in by hand, or out: they are kept out only
+    where rules would take them in again.
+    """
+    wanted, words = set(ids), own_words(plan, profile)
+    items = [item for item in plan.tools if item.tool.id in wanted]
+    of_these = {member for item in items for member in item.members}
+    others = {old: tool for old, tool in profile.tools.items() if old not in of_these}
+    if is_in:
+        chosen = {
+            member: replace(
+                words.get(item.tool.id, ProfileTool("hand")), by="hand", called=item.tool.name
+            )
+            for item in items
+            for member in item.members
+        }
+        return replace(profile, tools={**others, **chosen})
+    out = replace(profile, tools=others)
+    still = profile_tools(plan, out).ids
+    kept_out = {
+        member: ProfileTool("kept out")
+        for item in items
+        if item.tool.id in still
+        for member in item.members
+    }
+    return replace(profile, tools={**others, **kept_out})
+
+
+def with_cover(plan: MergePlan, profile: Profile, cover: Cover) -> Profile:
+    """The profile with the tools of a cover as those chosen by hand, and its intents."""
+    chosen, taken = with_choice(plan, profile, cover.ids, is_in=True), set(cover.ids)
+    tools = {
+        old: tool
+        for old, tool in chosen.tools.items()
+        if tool.by != "hand" or plan.phi.get(old) in taken
+    }
+    intents = tuple(dict.fromkeys(one.text for one in cover.intents))
+    return replace(chosen, tools=tools, intents=intents[:MOST_INTENTS])
+
+
+def profile_row(plan: MergePlan, profile: Profile) -> JsonObject:
+    """The decision that saves a profile, as a row without reviewer: its tools as they are called
+    now, and those that were chosen by hand or kept out and are not among them, without a name.
+    """
+    chosen, words = profile_tools(plan, profile), own_words(plan, profile)
+    called = {member: item.tool.name for item in plan.tools for member in item.members}
+    tools = {
+        member: replace(
+            words.get(item.tool.id, ProfileTool("rule")),
+            by=chosen.ways[item.tool.id],
+            called=called[member],
+        )
+        for item in chosen.tools
+        for member in item.members
+    }
+    for old, tool in profile.tools.items():
+        if tool.by != "rule" and old in called:
+            tools.setdefault(old, replace(tool, called=""))
+    ids = sorted(tools)
+    return {
+        "action": "profile",
+        "ids": ids,
+        "detail": profile_detail(profile, [tools[one] for one in ids]),
+    }

@@ -25,10 +25,8 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, Step, Vectors, silent
 from toolscope_core.model.search_configuration import ClientName, RetrievalConfig
 from toolscope_core.model.tool import Tool
-from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.fusion import best_first, min_max
-from toolscope_core.retrieval.learned_scores import LearnedRanking
-from toolscope_core.retrieval.request_vectors import RequestVectors
+from toolscope_core.retrieval.assembly import LearnedRanking, ToolRequest, best_first, min_max
+from toolscope_core.retrieval.documents import RequestVectors
 from toolscope_core.retrieval.retriever import RankedTool, Retriever
 from toolscope_core.retrieval.sparse import Scores
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.files.cache_files import file_sha256, unusable
+from toolscope_core.files.folders import file_sha256, unusable
 from toolscope_core.model.protocols import Embedder, Engine, Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.documents import SearchDocument

@@ -15,10 +15,18 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
-from toolscope_core.retrieval.assembly import ToolRequest, assembled, text_shares
+from toolscope_core.retrieval.assembly import (
+    LearnedRanking,
+    LearnedScorer,
+    LearnedShare,
+    NamedRows,
+    ToolRequest,
+    assembled,
+    best_first,
+    min_max,
+    text_shares,
+)
 from toolscope_core.retrieval.documents import SearchDocument, tool_document
-from toolscope_core.retrieval.fusion import NamedRows, best_first, min_max
-from toolscope_core.retrieval.learned_scores import LearnedRanking, LearnedScorer, LearnedShare
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
 from toolscope_core.retrieval.sparse import Scores, SparseIndex
 

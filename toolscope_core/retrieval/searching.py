@@ -19,13 +19,22 @@ from toolscope_core.model.protocols import (
     silent,
 )
 from toolscope_core.model.search_configuration import RetrievalConfig, weight_shares
-from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.documents import SearchDocument
-from toolscope_core.retrieval.fusion import DENSE_GAIN, SPARSE_GAIN, best_first, levelled, weighted
+from toolscope_core.retrieval.assembly import (
+    DENSE_GAIN,
+    SPARSE_GAIN,
+    ToolRequest,
+    best_first,
+    levelled,
+    weighted,
+)
+from toolscope_core.retrieval.documents import RequestVectors, SearchDocument
 from toolscope_core.retrieval.index_files import SearchIndex, open_index
-from toolscope_core.retrieval.request_vectors import RequestVectors
-from toolscope_core.retrieval.rerankers.reranker import Reranker, RerankInputs, RowScores
-from toolscope_core.retrieval.rerankers.reranker_table import reranker_of
+from toolscope_core.retrieval.rerankers.reranker_table import (
+    Reranker,
+    RerankInputs,
+    RowScores,
+    reranker_of,
+)
 from toolscope_core.retrieval.sparse import Scores
 
 Place = TypeVar("Place")

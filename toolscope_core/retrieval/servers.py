@@ -12,14 +12,13 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
-from toolscope_core.retrieval.assembly import ToolRequest, assembled, brought_by
+from toolscope_core.retrieval.assembly import NamedRows, ToolRequest, assembled, brought_by
 from toolscope_core.retrieval.documents import (
     SearchDocument,
     server_document,
     server_profiles,
     tool_document,
 )
-from toolscope_core.retrieval.fusion import NamedRows
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
 from toolscope_core.retrieval.sparse import Scores
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.llm.tasks.judge_prompt import ToolPair
-from toolscope_core.llm.tasks.siblings_prompt import SIBLINGS_TASK, in_hash_order
+from toolscope_core.llm.tasks.judge_prompt import SIBLINGS_TASK, ToolPair, in_hash_order
+from toolscope_core.merging.analysing import Analysis
 from toolscope_core.merging.faithful import Violation
-from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.pair import Pair, Relation
 from toolscope_core.model.plan import MergePlan

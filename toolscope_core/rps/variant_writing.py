@@ -1,15 +1,69 @@
 """Document variants that a model writes, each held against what its tool says."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
+from toolscope_core.judging.guards import whole_text
+from toolscope_core.judging.wordnet import tables
 from toolscope_core.llm.merge_questions import wary_of
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK, augmentation_of
-from toolscope_core.merging.faithful import Surroundings, Violation
+from toolscope_core.llm.tasks.synthesis_prompt import AUGMENTATION_TASK, augmentation_of
+from toolscope_core.merging.faithful import (
+    Surroundings,
+    Violation,
+    hostile,
+    invented,
+    without_addresses,
+)
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import Augmentation, Tool
-from toolscope_core.rps.checks import variant_violations
+
+LONGEST_EXPANDED = 1_200
+LONGEST_QUESTION = 300
+MOST_QUESTIONS = 12
+"""Characters, and questions, beyond which a variant is held to be too long."""
+
+
+def variant_violations(
+    tool: Tool, written: Augmentation, around: Surroundings
+) -> tuple[Violation, ...]:
+    """What speaks against a variant of a tool; empty if nothing does.
+
+    The expanded description may cite no address, parameter or tool that the tool itself does not.
+    Questions are examples, so their values and addresses are free, but they may name no other tool.
+    Neither may hide characters, speak to models, or be too long. Of a tool whose own text speaks to
+    models nothing of that may come back.
+    """
+    is_wary = tool.id in around.wary
+    own = "" if is_wary else whole_text(tool)
+    plain = replace(tool, description="") if is_wary else tool
+    expanded = " ".join(written.expanded.split())
+    questions = "\n".join(written.questions)
+    return (
+        *invented(own, expanded, (tool,), around),
+        *(one for one in invented(own, questions, (tool,), around) if one.code == "tool"),
+        *hostile(plain, replace(tool, description=expanded)),
+        *hostile(plain, replace(tool, description=without_addresses(questions))),
+        *_overlong(written),
+    )
+
+
+def _overlong(written: Augmentation) -> Iterator[Violation]:
+    if len(written.expanded) > LONGEST_EXPANDED:
+        length = len(written.expanded)
+        yield Violation(
+            "long", f"the description has {length:,} characters, more than {LONGEST_EXPANDED:,}"
+        )
+    for question in written.questions:
+        if len(question) > LONGEST_QUESTION:
+            yield Violation(
+                "long", f"a question has more than {LONGEST_QUESTION} characters", question
+            )
+    if len(written.questions) > MOST_QUESTIONS:
+        count = len(written.questions)
+        yield Violation("long", f"there are {count:,} questions, more than {MOST_QUESTIONS}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +100,29 @@ def checked_variants(catalog: Catalog, variants: Mapping[str, Augmentation]) -> 
         doubtful={one: written for one, written in variants.items() if against[one]},
         violations={one: several for one, several in against.items() if several},
     )
+
+
+SEED = 447
+
+
+def noise_matched(
+    catalog: Catalog, variants: Mapping[str, Augmentation], seed: int = SEED
+) -> dict[str, Augmentation]:
+    """For each tool with a variant one that has its own description and, in place of what was
+    written, as many random English words as that has more. The words of a tool depend on its id and
+    ``seed`` alone.
+    """
+    tools = catalog.by_id
+    control = {}
+    for tool_id, written in variants.items():
+        own = tools[tool_id].description.split()
+        wanted = len(" ".join((written.expanded, *written.questions)).split())
+        generator = random.Random(f"{seed} {tool_id}")
+        padding = generator.choices(_words(), k=max(0, wanted - len(own)))
+        control[tool_id] = Augmentation(" ".join([*own, *padding]))
+    return control
+
+
+@lru_cache(maxsize=1)
+def _words() -> tuple[str, ...]:
+    return tuple(sorted(word for word in tables().senses if word.isalpha()))

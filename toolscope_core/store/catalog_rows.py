@@ -12,8 +12,7 @@ from sqlmodel import Session, col, select
 from toolscope_core.model.catalog import Catalog, Finding, FormerName, Problem, Server
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import JsonObject, Tool, digest
-from toolscope_core.store.engine import Store, found_row, now, row_named
-from toolscope_core.store.rebuilding import of_row, rebuilt
+from toolscope_core.store.engine import Store, found_row, now, of_row, rebuilt, row_named
 from toolscope_core.store.tables import (
     CatalogRow,
     CatalogToolRow,

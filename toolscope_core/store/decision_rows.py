@@ -10,8 +10,7 @@ from toolscope_core.decisions.forms import check_form
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.store.catalog_rows import catalog_row
-from toolscope_core.store.engine import Store, damaged_row, now
-from toolscope_core.store.rebuilding import of_row
+from toolscope_core.store.engine import Store, damaged_row, now, of_row
 from toolscope_core.store.tables import CatalogRow, DecisionRow
 
 Log = tuple[Decision, ...]

@@ -7,8 +7,7 @@ from sqlmodel import Session, col, select
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store.catalog_rows import catalog_row
-from toolscope_core.store.engine import Store, found_row, now
-from toolscope_core.store.rebuilding import of_row
+from toolscope_core.store.engine import Store, found_row, now, of_row
 from toolscope_core.store.tables import CatalogRow, ExperimentRow
 
 

@@ -9,8 +9,7 @@ from sqlmodel import Session, col, select
 
 from toolscope_core.model.protocols import Step
 from toolscope_core.store.catalog_rows import catalog_row
-from toolscope_core.store.engine import Store, found_row
-from toolscope_core.store.rebuilding import of_row
+from toolscope_core.store.engine import Store, found_row, of_row
 from toolscope_core.store.tables import JobRow
 
 JobState = Literal["running", "done", "paused", "failed", "cancelled", "interrupted"]

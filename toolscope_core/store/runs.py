@@ -1,17 +1,19 @@
 """Runs of a model over a catalog: the configuration, the end and the cost of each."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
 
-from sqlalchemy import Integer, func
+from sqlalchemy import Integer, Row, func, insert
 from sqlalchemy import cast as as_type
+from sqlalchemy import select as select_columns
 from sqlmodel import Session, col, select
 
+from toolscope_core.model.protocols import Answer, Call
 from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store.catalog_rows import catalog_row
-from toolscope_core.store.engine import Store, damaged_row, found_row
-from toolscope_core.store.rebuilding import of_row
-from toolscope_core.store.tables import CallRow, RunRow
+from toolscope_core.store.engine import Store, damaged_row, found_row, of_row
+from toolscope_core.store.tables import AnswerRow, CallRow, RunRow
 
 RunState = Literal["running", "done", "paused", "stopped", "cancelled", "failed", "interrupted"]
 
@@ -125,3 +127,48 @@ def _run(session: Session, store: Store, row: RunRow) -> ModelRun:
         counted=counted is None or bool(counted),
         cost=(cost or 0.0) if priced == calls else None,
     )
+
+
+AT_ONCE = 500
+"""Keys of one query."""
+_COLUMNS = tuple(getattr(AnswerRow, item.name) for item in fields(Answer))
+
+
+class StoredLedger:
+    """The ledger of a store; safe to share between threads.
+
+    An answer belongs to no run and no catalog: the same question is never asked twice.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
+        """The committed ones among ``keys``, in their order."""
+        with self._store.read() as session:
+            answers = {row.key: of_row(Answer, row) for row in _rows(session, keys, *_COLUMNS)}
+        return {key: answers[key] for key in keys if key in answers}
+
+    def commit(self, call: Call, answers: Sequence[Answer]) -> None:
+        """Keep a call and its answers, all or nothing; a key that has an answer stays as it is."""
+        with self._store.write() as session:
+            # The time of this writer's turn: nothing of before comes after the end of a run.
+            at = self._store.time(session)
+            keys = [answer.key for answer in answers]
+            kept = {row.key for row in _rows(session, keys, AnswerRow.key)}
+            rows = {
+                answer.key: {**asdict(answer), "at": answer.at or at}
+                for answer in reversed(answers)
+                if answer.key not in kept
+            }
+            connection = session.connection()
+            connection.execute(insert(CallRow), [{**asdict(call), "at": call.at or at}])
+            if rows:
+                connection.execute(insert(AnswerRow), list(rows.values()))
+
+
+def _rows(session: Session, keys: Sequence[str], *columns: Any) -> Iterator[Row[Any]]:
+    """Column by column: building row objects would take most of the time."""
+    for start in range(0, len(keys), AT_ONCE):
+        some = col(AnswerRow.key).in_(keys[start : start + AT_ONCE])
+        yield from session.connection().execute(select_columns(*columns).where(some))

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
-from sqlmodel import select
+from sqlalchemy import delete
+from sqlmodel import col, select
 
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.catalog_rows import CatalogRecord, catalog_row, records_in
 from toolscope_core.store.decision_rows import Log, log_in
-from toolscope_core.store.engine import Store, found_row
+from toolscope_core.store.engine import Store, found_row, row_named
 from toolscope_core.store.tables import QueryFileRow, SettingRow, UsageLogRow
 
 Choose = Callable[[tuple[CatalogRecord, ...]], CatalogRecord | None]
@@ -48,3 +50,33 @@ def read_state(store: Store, choose: Choose) -> StoredState:
             records,
             {row.name: row.value for row in session.exec(select(SettingRow))},
         )
+
+
+T = TypeVar("T")
+
+
+def read_setting(store: Store, name: str) -> JsonObject | None:
+    """The setting of this name; ``None`` where nothing was chosen."""
+    with store.read() as session:
+        row = session.get(SettingRow, name)
+        return None if row is None else row.value
+
+
+def setting_as(store: Store, name: str, build: Callable[[JsonObject], T]) -> T | None:
+    """A setting as ``build`` converts it; ``None`` where nothing was chosen.
+
+    Raises ``StoreError`` where ``build`` cannot make anything of it.
+    """
+    value = read_setting(store, name)
+    if value is None:
+        return None
+    with row_named(store, f"setting row (name {name})"):
+        return build(value)
+
+
+def write_setting(store: Store, name: str, value: JsonObject | None) -> None:
+    """Choose a value, or with ``None`` take the choice back."""
+    with store.write() as session:
+        session.connection().execute(delete(SettingRow).where(col(SettingRow.name) == name))
+        if value is not None:
+            session.add(SettingRow(name=name, value=dict(value)))

@@ -7,12 +7,11 @@ from typing import TypeVar
 
 from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests import Estimate, estimate
-from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.llm.requests.questions import total_cost
+from toolscope_core.llm.requests.model_requests import Asker, total_cost
 from toolscope_core.llm.tasks.judge_prompt import RelationAnswer, ToolPair
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
+from toolscope_core.merging.analysing import Analysis
 from toolscope_core.merging.model_verdicts import Spent
-from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.configuration import Prices, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Outcome, Pair

@@ -10,28 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import text_key
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.configuration import FirstStageName
-from toolscope_core.model.groups import grouped
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
-from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.fusion import best_first
-from toolscope_core.retrieval.learned_scores import LearnedShare
-from toolscope_core.tool2vec.blend import Blend
-from toolscope_core.tool2vec.learned_parts import (
+from toolscope_core.retrieval.assembly import LearnedShare, ToolRequest, best_first
+from toolscope_core.tool2vec.blend import (
     DESCRIPTION,
     MLC,
     REFINER,
     TOOL2VEC,
     TUNED,
+    Blend,
     CandidateRefiner,
     QueryClassifier,
     assembled_parts,
     stage_scores,
     stretched,
 )
-from toolscope_core.tool2vec.linear_head import LinearHead
-from toolscope_core.tool2vec.tool2vec import UsageVectors
+from toolscope_core.tool2vec.linear_head import LinearHead, UsageVectors
 
 Floats = NDArray[np.float32]
 

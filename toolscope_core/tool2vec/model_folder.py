@@ -9,17 +9,21 @@ from typing import Any
 import numpy as np
 
 from toolscope_core.catalog.document_variants import variant_rows
-from toolscope_core.files.folders import MANIFEST, MODEL_PROGRAM, manifest_of, restore, write_folder
-from toolscope_core.files.whole_files import read_file
+from toolscope_core.files.folders import (
+    MANIFEST,
+    MODEL_PROGRAM,
+    manifest_of,
+    read_file,
+    restore,
+    write_folder,
+)
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Augmentation
-from toolscope_core.tool2vec.blend import Blend
+from toolscope_core.tool2vec.blend import REFINER, TUNED, Blend
 from toolscope_core.tool2vec.learned_model import LearnedModel
-from toolscope_core.tool2vec.learned_parts import REFINER, TUNED
-from toolscope_core.tool2vec.linear_head import LinearHead
+from toolscope_core.tool2vec.linear_head import LinearHead, UsageVectors
 from toolscope_core.tool2vec.refiner_network import RefinerNetwork
-from toolscope_core.tool2vec.tool2vec import UsageVectors
 from toolscope_core.tool2vec.tuned_classifier import TunedClassifier
 
 FORM = 1

@@ -7,28 +7,118 @@ say the request as a person would.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count as numbers
+from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.query_draft_prompt import (
     DRAFT_TASK,
+    POLISH_TASK,
     DraftQuestion,
     ExampleQuery,
+    PolishQuestion,
     chosen_tools,
 )
-from toolscope_core.llm.tasks.query_polish_prompt import POLISH_TASK, PolishQuestion
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS, QueryGeneration
-from toolscope_core.model.groups import grouped
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Answer, Vectors
 from toolscope_core.model.tool import JsonObject, Tool, digest
-from toolscope_core.tool2vec.near_copies import NearCopy, near_copies
-from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw, copy_flaw
-from toolscope_core.tool2vec.tool_samples import tool_samples
+from toolscope_core.tool2vec.query_checks import (
+    NearCopy,
+    QueryChecks,
+    QueryFlaw,
+    copy_flaw,
+    near_copies,
+)
+
+TOOLS = 10
+"""T: how many tools are shown (Tool2Vec, appendix C.3)."""
+WITH_OWN, WITH_NEAR = 6, 8
+"""How many of them are there once its own server's are drawn, and once the nearest are too."""
+NEAR = 30
+"""Of so many nearest tools those from elsewhere are drawn."""
+ALIKE = 0.95
+"""Of two tools at this cosine only one is shown: either would do what is asked."""
+
+
+def tool_samples(
+    catalog: Catalog,
+    vectors: Vectors,
+    count: int,
+    seed: int = 0,
+    queries: Mapping[str, int] | None = None,
+) -> tuple[tuple[Tool, ...], ...]:
+    """``count`` samples of up to ten tools, each led by the tool that it was drawn around.
+
+    ``vectors`` is float32 of shape (n, d), unit rows in the order of the tools. A tool leads again
+    only when all others have led, those with the fewest ``queries`` (by id) first. The samples of a
+    smaller count are the first ones of a larger. Of exact copies one is shown; tools with a *block*
+    finding never are. Raises ``ConfigError`` where fewer than two tools are left.
+    """
+    pool = _Pool(catalog, vectors)
+    if len(pool.rows) < 2:
+        raise ConfigError(
+            f"{len(pool.rows)} different tools can be shown to a model; queries are written about "
+            "two to five tools, so give a catalog of more"
+        )
+    leaders = islice(pool.leaders(queries or {}, seed), count)
+    return tuple(
+        tuple(catalog.tools[row] for row in pool.around(leader, np.random.default_rng((seed, at))))
+        for at, leader in enumerate(leaders)
+    )
+
+
+class _Pool:
+    """The tools that can be shown, by their rows in the catalog."""
+
+    def __init__(self, catalog: Catalog, vectors: Vectors) -> None:
+        first: dict[str, int] = {}
+        for row, tool in enumerate(catalog.tools):
+            if tool.id not in catalog.blocked:
+                first.setdefault(tool.content_hash, row)
+        self.rows = np.array(sorted(first.values()), dtype=np.int64)
+        self._tools, self._vectors = catalog.tools, vectors
+        self._of_owner = grouped(self.rows.tolist(), lambda row: self._tools[row].owner)
+
+    def leaders(self, queries: Mapping[str, int], seed: int) -> Iterator[int]:
+        """All rows in an order drawn anew each time round; one with more queries joins later."""
+        have = np.array([queries.get(self._tools[row].id, 0) for row in self.rows.tolist()])
+        for turn in numbers():
+            due = self.rows[have <= have.min() + turn]
+            yield from np.random.default_rng((seed, turn, 1)).permutation(due).tolist()
+
+    def around(self, leader: int, chance: np.random.Generator) -> list[int]:
+        """The leader, tools of its server, tools near it, and any others, up to ``TOOLS``."""
+        owner = self._tools[leader].owner
+        own = self._of_owner[owner] if owner else []
+        cosine = self._vectors[self.rows] @ self._vectors[leader]
+        nearest = self.rows[np.argsort(-cosine, kind="stable")]
+        chosen = [leader]
+        for group, most in (
+            (np.array(own, dtype=np.int64), WITH_OWN),
+            (nearest[: NEAR + 1], WITH_NEAR),
+            (self.rows, TOOLS),
+        ):
+            self._fill(chosen, chance.permutation(group), most)
+        if len(chosen) == 1:  # all others are like it
+            chosen += [int(row) for row in nearest if row != leader][: TOOLS - 1]
+        return chosen
+
+    def _fill(self, chosen: list[int], group: NDArray[np.int64], most: int) -> None:
+        for row in group.tolist():
+            if len(chosen) >= most:
+                return
+            if row not in chosen and (self._vectors[chosen] @ self._vectors[row]).max() < ALIKE:
+                chosen.append(row)
+
 
 EXAMPLES = 5
 """Requests of people that are shown with each question (Tool2Vec, §3)."""

@@ -1,7 +1,7 @@
 """An embedder tuned with a triplet loss on requests and the tools that serve them (§5.1)."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.encoders import loaded_encoder, triplet_loss
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
-from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.tool2vec.encoder_layers import batches_by_length, train_in_batches
+from toolscope_core.tool2vec.training_queries import TrainingQueries
 
 BATCH, RATE, MARGIN = 16, 2e-5, 0.2
 
@@ -52,3 +53,53 @@ class TunedEmbedder:
             self._model.save(str(folder), create_model_card=False, safe_serialization=True)
             paths = (path for path in folder.rglob("*") if path.is_file())
             return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+MOST_TRIPLETS = 2_000
+"""So many make an epoch: of UltraTool's long requests they take a quarter of an hour on two cores
+(.44 s each)."""
+MISTAKEN = 10
+"""What does not serve a request is drawn from so many tools that are nearest to it."""
+
+
+def triplets_of(
+    queries: TrainingQueries, vectors: Vectors, centres: Vectors, own: Sequence[str]
+) -> list[tuple[str, str, str]]:
+    """A triplet for each request and tool that serves it, of which recorded requests come first.
+
+    ``vectors`` are those of the queries' texts, (n, d), ``centres`` the tools' Tool2Vec vectors,
+    (m, d), and ``own`` the tools' texts. What stands for a tool is a query of it, or its own text
+    where it has none: for what serves a request another than that, for what does not one that
+    nothing which serves the request serves too.
+    """
+    generator = np.random.default_rng(409)
+    texts_by_tool: dict[int, list[int]] = {}
+    for text, tool in zip(queries.at.tolist(), queries.tool.tolist(), strict=True):
+        texts_by_tool.setdefault(tool, []).append(text)
+
+    def stands_for(tool: int, but: Collection[int]) -> str:
+        others = [one for one in texts_by_tool.get(tool, ()) if one not in but]
+        return queries.texts[generator.choice(others)] if others else own[tool]
+
+    triplets = []
+    for place in _chosen(queries, generator).tolist():
+        text, tool = int(queries.at[place]), int(queries.tool[place])
+        serving = queries.tool[queries.at == text]
+        nearest = np.argsort(-(centres @ vectors[text]), kind="stable")
+        near = nearest[: MISTAKEN + len(serving)]
+        wrong = near[~np.isin(near, serving)]
+        if len(wrong):
+            mistaken = int(generator.choice(wrong))
+            served = {one for right in serving.tolist() for one in texts_by_tool[right]}
+            triplets.append(
+                (queries.texts[text], stands_for(tool, {text}), stands_for(mistaken, served))
+            )
+    return triplets
+
+
+def _chosen(queries: TrainingQueries, generator: np.random.Generator) -> NDArray[np.intp]:
+    """The places of pairs of a text and a tool: all of recorded texts, then others at random."""
+    recorded = queries.recorded[queries.at]
+    first, rest = np.flatnonzero(recorded), np.flatnonzero(~recorded)
+    places = np.concatenate([generator.permutation(first), generator.permutation(rest)])
+    return places[:MOST_TRIPLETS]

@@ -6,10 +6,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.check.version_changes import Changes, Doubt
-from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import tool_key
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import changed_since, decision_trail
 from ui.shared.cards.queue import PARTS, Part

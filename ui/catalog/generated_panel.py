@@ -9,7 +9,7 @@ from toolscope_core.model.configuration import MOST_GENERATED, QueryGeneration
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
-from toolscope_core.store.generated_rows import SET_NAME, GeneratedState
+from toolscope_core.store.named_rows import SET_NAME, GeneratedState
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.models import ask_panel

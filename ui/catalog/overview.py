@@ -1,17 +1,18 @@
 """The worst collisions nobody has settled, the names that servers share, what to do next."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from toolscope_core.catalog.formats.format_table import ADVISED
+from toolscope_core.catalog.formats.format_table import ADVISED, target_named
 from toolscope_core.catalog.formats.offered_names import shared_names
-from toolscope_core.catalog.formats.target import Rule
+from toolscope_core.catalog.formats.record_format import Rule
 from toolscope_core.catalog.formats.target_rules import BrokenRules, violation_counts
-from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.analysis import Analysis
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.plan import MergePlan
@@ -21,6 +22,7 @@ from ui.shared.kept import kept, kept_under
 from ui.shared.pairs import pair_view
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
+from ui.shared.tools.catalog_tables import findings_by_kind
 
 WORST = 5
 _OF_NAMES, _OF_SERVERS = 0.2, 0.05
@@ -212,3 +214,40 @@ def export_steps(
 
 def _is(number: int) -> str:
     return "is" if number == 1 else "are"
+
+
+Facet = Mapping[str, Collection[str]]
+"""By its label the ids of the tools that have it."""
+
+PROPOSED, MERGED, ALONE, LEFT_OUT = "in a proposal", "merged", "in no proposal", "left out"
+SHARES_NAME = "shares its name with another server"
+
+
+@kept()
+def findings(catalog: Catalog) -> Facet:
+    """The tools by kind of finding, the worst first."""
+    kinds = findings_by_kind(catalog)
+    ids = {kind: {one.tool_id for one in own} - {""} for kind, own in kinds.items()}
+    return {kind: own for kind, own in ids.items() if own}
+
+
+def states(snapshot: Snapshot) -> Facet:
+    """The tools by what becomes of them, as far as that is decided; empty before the analysis
+    is finished.
+    """
+    return {} if snapshot.analysed is None else tool_states(snapshot.plan)
+
+
+@kept()
+def tool_states(plan: MergePlan) -> Facet:
+    """The tools of a plan by their state; what no tool has is left away."""
+    states: defaultdict[str, set[str]] = defaultdict(set)
+    for cluster in plan.clusters:
+        states[MERGED if cluster.state == "accepted" else PROPOSED].update(cluster.members)
+    states[LEFT_OUT].update(plan.removed)
+    taken = set().union(*states.values())
+    states[ALONE] = {tool.id for tool in plan.catalog.tools} - taken
+    for same in shared_names(item.tool for item in plan.tools):
+        states[SHARES_NAME].update(tool.id for tool in same)
+    order = (PROPOSED, MERGED, ALONE, LEFT_OUT, SHARES_NAME)
+    return {state: states[state] for state in order if states[state]}

@@ -5,7 +5,7 @@ import streamlit as st
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from ui.catalog.generated_panel import generated_panel
-from ui.shared import data_tables, kept_failure, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.services import loaded_queries
 from ui.shared.services.loaded_queries import MOST_BYTES, QuerySetView
 from ui.shared.snapshot import Snapshot
@@ -18,7 +18,7 @@ def query_sets_panel(snapshot: Snapshot) -> None:
     """The sets that the catalog has, and the form to add one; nothing is stored before the button
     is pressed.
     """
-    kept_failure.show("queries_error")
+    safe_text.show("queries_error")
     st.caption(
         "Does search find the right tools? Query sets are requests to agents with the tools that "
         "answer them. Retrieval and Evaluation try them on the toolset before and after the merge. "
@@ -112,5 +112,5 @@ def _problems(view: QuerySetView) -> None:
 
 
 def _add(snapshot: Snapshot, turn: int, content: bytes, name: str) -> None:
-    if kept_failure.attempt("queries_error", lambda: loaded_queries.add(snapshot, content, name)):
+    if safe_text.attempt("queries_error", lambda: loaded_queries.add(snapshot, content, name)):
         st.session_state["queries_turn"] = turn + 1

@@ -9,7 +9,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.catalog.upload_panel import preview_and_add
-from ui.shared import data_tables, kept_failure, page_frame, safe_text, sign_in, start_token
+from ui.shared import data_tables, page_frame, safe_text, sign_in
 from ui.shared.services import live_servers
 from ui.shared.services.live_servers import ServersRead, Survey, changed_servers
 from ui.shared.snapshot import Snapshot
@@ -36,7 +36,7 @@ def servers_panel(snapshot: Snapshot) -> None:
         page_frame.job_panel(job.id)
     elif survey is not None:
         _survey(snapshot, survey)
-    elif not start_token.asks_for_token():
+    elif not sign_in.asks_for_token():
         if job is not None and job.message:
             safe_text.show_error(JobError(job.message))
         before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
@@ -86,7 +86,7 @@ def _start(
     names: list[str],
     limits: ConnectionLimits,
 ) -> None:
-    kept_failure.attempt(
+    safe_text.attempt(
         "servers_error",
         lambda: live_servers.start(snapshot, configuration, names, sign_in.is_shared(), limits),
     )

@@ -8,16 +8,16 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.tokens import tokenizer
-from ui.catalog import tool_facets
+from ui.catalog import overview
 from ui.catalog.findability_panel import chosen_search, found_shares
-from ui.catalog.tool_facets import Facet
+from ui.catalog.overview import Facet
 from ui.shared import data_tables
 from ui.shared.cards import decision_buttons
-from ui.shared.models.grades_panel import BANDS
+from ui.shared.models.ask_panel import BANDS
 from ui.shared.services import judging, toolsets
 from ui.shared.services.findable_tools import title_of
 from ui.shared.snapshot import Snapshot
-from ui.shared.tools import catalog_tables, leave_out, tool_parts, tool_selection
+from ui.shared.tools import catalog_tables, tool_parts, tool_selection
 from ui.shared.tools.catalog_tables import ToolRow
 
 MAX_ROWS = 5_000
@@ -50,7 +50,7 @@ def tools_panel(snapshot: Snapshot) -> None:
     _table(snapshot, rows, bands)
     decision_buttons.notice(snapshot)
     if chosen := tool_selection.selected(snapshot):
-        leave_out.leave_out_panel(snapshot, sorted(chosen.tool_ids), "table")
+        tool_parts.leave_out_panel(snapshot, sorted(chosen.tool_ids), "table")
     st.download_button(
         "Download all as CSV",
         lambda: catalog_tables.csv(snapshot),
@@ -73,8 +73,8 @@ def _matching(snapshot: Snapshot, bands: Mapping[str, str]) -> Sequence[ToolRow]
     for tool_id, band in bands.items():
         by_band[band].append(tool_id)
     wanted = (
-        _facet(bar, "State", "state", tool_facets.states(snapshot)),
-        _facet(bar, "Finding", "finding", tool_facets.findings(snapshot.catalog)),
+        _facet(bar, "State", "state", overview.states(snapshot)),
+        _facet(bar, "Finding", "finding", overview.findings(snapshot.catalog)),
         _facet(bar, "Documentation", "band", {band: by_band[band] for band in BANDS if bands}),
     )
     rows = catalog_tables.tools(snapshot, find, server)

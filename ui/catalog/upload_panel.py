@@ -7,14 +7,14 @@ from pathlib import PurePath
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from toolscope_core.catalog.flaws import MAX_BYTES
 from toolscope_core.catalog.formats.format_table import INPUTS
-from toolscope_core.catalog.limits import MAX_BYTES
 from toolscope_core.catalog.sources import SUFFIXES, Source, pasted
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import listed, quantity
 from ui.catalog.changes_panel import new_version_panel, new_version_summary
-from ui.shared import data_tables, kept_failure, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.services import versions
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
@@ -186,7 +186,7 @@ def _add(
 ) -> None:
     """Store and analyse the catalog; the sidebar and the address then show it."""
     name = st.session_state[f"name_{key}"]
-    if kept_failure.attempt("upload_error", lambda: work.add(name, sources)):
+    if safe_text.attempt("upload_error", lambda: work.add(name, sources)):
         added(name.strip())
         page_frame.show(name.strip())
 

@@ -1,5 +1,8 @@
 """How the tools are used: logs and traces added, what they say, and which tools nobody calls."""
 
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 
 import streamlit as st
@@ -8,16 +11,73 @@ from toolscope_core.evaluation.calls_after_merges import CallsAround
 from toolscope_core.evaluation.example import EXAMPLE_NAME, example_calls
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line, unread_line
-from ui.catalog import usage_logs
-from ui.catalog.usage_logs import MOST_BYTES, UsagePreview
-from ui.shared import data_tables, kept_failure, page_frame, safe_text
+from toolscope_core.model.tool import canonical_json
+from toolscope_core.store.named_rows import keep_usage_log, list_usage_logs
+from toolscope_core.usage.call_counts import (
+    CatalogCallCounts,
+    catalog_count_line,
+    count_calls,
+    query_rows,
+    tool_count_line,
+    unread_line,
+)
+from toolscope_core.usage.trace_formats import read_trace
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.queue import PARTS
-from ui.shared.services import settled, usage_evidence
-from ui.shared.services.usage_evidence import UNUSED_DAYS
+from ui.shared.services import loaded_queries, review, usage_evidence
+from ui.shared.services.usage_evidence import UNUSED_DAYS, as_json, call_keys, short_key
 from ui.shared.snapshot import Snapshot
-from ui.shared.tools import leave_out
+from ui.shared.tools import tool_parts
+
+MOST_BYTES = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class UsagePreview:
+    """What a log says, before it is kept: ``queries`` are the requests in it that a tool of the
+    catalog was called for, as a query set; they are texts that people wrote. ``keys`` tell its
+    calls from all others; so many are ``counted`` in another log already, and in no figure here.
+    """
+
+    figures: CatalogCallCounts
+    queries: tuple[Mapping[str, object], ...]
+    unread: int
+    keys: frozenset[str] = frozenset()
+    counted: int = 0
+
+
+def preview(snapshot: Snapshot, content: bytes, name: str) -> UsagePreview:
+    """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""
+    tools = snapshot.catalog.tools
+    trace = read_trace(content, name)
+    rows = query_rows(trace.requests, tools)
+    own = hashlib.sha256(content).hexdigest()
+    logs = list_usage_logs(snapshot.work.store, snapshot.id)
+    known = {key for log in logs if log.key != own for key in call_keys(log.value)}
+    new = [call for call in trace.calls if short_key(call) not in known]
+    return UsagePreview(
+        count_calls(replace(trace, calls=tuple(new)), tools),
+        tuple(rows),
+        trace.unread,
+        frozenset(filter(None, map(short_key, new))),
+        len(trace.calls) - len(new),
+    )
+
+
+def add(snapshot: Snapshot, content: bytes, name: str, with_queries: bool = False) -> None:
+    """Keep what a file says; its requests as a query set only where somebody consented
+    (``with_queries``). Raises as ``preview``.
+    """
+    seen = preview(snapshot, content, name)
+    key = hashlib.sha256(content).hexdigest()
+    value = as_json(seen.figures, seen.keys)
+    keep_usage_log(snapshot.work.store, snapshot.id, key, name, value)
+    if with_queries and seen.queries:
+        lines = "".join(canonical_json(row) + "\n" for row in seen.queries)
+        queries = f"{name.rpartition('.')[0] or name} requests.jsonl"
+        loaded_queries.add(snapshot, lines.encode("utf-8", "backslashreplace"), queries)
+
 
 SHOWN = 500
 MADE_UP = "made-up calls.jsonl"
@@ -28,7 +88,7 @@ def usage_panel(snapshot: Snapshot) -> None:
     is pressed.
     """
     logs = usage_evidence.logs(snapshot)
-    kept_failure.show("usage_error")
+    safe_text.show("usage_error")
     st.caption(
         "Which tools do agents really call? The log of *serve* or traces of agents say so, and "
         "Review shows it beside each tool. Only counts and times are kept, for all versions of "
@@ -98,7 +158,7 @@ def _figures(snapshot: Snapshot) -> None:
             ],
             "Tools that nobody called",
         )
-        leave_out.leave_out_panel(snapshot, unused, "unused")
+        tool_parts.leave_out_panel(snapshot, unused, "unused")
     decision_buttons.notice(snapshot)
 
 
@@ -110,7 +170,7 @@ def _merges(snapshot: Snapshot) -> None:
         return
     if not calls:
         return
-    accepted = settled.clusters(snapshot, "accepted")
+    accepted = review.clusters(snapshot, "accepted")
     names = {one.cluster.id: one.cluster.document.name for one in accepted}
     rows = []
     for one in sorted(calls, key=lambda one: (calls[one].corrected_p, names[one])):
@@ -160,14 +220,14 @@ def _form(snapshot: Snapshot, is_any: bool) -> None:
             )
         return
     try:
-        preview = usage_logs.preview(snapshot, file.getvalue(), file.name)
+        seen = preview(snapshot, file.getvalue(), file.name)
     except ConfigError as error:
         safe_text.show_error(error)
         return
-    st.write(f"{catalog_count_line(preview.figures)}.")
-    _strange(preview)
-    with_queries = bool(preview.queries) and st.checkbox(
-        f"Also keep the {quantity(len(preview.queries), 'request')} that people wrote in it, as a "
+    st.write(f"{catalog_count_line(seen.figures)}.")
+    _strange(seen)
+    with_queries = bool(seen.queries) and st.checkbox(
+        f"Also keep the {quantity(len(seen.queries), 'request')} that people wrote in it, as a "
         "query set for Evaluation, each with the tools that were called as its answers",
         value=False,
         key=f"consent_{turn}",
@@ -196,7 +256,5 @@ def _strange(preview: UsagePreview) -> None:
 
 
 def _add(snapshot: Snapshot, turn: int, content: bytes, name: str, with_queries: bool) -> None:
-    if kept_failure.attempt(
-        "usage_error", lambda: usage_logs.add(snapshot, content, name, with_queries)
-    ):
+    if safe_text.attempt("usage_error", lambda: add(snapshot, content, name, with_queries)):
         st.session_state["usage_turn"] = turn + 1

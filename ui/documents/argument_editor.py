@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from toolscope_core.model.address_keys import tool_key
-from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.pair import tool_key
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json, digest
 from ui.documents.drafts import value_of
 from ui.shared.cards.cards import Card, text_of

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from toolscope_core.model.address_keys import tool_key
-from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.kinds import kind_name
+from toolscope_core.model.cluster import Cluster, kind_name
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import tool_key
 from ui.documents import document_form
 from ui.shared import safe_text
 from ui.shared.services import review

@@ -8,15 +8,8 @@ import streamlit as st
 
 from toolscope_core.llm.document_answers import Written
 from toolscope_core.model.cluster import Cluster, Document
-from ui.documents import (
-    argument_editor,
-    document_choice,
-    edited_documents,
-    try_it,
-    written_documents,
-)
-from ui.documents.document_checks import document_checks
-from ui.documents.document_form import Form
+from ui.documents import argument_editor, document_choice, edited_documents, try_it
+from ui.documents.document_form import Form, document_checks
 from ui.documents.drafts import Draft
 from ui.documents.try_it import signature
 from ui.shared import page_frame, safe_text
@@ -91,7 +84,7 @@ def document_versions(snapshot: Snapshot, cluster: Cluster, then: Callable[[], N
 
 def suggestion_panel(snapshot: Snapshot, cluster: Cluster, draft: Draft) -> None:
     """The wording that the model suggests for the cluster, and the panel to ask for one."""
-    written = written_documents.of(snapshot, cluster)
+    written = edited_documents.of(snapshot, cluster)
     if written is not None:
         _offer(snapshot, cluster, draft, written)
     ask_panel.ask_box(

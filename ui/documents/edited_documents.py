@@ -4,13 +4,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolscope_core.decisions.constraints import edits
-from toolscope_core.decisions.edit_validity import document_problems
+from toolscope_core.decisions.forms import document_problems
+from toolscope_core.llm.document_answers import (
+    Written,
+    ask_for_documents,
+    surroundings_of,
+    written_for,
+)
+from toolscope_core.llm.merge_questions import wary_of
+from toolscope_core.llm.run_configuration import stored_answers
 from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from ui.documents.drafts import Draft, with_draft
 from ui.shared.cards.cards import Card, card_of
-from ui.shared.services import review
+from ui.shared.services import judging, review
 from ui.shared.snapshot import Snapshot
 
 
@@ -95,3 +103,18 @@ def versions(snapshot: Snapshot, cluster: Cluster) -> tuple[DocumentVersion, ...
         draft = Draft(replace(start.document, **texts), written.get("renames", {}), maps)
         made.append(DocumentVersion(decision, draft))
     return tuple(made[::-1])
+
+
+def of(snapshot: Snapshot, cluster: Cluster) -> Written | None:
+    """Its words for a cluster as it stands, if any."""
+    analysis = snapshot.analysis
+    run = judging.newest(snapshot, "documents", analysis)
+    if run is None:
+        return None
+    asker = stored_answers(run.configuration, snapshot.work.ledger)
+    answer = ask_for_documents(analysis.catalog, [cluster], asker).get(cluster.members)
+    if answer is None or answer.value is None:
+        return None
+    catalog = analysis.catalog
+    around = surroundings_of(catalog, cluster.members, wary_of(catalog))
+    return written_for(analysis, cluster, asker.name, answer.value, around)

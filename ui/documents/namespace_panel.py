@@ -1,20 +1,105 @@
 """The descriptions of namespaces: one edited at a time, with what a search by namespace finds."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
 
-from toolscope_core.llm.tasks.namespace_prompt import MOST_TOOLS
+from toolscope_core.decisions.constraints import namespace_descriptions
+from toolscope_core.export.namespace_writing import descriptions_of_model, namespace_violations
+from toolscope_core.export.namespaces import described_servers, servers_with_tools
+from toolscope_core.llm.tasks.synthesis_prompt import MOST_TOOLS
+from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import digest
-from ui.documents import namespace_views
-from ui.documents.choice_panel import show_violations
-from ui.documents.namespace_views import NamespaceView
+from ui.documents.siblings_panel import show_violations
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.models import ask_panel
-from ui.shared.services import findable_tools
+from ui.shared.services import findable_tools, judging, review
+from ui.shared.services.findable_tools import NAMESPACES
 from ui.shared.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceView:
+    """A server with its ``description`` as a namespace, ours unless people wrote it, and the mean
+    share of its ``tools``' own requests that find them: ``before`` under what the server says of
+    itself, ``after`` under this, ``if_suggested`` where each has what a model ``suggested`` for it,
+    if anything; ``None`` where that is not worked out.
+    """
+
+    server: str
+    tools: int
+    description: str
+    is_written: bool
+    suggested: str
+    before: float | None
+    after: float | None
+    if_suggested: float | None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether all shares are worked out that there are texts for."""
+        return self.after is not None and (not self.suggested or self.if_suggested is not None)
+
+
+def views(snapshot: Snapshot) -> tuple[NamespaceView, ...]:
+    """A view of each server that has tools, by name."""
+    plan, (written, suggested) = snapshot.plan, _texts(snapshot)
+    tools = [item.tool for item in plan.tools]
+    before = findable_tools.shares(snapshot, NAMESPACES)
+    after = findable_tools.shares_after(snapshot, NAMESPACES)
+    under = findable_tools.shares_under(snapshot, {**written, **suggested})
+    rows = []
+    for server in described_servers(plan.catalog.servers, tools, written):
+        ids = [tool.id for tool in tools if tool.server == server.name]
+        means = (
+            None if shares is None else sum(shares.get(one, 1.0) for one in ids) / len(ids)
+            for shares in (before, after, under)
+        )
+        is_written, text = server.name in written, suggested.get(server.name, "")
+        rows.append(
+            NamespaceView(server.name, len(ids), server.description, is_written, text, *means)
+        )
+    return tuple(rows)
+
+
+def texts_to_measure(snapshot: Snapshot) -> dict[str, str] | None:
+    """What ``findable_tools`` is to measure beside the texts as they stand: those of the model,
+    where there are any.
+    """
+    written, suggested = _texts(snapshot)
+    return {**written, **suggested} if suggested else None
+
+
+def violations(snapshot: Snapshot, server: str, text: str) -> tuple[Violation, ...]:
+    """What speaks against a description of a namespace."""
+    plan = snapshot.plan
+    spaces = servers_with_tools(plan.catalog.servers, [item.tool for item in plan.tools])
+    (own,) = (one for one in spaces if one[0].name == server)
+    return namespace_violations(plan.catalog, *own, text)
+
+
+def describe(snapshot: Snapshot, server: str, text: str, reviewer: str) -> Decision:
+    """Describe a namespace; an empty text takes ours again. Raises ``DecisionError`` as
+    ``review.say``.
+    """
+    catalog = snapshot.catalog
+    ids = [tool.id for tool in catalog.tools if tool.server == server]
+    detail = {"description": text.strip()}
+    return review.say(snapshot, "namespace", ids, reviewer, detail)
+
+
+def _texts(snapshot: Snapshot) -> tuple[dict[str, str], dict[str, str]]:
+    """By server what people wrote, and what the model did so far."""
+    plan, log = snapshot.plan, snapshot.log
+    written, asker = namespace_descriptions(plan.catalog, log), judging.known_answers(snapshot)
+    if asker is None:
+        return written, {}
+    tools = [item.tool for item in plan.tools]
+    return written, descriptions_of_model(plan.catalog.servers, tools, asker)
+
 
 ABOUT = (
     "OpenAI's tool search shows a model the name and description of each namespace first, and "
@@ -28,25 +113,25 @@ def namespace_panel(snapshot: Snapshot) -> None:
     """All namespaces, and the form for the chosen one."""
     st.caption(ABOUT)
     decision_buttons.notice(snapshot)
-    views = {view.server: view for view in namespace_views.views(snapshot)}
-    if not views:
+    by_server = {view.server: view for view in views(snapshot)}
+    if not by_server:
         st.info("The tools of this catalog name no servers.", icon=":material/dns:")
         return
-    if not all(view.is_measured for view in views.values()):
+    if not all(view.is_measured for view in by_server.values()):
         page_frame.job_started_once(
             snapshot.job(findable_tools.KIND),
-            lambda: findable_tools.start(snapshot, "", namespace_views.texts_to_measure(snapshot)),
+            lambda: findable_tools.start(snapshot, "", texts_to_measure(snapshot)),
             "Searching for every tool by its namespace.",
             "retry_namespaces",
         )
-    suggested = [SUGGESTED] if any(one.suggested for one in views.values()) else []
+    suggested = [SUGGESTED] if any(one.suggested for one in by_server.values()) else []
     percent = st.column_config.NumberColumn(format="%d %%")
     data_tables.draw(
         {
-            **data_tables.columns(list(views.values()), ["server", "tools", "description"]),
-            "found before": [data_tables.percent(view.before) for view in views.values()],
-            "found": [data_tables.percent(view.after) for view in views.values()],
-            SUGGESTED: [data_tables.percent(view.if_suggested) for view in views.values()],
+            **data_tables.columns(list(by_server.values()), ["server", "tools", "description"]),
+            "found before": [data_tables.percent(view.before) for view in by_server.values()],
+            "found": [data_tables.percent(view.after) for view in by_server.values()],
+            SUGGESTED: [data_tables.percent(view.if_suggested) for view in by_server.values()],
         },
         "Namespaces, and how many of the requests for their tools find them",
         {
@@ -64,8 +149,8 @@ def namespace_panel(snapshot: Snapshot) -> None:
         "Found: the mean share of its tools' own requests for which OpenAI's search, as far as it "
         "is known, returns them; before, with what the server says of itself."
     )
-    server = st.selectbox("Namespace", list(views), key="namespace")
-    _form(snapshot, views[server])
+    server = st.selectbox("Namespace", list(by_server), key="namespace")
+    _form(snapshot, by_server[server])
     ask_panel.ask_box(
         snapshot,
         "namespaces",
@@ -85,7 +170,7 @@ def _form(snapshot: Snapshot, view: NamespaceView) -> None:
         )
     at = digest(view.server, starts[start])[:8]
     text = st.text_area("Description", starts[start], key=f"namespace_{at}", height=120)
-    show_violations(namespace_views.violations(snapshot, view.server, text))
+    show_violations(violations(snapshot, view.server, text))
     bar = st.container(horizontal=True)
     for label, wanted, is_off in (
         ("Save", text, text.strip() == view.description or not text.strip()),
@@ -103,4 +188,4 @@ def _form(snapshot: Snapshot, view: NamespaceView) -> None:
 
 
 def _describe(snapshot: Snapshot, server: str, text: str) -> Decision:
-    return namespace_views.describe(snapshot, server, text, page_frame.reviewer())
+    return describe(snapshot, server, text, page_frame.reviewer())

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.kinds import RELATIONS
+from toolscope_core.merging.faithful import Violation
+from toolscope_core.model.cluster import RELATIONS
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import pair_key
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair
 from ui.documents import siblings
-from ui.documents.choice_panel import chosen_key, show_violations
 from ui.documents.siblings import SiblingsCard
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
@@ -20,6 +20,30 @@ from ui.shared.models import ask_panel
 from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
+
+MOST_OPTIONS = 500
+
+
+def chosen_key(
+    bar: st.delta_generator.DeltaGenerator, label: str, labels: Mapping[str, str], at: str
+) -> tuple[str, str]:
+    """The key that is chosen of the first 500, and the one after it; ``at`` is the session key."""
+    order = list(labels)[:MOST_OPTIONS]
+    if st.session_state.get(at) not in order:
+        st.session_state[at] = order[0]
+    chosen = bar.selectbox(
+        f"{label} ({len(labels):,})", order, key=at, format_func=labels.__getitem__, width=480
+    )
+    return chosen, order[(order.index(chosen) + 1) % len(order)]
+
+
+def show_violations(violations: Sequence[Violation], name: str = "") -> None:
+    """A warning for each violation of a text, that of the tool of this name where several are."""
+    of = f"`{name}`: " if name else ""
+    for one in violations:
+        more = "" if one.excerpt in one.message else f": {one.excerpt}"
+        st.warning(safe_text.sentence(f"{of}{one.message}{more}"), icon=":material/rule:")
+
 
 WAITING, EDITED, ALL = "waiting", "edited", "all"
 NOW = "as they are"

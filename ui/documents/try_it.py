@@ -6,12 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from toolscope_core.merging.call_validity import refusals
-from toolscope_core.merging.calls import map_call, read_call, sample_arguments, unmap_call
-from toolscope_core.model.address_keys import tool_key
-from toolscope_core.model.argument_map import ArgumentMap
-from toolscope_core.model.cluster import Document
+from toolscope_core.merging.calls import map_call, read_call, refusals, sample_arguments, unmap_call
+from toolscope_core.model.cluster import ArgumentMap, Document
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.pair import tool_key
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 from ui.shared import safe_text
 from ui.shared.cards.cards import Card

@@ -11,7 +11,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Augmentation, Tool, digest
-from ui.documents.choice_panel import chosen_key, show_violations
+from ui.documents.siblings_panel import chosen_key, show_violations
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.cluster_card import size_badge

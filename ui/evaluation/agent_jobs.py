@@ -12,9 +12,8 @@ from pathlib import Path
 
 from toolscope_core import __version__
 from toolscope_core.evaluation.agent.agent_loop import Episode
-from toolscope_core.evaluation.agent.agent_report import chose_right
-from toolscope_core.evaluation.agent.episode_rows import EpisodeFile, Episodes
-from toolscope_core.evaluation.agent.paid_turns import PaidTurns
+from toolscope_core.evaluation.agent.agent_report import EpisodeFile, Episodes, chose_right
+from toolscope_core.evaluation.agent.agent_work import PaidTurns
 from toolscope_core.evaluation.agent.toolset_pair import (
     AgentEstimate,
     ConfiguredAgent,

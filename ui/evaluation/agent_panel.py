@@ -17,7 +17,7 @@ from ui.evaluation import agent_jobs
 from ui.evaluation.agent_jobs import AGENT, WantedRun
 from ui.evaluation.measure_panel import describe, newest, say_unknown
 from ui.evaluation.measured_sides import POLICIES
-from ui.shared import data_tables, kept_failure, safe_text, sign_in, start_token
+from ui.shared import data_tables, safe_text, sign_in
 from ui.shared.models import ask_panel
 from ui.shared.services import judging, live_servers
 from ui.shared.snapshot import Snapshot
@@ -59,7 +59,7 @@ def _form(snapshot: Snapshot) -> None:
     if reason := live_servers.why_off(snapshot.work.settings, sign_in.is_shared()):
         st.info(reason, icon=":material/block:")
         return
-    if start_token.asks_for_token():
+    if sign_in.asks_for_token():
         return
     if not ask_panel.can_ask(snapshot, AGENT, WITHOUT):
         return
@@ -68,7 +68,7 @@ def _form(snapshot: Snapshot) -> None:
         st.caption(NO_QUERIES)
         st.page_link("pages/catalog.py", label="Add a query set", icon=":material/inventory_2:")
         return
-    kept_failure.show(FAILED)
+    safe_text.show(FAILED)
     job = judging.job(snapshot)
     if job is not None and job.kind == AGENT and job.message and job.state != "done":
         safe_text.show_error(JobError(job.message))
@@ -166,7 +166,7 @@ def _start(
     configuration: ClientConfiguration,
     keys: Mapping[str, str],
 ) -> None:
-    kept_failure.attempt(
+    safe_text.attempt(
         FAILED, lambda: agent_jobs.start(snapshot, wanted, configuration, keys, sign_in.is_shared())
     )
 

@@ -13,7 +13,7 @@ from toolscope_core.evaluation.change_effects import PLACES
 from toolscope_core.evaluation.comparison import SPLIT_NAMES, Trial, compared, measured, request_of
 from toolscope_core.evaluation.confusions import pair_confusions
 from toolscope_core.evaluation.merge_effects import MergeEffect, merge_effects
-from toolscope_core.evaluation.query_sets import Query, relabelled
+from toolscope_core.evaluation.query_sets import Query, relabelled, synthetic_queries
 from toolscope_core.evaluation.results import (
     ablation_row,
     comparison_result,
@@ -29,8 +29,7 @@ from toolscope_core.evaluation.sweeps import (
     encoder_points,
     setting_points,
 )
-from toolscope_core.evaluation.synthetic import synthetic_queries
-from toolscope_core.llm.embedders import local_embedder
+from toolscope_core.llm.embedding import local_embedder
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import Knob, PlanConfig, Split
@@ -40,8 +39,7 @@ from toolscope_core.model.plan import Experiment
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig, SearchName, named_search
 from toolscope_core.model.tool import JsonObject, digest
-from toolscope_core.rps.plan_figures import plan_figures
-from toolscope_core.rps.planner import WORKER_K, PlanOptions, offline_planner
+from toolscope_core.rps.planner import WORKER_K, PlanOptions, offline_planner, plan_figures
 from toolscope_core.store.experiment_rows import keep_result, open_experiment
 from ui.evaluation import measured_sides
 from ui.evaluation.measured_sides import POLICIES

@@ -1,24 +1,98 @@
 """Experiments beyond before and after, and those that are kept: opened, compared, exported."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
+from toolscope_core.evaluation.metrics import METRIC_NAMES, SWEPT_METRICS
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.experiment_rows import delete_experiment
-from ui.evaluation import evaluations
+from ui.evaluation import evaluations, experiment_tables
 from ui.evaluation.agent_panel import agent_panel
 from ui.evaluation.evaluations import Kind
-from ui.evaluation.experiment_charts import stress_lines, sweep_lines
 from ui.evaluation.measure_panel import described, knob_name, measured
 from ui.shared import data_tables, safe_text
-from ui.shared.charts.pictures import picture
-from ui.shared.queries import experiment_tables
+from ui.shared.charts import pictures
+from ui.shared.charts.pictures import PALETTE, picture
 from ui.shared.services import experiments
 from ui.shared.snapshot import Snapshot
+
+HEIGHT = 360
+DASHES = {"random": "dot", "closest": "solid"}
+SHARES = {
+    "reduction": "smaller by",
+    "tccr": "gold calls that run (TCCR)",
+    "ucc": "capabilities kept (UCC)",
+}
+
+
+def sweep_lines(points: Sequence[JsonObject], title: str) -> go.Figure:
+    """What each value gives: recall and nDCG with their intervals; the share of tools saved and of
+    gold calls kept where they change.
+    """
+    values = [point["value"] for point in points]
+    traces = [
+        _line(values, [point["metrics"][key] for point in points], METRIC_NAMES[key], PALETTE[at])
+        for at, key in enumerate(SWEPT_METRICS)
+    ]
+    for at, (key, name) in enumerate(SHARES.items(), len(SWEPT_METRICS)):
+        shares = [point[key] for point in points]
+        if all(share is not None for share in shares) and any(shares):
+            traces.append(_trace(values, shares, name, PALETTE[at], "dash"))
+    return _figure(traces, title, {"range": [0, 1.02]})
+
+
+def stress_lines(toolsets: Mapping[str, Sequence[JsonObject]]) -> go.Figure:
+    """Recall by the number of distractors, for each toolset and kind of noise."""
+    traces = [
+        _line(
+            [point["distractors"] for point in points if point["noise"] == noise],
+            [point["recall"] for point in points if point["noise"] == noise],
+            f"{pictures.label(name)}, {noise}",
+            PALETTE[at % len(PALETTE)],
+            dash,
+        )
+        for at, (name, points) in enumerate(toolsets.items())
+        for noise, dash in DASHES.items()
+    ]
+    return _figure(traces, "distractors a query", {"title": "recall", "range": [0, 1.02]})
+
+
+def _line(
+    x: Sequence[float],
+    intervals: Sequence[Mapping[str, float]],
+    name: str,
+    color: str,
+    dash: str = "solid",
+) -> go.Scatter:
+    means = [one["mean"] for one in intervals]
+    errors = {
+        "type": "data",
+        "symmetric": False,
+        "array": [one["high"] - one["mean"] for one in intervals],
+        "arrayminus": [one["mean"] - one["low"] for one in intervals],
+        "thickness": 1,
+        "width": 3,
+    }
+    hover = "%{x}: %{y:.3f}<extra></extra>"
+    return _trace(x, means, name, color, dash).update(error_y=errors, hovertemplate=hover)
+
+
+def _trace(x: Sequence[float], y: Sequence[float], name: str, color: str, dash: str) -> go.Scatter:
+    line = {"color": color, "dash": dash}
+    return go.Scatter(x=list(x), y=list(y), name=name, mode="lines+markers", line=line)
+
+
+def _figure(traces: Sequence[go.Scatter], x: str, y: Mapping[str, Any]) -> go.Figure:
+    figure = pictures.figure(list(traces), height=HEIGHT)
+    figure.update_layout(
+        xaxis={"title": x, "showgrid": True}, yaxis={**y, "showgrid": True}, legend=pictures.LEGEND
+    )
+    return figure
 
 
 def experiments_panel(snapshot: Snapshot) -> None:

@@ -13,11 +13,10 @@ from ui.evaluation import evaluations, measured_sides
 from ui.evaluation.evaluations import SYNTHETIC, Kind, Wanted
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import page_frame, safe_text
-from ui.shared.search_settings_panel import ABOUT_SEARCHES, RERANKERS, SEARCHES
+from ui.shared.search_settings_panel import ABOUT_SEARCHES, RERANKERS, SEARCHES, chosen_value
 from ui.shared.services import experiments
 from ui.shared.services.experiments import ORIGINAL
 from ui.shared.snapshot import Snapshot
-from ui.shared.value_choice import chosen_value
 
 NAMED = 5
 """Names in one sentence."""

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from toolscope_core.catalog.clients.client import Client
-from toolscope_core.catalog.clients.switches import switches_of
-from toolscope_core.catalog.formats.target import Target
-from toolscope_core.export.client_zip import HOME, files_for, name_in_zip, where_it_goes
+from toolscope_core.catalog.clients.client_table import Client, switches_of
+from toolscope_core.catalog.formats.record_format import Target
+from toolscope_core.export.bundle_readme import HOME, files_for, name_in_zip, where_it_goes
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables
+from ui.shared import data_tables, safe_text
 from ui.shared.services import exports
 from ui.shared.services.exports import ExportFigures, Use
 from ui.shared.snapshot import Snapshot
@@ -86,3 +85,26 @@ def _files(contents: Mapping[str, bytes]) -> None:
     lines = content.decode("utf-8").splitlines()
     preview.code("\n".join(lines[:PREVIEW_LINES]), language=name.rpartition(".")[2], height=400)
     preview.caption(f"{name}, lines 1 to {min(PREVIEW_LINES, len(lines))} of {len(lines):,}")
+
+
+def texts_panel(snapshot: Snapshot, config: PlanConfig) -> None:
+    """The files that are searched, and a row for each line that names a tool which is gone."""
+    title = "Texts that name removed tools"
+    with st.expander(title):
+        files = st.file_uploader(
+            "Prompts, skills, CLAUDE.md, rules",
+            accept_multiple_files=True,
+            key="text_files",
+            help="Whole folders: `check --texts DIR`.",
+        )
+        if not files:
+            return
+        texts = {file.name: file.getvalue() for file in files}
+        matches = exports.text_search(snapshot, config, texts)
+        for one in matches.unread:
+            st.warning(f"{safe_text.untrusted(one.file)} {one.why}", icon=":material/warning:")
+        if not matches.mentions:
+            st.caption("No text that was read names a tool that is gone.")
+            return
+        names = {"name": "names", "now": "renamed to"}
+        data_tables.draw(matches.mentions, title, names)

@@ -6,15 +6,22 @@ from functools import partial
 
 import streamlit as st
 
+from toolscope_core.decisions.actions import BY_SEARCH, IN_EVERY_PROMPT
+from toolscope_core.decisions.constraints import deferrals
 from toolscope_core.evaluation.findability import COMPARED
-from toolscope_core.export.eager_choice import BUDGET, LoadedTool, eager_ids
+from toolscope_core.export.eager_choice import (
+    BUDGET,
+    LoadedTool,
+    LoadingEvidence,
+    eager_ids,
+    loaded_tools,
+)
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
-from ui.export import tool_loading
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
-from ui.shared.services import findable_tools, review
+from ui.shared.services import findable_tools, review, usage_evidence
 from ui.shared.services.exports import Use
 from ui.shared.services.findable_tools import title_of
 from ui.shared.snapshot import Snapshot
@@ -51,7 +58,7 @@ def loading_panel(snapshot: Snapshot, config: PlanConfig, use: Use) -> PlanConfi
                 "Searching for every tool. Until then only calls count.",
                 "retry_findability",
             )
-        rows = tool_loading.tools(snapshot, config, search, budget)
+        rows = tools(snapshot, config, search, budget)
         eager = [row for row in rows if row.is_eager]
         tokens = sum(row.tokens for row in eager)
         st.markdown(
@@ -107,4 +114,27 @@ def _table(snapshot: Snapshot, rows: Sequence[LoadedTool]) -> None:
 
 
 def _decide(snapshot: Snapshot, ids: Sequence[str], is_eager: bool) -> Decision:
-    return tool_loading.decide(snapshot, ids, is_eager, page_frame.reviewer())
+    return decide(snapshot, ids, is_eager, page_frame.reviewer())
+
+
+def tools(
+    snapshot: Snapshot, config: PlanConfig, search: str, budget: int
+) -> tuple[LoadedTool, ...]:
+    """Every outgoing tool, in the order in which tools are chosen. How often ``search`` finds
+    one is that of the tool as it came in, whatever is merged with it.
+    """
+    plan, calls = snapshot.plan_under(config), usage_evidence.figures(snapshot)
+    evidence = LoadingEvidence(
+        {tool_id: one.calls for tool_id, one in calls.by_id.items()},
+        findable_tools.shares(snapshot, search) or {},
+        deferrals(plan.catalog, snapshot.log),
+    )
+    return loaded_tools(plan, evidence, budget, snapshot.work.catalogs.costs, snapshot.shape)
+
+
+def decide(snapshot: Snapshot, ids: Sequence[str], eager: bool, reviewer: str) -> Decision:
+    """Keep these tools in every prompt, or leave them to the search. Raises ``DecisionError``
+    as ``review.say``.
+    """
+    way = IN_EVERY_PROMPT if eager else BY_SEARCH
+    return review.say(snapshot, "load", ids, reviewer, {"loading": way})

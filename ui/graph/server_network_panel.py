@@ -7,14 +7,22 @@ import streamlit as st
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.graph import server_links
-from ui.graph.server_drawing import ALT, MOST_LINKS, drawn_servers, server_drawing
-from ui.graph.server_links import ServerLink, ServerOverlap, link_rows
+from ui.graph.server_links import (
+    ALT,
+    MOST_LINKS,
+    ServerLink,
+    ServerOverlap,
+    drawn_servers,
+    link_rows,
+    server_drawing,
+)
 from ui.shared import data_tables
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.batches import server_pair_key
 from ui.shared.charts import pictures
+from ui.shared.graph.components import ClusterRow
+from ui.shared.graph.network import graph_html
 from ui.shared.graph.network_component import Click, network_view
-from ui.shared.graph.standalone import graph_html
 from ui.shared.services import server_advice
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools.tool_blocks import SERVERS
@@ -79,3 +87,53 @@ def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None
         server_advice_panel.show_pair(one, other)
     query = {"view": "Heatmap", "heatmap_by": view.by, "one": one, "other": other}
     st.switch_page("pages/overlap.py", query_params=query)
+
+
+COLUMNS = (
+    "name size state kind density weakest bridges intransitive servers members reasons"
+).split()
+
+
+def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
+    """Draw the table; a selected row goes into the address, which says what is drawn."""
+    key, ids = f"clusters_{snapshot.id}", [row.id for row in rows]
+    drawn = st.query_params.get("drawn")
+    data_tables.select_rows(key, [ids.index(drawn)] if drawn in ids else [])
+
+    def choose() -> None:
+        picked = st.session_state[key]["selection"]["rows"]
+        st.query_params.pop("edge", None)
+        st.query_params.pop("drawn", None)
+        if picked:
+            st.query_params["drawn"] = ids[picked[0]]
+
+    data_tables.draw(
+        data_tables.columns(rows, COLUMNS),
+        "Clusters of three or more tools, the largest first",
+        {
+            "name": st.column_config.TextColumn("cluster", width=170, pinned=True),
+            "members": 320,
+            "size": ("tools", 60),
+            "kind": 130,
+            "density": st.column_config.NumberColumn(
+                "linked",
+                format="percent",
+                width=75,
+                help="The share of its pairs of tools that the judge links by themselves.",
+            ),
+            "weakest": st.column_config.ProgressColumn(
+                "weakest pair", min_value=0.0, max_value=1.0, format="%.2f", width=130
+            ),
+            "bridges": st.column_config.NumberColumn(
+                width=75, help="Links that alone hold two parts together: without one it splits."
+            ),
+            "intransitive": st.column_config.NumberColumn(
+                "through a third", width=110, help="Pairs of tools that only a third tool joins."
+            ),
+            "reasons": ("why it needs review", 420),
+        },
+        most=320,
+        key=key,
+        on_select=choose,
+        selection_mode="single-row",
+    )

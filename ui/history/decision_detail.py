@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from toolscope_core.decisions.forms import LONGEST_NOTE
-from toolscope_core.decisions.restore import restoration, with_dependents
+from toolscope_core.decisions.log import restoration, with_dependents
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.history import histories

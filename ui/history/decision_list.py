@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import streamlit as st
 
 from toolscope_core.decisions.actions import ACTIONS
+from toolscope_core.decisions.imported_decisions import ImportPreview, Outcome
+from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from ui.history import histories
 from ui.history.decision_detail import decision_detail
-from ui.history.histories import STATES, Entry, HistoryFilter, listed
-from ui.shared import data_tables, safe_text
+from ui.history.histories import KINDS, STATES, Entry, HistoryFilter, change_rows, listed
+from ui.shared import data_tables, page_frame, safe_text
+from ui.shared.cards import decision_buttons
 from ui.shared.snapshot import Snapshot
 
 HEIGHT = 330
@@ -123,3 +128,137 @@ def _table(shown: tuple[Entry, ...], snapshot: Snapshot) -> int:
         selection_mode="single-row-required",
     )
     return place
+
+
+IMPORTED_HEIGHT = 320
+OUTCOMES: dict[Outcome, str] = {
+    "refused": "refused",
+    "suspended": "added, waits",
+    "new": "added",
+    "of another catalog": "other catalog",
+    "recorded": "recorded",
+}
+"""The outcomes in words, what needs a look first."""
+
+
+def import_panel(snapshot: Snapshot) -> None:
+    """The file field, and a preview of what the file would add."""
+    turn = st.session_state.setdefault("import_turn", 0)
+    with st.expander("Import decisions", icon=":material/upload_file:"):
+        file = st.file_uploader(
+            "A decisions.jsonl from a bundle, or one written by hand. Decisions about tools that "
+            "this catalog does not have are skipped.",
+            type=["jsonl"],
+            key=f"import_{turn}",
+        )
+        if file is None:
+            return
+        try:
+            imported = histories.preview_import(snapshot, file.getvalue(), file.name)
+        except ToolScopeError as error:
+            safe_text.show_error(error)
+            return
+        st.write(summary(imported))
+        data_tables.draw(
+            [
+                {
+                    "outcome": OUTCOMES[row.outcome],
+                    "decision": ACTIONS[row.decision.action].done,
+                    "who": row.decision.reviewer,
+                    "when": safe_text.clock(row.decision.at),
+                    "tools": ", ".join(row.decision.ids),
+                    "why": row.why,
+                }
+                for row in sorted(imported.rows, key=lambda row: list(OUTCOMES).index(row.outcome))
+            ],
+            "What the file would add",
+            most=IMPORTED_HEIGHT,
+            key=f"import_rows_{turn}",
+        )
+        decision_buttons.record_button(
+            f"Add {quantity(len(imported.new), 'decision')}",
+            lambda: histories.import_decisions(snapshot, imported),
+            f"Added {quantity(len(imported.new), 'decision')}",
+            lambda: st.session_state.update(import_turn=turn + 1),
+            as_batch=True,
+            key=f"import_button_{turn}",
+            type="primary",
+            disabled=not imported.new,
+        )
+
+
+def summary(imported: ImportPreview) -> str:
+    """What the file would add, in one sentence."""
+    counts = Counter(row.outcome for row in imported.rows)
+    waiting = f" ({counts['suspended']:,} of them on tools that have changed: they would wait)"
+    parts = [
+        f"{quantity(len(imported.new), 'decision')} to add{waiting if counts['suspended'] else ''}"
+    ]
+    parts += [f"{counts['recorded']:,} already recorded"] if counts["recorded"] else []
+    others = counts["of another catalog"]
+    parts += [f"{others:,} about tools not in this catalog"] if others else []
+    parts += [f"{counts['refused']:,} refused"] if counts["refused"] else []
+    return ", ".join(parts)
+
+
+STATES_HEIGHT = 480
+
+
+def state_panel(snapshot: Snapshot) -> None:
+    """Draw the choice of two states and what differs between them."""
+    page_frame.wait_for_analysis(snapshot)
+    records = {one.id: one for one in (snapshot.record, *snapshot.earlier)}
+    analyses = snapshot.work.analyses
+    analysed = [one for one in records if analyses.offline(one) is not None]
+    log = snapshot.log
+    numbers = [0, *(one.seq for one in log if one.action not in ("note", "flag"))]
+    by_seq = {one.seq: one for one in log}
+
+    def point(seq: int) -> str:
+        if not seq:
+            return "before any decision"
+        one = by_seq[seq]
+        return f"after {seq}: {one.action} by {one.reviewer}, {safe_text.clock(one.at)}"
+
+    sides = []
+    for column, title, seq in zip(
+        st.columns(2), ("Before", "After"), (0, len(numbers) - 1), strict=True
+    ):
+        with column:
+            version = st.selectbox(
+                f"{title}: version", analysed, key=f"state_version_{title}",
+                format_func=lambda one: f"version {records[one].number}",
+            )  # fmt: skip
+            at = st.selectbox(
+                f"{title}: decisions", numbers[::-1], len(numbers) - 1 - seq,
+                key=f"state_at_{title}_{numbers[-1]}", format_func=point,
+            )  # fmt: skip
+            sides.append((version, at))
+    changes = histories.compare(snapshot.work, *sides)
+    counts = Counter(change.kind for change in changes)
+    before, after = (
+        sum(len(getattr(one, side)) for one in changes) for side in ("before", "after")
+    )
+    st.markdown(
+        f"**{before:,} tools before, {after:,} after**: "
+        f"{', '.join(f'{counts[kind]:,} {kind}' for kind in KINDS if counts[kind])}."
+    )
+    kinds = [kind for kind in KINDS if counts[kind]]
+    chosen = st.pills(
+        "Show", kinds, selection_mode="multi", key="state_kinds",
+        default=[kind for kind in kinds if kind != "unchanged"],
+    )  # fmt: skip
+    rows = change_rows(one for one in changes if one.kind in chosen)
+    if not rows:
+        st.info("Nothing of what is shown differs between the two.", icon=":material/check_circle:")
+        return
+    data_tables.draw(
+        rows,
+        "What differs between the two states",
+        {"change": 90},
+        most=STATES_HEIGHT,
+        key="state_rows",
+    )
+    st.caption("Merges that need a gateway count as made, whatever Export is set to.")
+    if len(analysed) < len(records):
+        st.caption("Versions that are not analysed yet cannot be compared; open one to analyse it.")

@@ -17,8 +17,7 @@ from toolscope_core.decisions.imported_decisions import (
     decisions_in,
     import_preview,
 )
-from toolscope_core.decisions.log import active, notes
-from toolscope_core.decisions.restore import Restoration, restoration
+from toolscope_core.decisions.log import Restoration, active, notes, restoration
 from toolscope_core.merging.plan_making import plan_of, proposed
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Action, Decision
@@ -31,7 +30,7 @@ from toolscope_core.store.decision_rows import append_decision, append_decisions
 from toolscope_core.store.engine import now
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import review
-from ui.shared.services.logs import Step, admission, retraction
+from ui.shared.services.review import Step, admission, retraction
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 

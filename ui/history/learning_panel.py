@@ -3,16 +3,64 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from toolscope_core.judging.explanation import COUNTS
+from toolscope_core.judging.learned_weights import (
+    LEAST_DECISIONS,
+    LEAST_OF_A_KIND,
+    JudgeUpdate,
+    Learned,
+    Lesson,
+    learned,
+    lessons,
+)
 from toolscope_core.model.numbers import quantity
-from ui.history import learning
-from ui.history.learning import LearningView
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
+from ui.shared.kept import kept_under
 from ui.shared.services import learned_judge
 from ui.shared.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class LearningView:
+    """What there is to learn from, what would be learned of it now (``None``: too few), and the
+    update in use, which stays as it is however many decisions follow.
+    """
+
+    taught: tuple[Lesson, ...]
+    offer: Learned | None
+    used: JudgeUpdate | None
+
+    least = LEAST_DECISIONS, LEAST_OF_A_KIND
+    """So many decisions, and pairs of each kind, are needed."""
+
+    @property
+    def decisions(self) -> int:
+        return len({one.seq for one in self.taught})
+
+    @property
+    def changes(self) -> tuple[tuple[str, float], ...]:
+        """What the update in use adds to each signal's weight, in words, the largest first."""
+        weights = self.used.weights if self.used else {}
+        ordered = sorted(weights.items(), key=lambda one: (-abs(one[1]), one[0]))
+        return tuple((COUNTS[name], weight) for name, weight in ordered if name in COUNTS)
+
+
+def view(snapshot: Snapshot) -> LearningView:
+    """Raises ``JobError`` before the analysis is finished."""
+    analysis, log = snapshot.analysis, snapshot.log
+
+    def made() -> LearningView:
+        taught = lessons(analysis.catalog, log)
+        return LearningView(taught, learned(analysis.judge, taught), None)
+
+    kept_view = kept_under(analysis, "learning", len(log), made, most=1)
+    return replace(kept_view, used=learned_judge.chosen(snapshot))
+
 
 SHOWN = 8
 
@@ -22,16 +70,16 @@ def learning_panel(snapshot: Snapshot) -> None:
     decision_buttons.notice(snapshot)
     page_frame.wait_for_analysis(snapshot)
     with st.spinner("Checking what the judge could learn …"):
-        view = learning.view(snapshot)
-    same = sum(one.same for one in view.taught)
+        learnt = view(snapshot)
+    same = sum(one.same for one in learnt.taught)
     st.markdown("**Learning**: can the judge learn from the decisions on this catalog?")
     st.markdown(
-        f"Decided one by one: **{quantity(view.decisions, 'decision')}** on "
-        f"{quantity(len(view.taught), 'pair')}, {same:,} of them the same job. Decisions made many "
-        "at once do not count, because nobody looked at each of them."
+        f"Decided one by one: **{quantity(learnt.decisions, 'decision')}** on "
+        f"{quantity(len(learnt.taught), 'pair')}, {same:,} of them the same job. Decisions made "
+        "many at once do not count, because nobody looked at each of them."
     )
-    _offer(snapshot, view)
-    _used(snapshot, view)
+    _offer(snapshot, learnt)
+    _used(snapshot, learnt)
 
 
 def _offer(snapshot: Snapshot, view: LearningView) -> None:

@@ -15,9 +15,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from ui.overlap.figures import Grid
-from ui.shared.charts import chart_style
-from ui.shared.charts.chart_style import label
+from ui.overlap.collisions import Grid
+from ui.shared.charts import pictures
+from ui.shared.charts.pictures import label
 
 MOST_SIDE = 1_000
 """Longest side: beyond it a browser takes seconds to draw."""
@@ -64,7 +64,7 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
         gap = None if cells["z"].dtype == object else np.float32(np.nan)
         bright = {"z": np.where(grid.kept, cells["z"], gap)}
         traces = [cells | {"opacity": FADED, "showscale": False}, cells | bright]
-    figure = chart_style.figure([*traces, _points(grid, **names)], height=_pixels(height))
+    figure = pictures.figure([*traces, _points(grid, **names)], height=_pixels(height))
     reach = _RADIUS + max(3, 1100 // max(2 * width, 1))
     figure.update_layout(dragmode="pan", clickmode="event+select", hoverdistance=reach)
     plain = {"showgrid": False, "zeroline": False, "ticks": ""}
@@ -120,7 +120,7 @@ _WORDS = {"mean": "mean cosine", "max": "closest pair, cosine", "cosine": "cosin
 
 
 def _sent(values: NDArray[Any]) -> NDArray[Any]:
-    return chart_style.json_numbers(values) if values.size <= MANY else values
+    return pictures.json_numbers(values) if values.size <= MANY else values
 
 
 def _counts(values: NDArray[np.float64]) -> dict[str, Any]:

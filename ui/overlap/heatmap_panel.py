@@ -8,21 +8,88 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.model.address_keys import pair_key
+from toolscope_core.merging.coverage import Coverage, ServerCoverage
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.tool import digest
-from ui.overlap import heatmap_charts, heatmaps
-from ui.overlap.collisions import MOST_CELLS, MOST_WHOLE, Tile, pair_at, tile
-from ui.overlap.figures import CellMeasure, Grid, grid_rows
-from ui.overlap.server_overlap_panel import server_overlap_panel
-from ui.shared import safe_text
-from ui.shared.charts.pictures import picture
+from ui.overlap import collisions, heatmap_charts
+from ui.overlap.collisions import (
+    MOST_CELLS,
+    MOST_WHOLE,
+    CellMeasure,
+    Grid,
+    Tile,
+    grid_rows,
+    pair_at,
+    tile,
+)
+from ui.shared import data_tables, safe_text
+from ui.shared.cards import server_advice_panel
+from ui.shared.charts.pictures import TableRow, downloads, picture
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_panel import draw_pair
+from ui.shared.services import server_advice
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block, groupings
+
+
+def server_overlap_panel(snapshot: Snapshot) -> None:
+    """The advice, and a table of the pairs of servers with the share that one does of the other."""
+    servers = server_advice.coverage(snapshot)
+    if len(servers.servers) < 2:  # implied ones are no places where a tool can be switched off
+        return
+    with st.container(border=True):
+        st.subheader("Server against server")
+        server_advice_panel.advice(snapshot)
+        pairs = sorted(servers.of_pairs(), key=lambda one: (-one.share, -one.tokens, one.server))
+        if pairs:
+            _table(snapshot, servers, pairs)
+
+
+def _table(snapshot: Snapshot, servers: ServerCoverage, pairs: list[Coverage]) -> None:
+    rows: list[TableRow] = [
+        {
+            "server": one.server,
+            "tools": one.tools,
+            "done by": ", ".join(one.others),
+            "of these": len(one.served),
+            "share": round(one.share, 3),
+            "tokens": one.tokens,
+            "not done": ", ".join(servers.catalog.by_id[tool].name for tool in one.lost_tools),
+        }
+        for one in pairs
+    ]
+
+    def open_row() -> None:
+        st.session_state["go_to_servers"] = st.session_state["open_servers"]["row"]
+
+    data_tables.draw(
+        [
+            {"open": ":material/compare_arrows: Open", **row, "select": tool_selection.SELECT_TOOLS}
+            for row in rows
+        ],
+        "Pairs of servers and the share of the first one's tools that the second does",
+        {
+            "open": st.column_config.ButtonColumn(
+                "", width=90, type="tertiary", key="open_servers", on_click=open_row
+            ),
+            "select": tool_selection.server_column(
+                snapshot, [one.server for one in pairs], "select_served"
+            ),
+            "share": st.column_config.ProgressColumn(
+                "share done", min_value=0.0, max_value=1.0, format="percent"
+            ),
+            "tokens": st.column_config.NumberColumn(format="localized"),
+        },
+        most=420,
+        column_order=("open", "server", "select", *list(rows[0])[1:]),
+    )
+    with st.container(horizontal=True):
+        downloads(rows, "servers")
+    if (row := st.session_state.pop("go_to_servers", None)) is not None:
+        server_advice_panel.show_pair(pairs[row].server, *pairs[row].others)
+
 
 PLACE = ("one", "other", "cell")
 MEASURES: dict[CellMeasure, str] = {
@@ -56,7 +123,7 @@ def _blocks(snapshot: Snapshot, bar: DeltaGenerator) -> None:
         format_func=lambda name: name if name in {SERVERS, CLUSTERS} else f"field “{name}”",
         width=260,
     )  # fmt: skip
-    blocks = {block.key: block for block in heatmaps.blocks(snapshot.plan, by)}
+    blocks = {block.key: block for block in collisions.blocks(snapshot.plan, by)}
     one, other = (blocks.get(st.query_params.get(name, "")) for name in PLACE[:2])
     pair = _pair(snapshot)
     if (one is None or other is None) and any(name in st.query_params for name in PLACE):
@@ -77,14 +144,14 @@ def _level_one(snapshot: Snapshot, by: str, bar: DeltaGenerator) -> None:
         "Colour by", MEASURES, format_func=MEASURES.__getitem__, default="pairs",
         required=True, key="heatmap_measure", bind="query-params", persist_state="page",
     )  # fmt: skip
-    drawn = heatmaps.block_grid(snapshot, by, measure)
+    drawn = collisions.grid_of(snapshot, by, measure)
     if not drawn.blocks:
         st.info("There are no such blocks.", icon=":material/grid_off:")
         return
     selection = tool_selection.selected(snapshot)
     if selection is not None:
         only = tool_selection.only(snapshot)
-        drawn = heatmaps.blocks_with(snapshot.analysis.catalog, drawn, selection.tool_ids, only)
+        drawn = collisions.blocks_with(snapshot.analysis.catalog, drawn, selection.tool_ids, only)
     some = f"the {len(drawn.blocks):,} with the most pairs of " * (len(drawn.blocks) < drawn.total)
     outside = f" In none: {quantity(drawn.outside, 'tool')}." if drawn.outside else ""
     st.caption(
@@ -136,7 +203,7 @@ def _tools(snapshot: Snapshot) -> None:
         return
     if any(name in st.query_params for name in PLACE):
         _broken_link()
-    drawn = heatmaps.whole(snapshot.analysis)
+    drawn = collisions.whole(snapshot.analysis)
     count = f"All {quantity(len(drawn.rows), 'tool')}"
     _tile(snapshot, drawn, count, "", f"tools_{snapshot.id}")
 
@@ -147,7 +214,7 @@ def _tile(
     """Draw tools against tools; the chosen cell leads to its pair, below ``place``."""
     selection = tool_selection.selected(snapshot)
     if selection is not None:
-        drawn = heatmaps.tile_with(
+        drawn = collisions.tile_with(
             snapshot.analysis.catalog, drawn, selection.tool_ids, tool_selection.only(snapshot)
         )
     own = " The diagonal is each tool with itself." if drawn.grid.symmetric else ""

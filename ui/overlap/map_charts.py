@@ -9,9 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from ui.overlap.figures import Marks, Panel, Silhouettes, ToolMap
-from ui.shared.charts import chart_style
-from ui.shared.charts.chart_style import GREY, PALETTE, RED
+from ui.overlap.collisions import Marks, Panel, Silhouettes, ToolMap
+from ui.shared.charts import pictures
+from ui.shared.charts.pictures import GREY, PALETTE, RED
 
 MOST_SVG = 2_000
 """Up to as many points are drawn as SVG; of 4,000 WebGL is as soon on the screen without a GPU."""
@@ -53,7 +53,7 @@ def tool_map(tools: ToolMap, marks: Marks = NO_MARKS, labels: bool = True) -> go
     traces: list[object] = [{"type": kind, **_points(tools, layer, wanted)} for layer in layers]
     above = [*_lines(tools.panels[0], marks.near), *_rings(tools.panels[0], marks.ringed)]
     traces += [{"type": kind, **trace} for trace in above]  # of one kind, or they lie below
-    figure = chart_style.figure(traces, HEIGHT)
+    figure = pictures.figure(traces, HEIGHT)
     figure.update_layout(
         dragmode="lasso",
         clickmode="event+select",
@@ -110,16 +110,16 @@ def silhouette_chart(view: Silhouettes) -> go.Figure:
     lines = [
         go.Scatter(
             x=list(view.counts),
-            y=chart_style.rounded(values),
-            name=f"{chart_style.label(name)}, {tools:,} tools",
+            y=pictures.rounded(values),
+            name=f"{pictures.label(name)}, {tools:,} tools",
             mode="lines+markers",
             line={"color": PALETTE[at], "dash": ("solid", "dash")[at % 2], "width": 2},
-            marker={"symbol": chart_style.SYMBOLS[at % 2], "size": 7},
+            marker={"symbol": pictures.SYMBOLS[at % 2], "size": 7},
             hovertemplate="%{y:.3f} at %{x:,} clusters<extra>%{fullData.name}</extra>",
         )
         for at, (name, tools, values) in enumerate(view.variants)
     ]
-    figure = chart_style.figure(lines, height=360)
+    figure = pictures.figure(lines, height=360)
     figure.update_layout(
         xaxis={
             "type": "log",
@@ -127,7 +127,7 @@ def silhouette_chart(view: Silhouettes) -> go.Figure:
             "tickvals": list(view.counts[::2]),
         },
         yaxis={"title": "mean silhouette"},
-        legend=chart_style.LEGEND,
+        legend=pictures.LEGEND,
     )
     return figure
 
@@ -139,8 +139,8 @@ def _layers(tools: ToolMap) -> tuple[_Layer, ...]:
     sizes = [len(panel.names) for panel in tools.panels]
     starts = [0, *np.cumsum(sizes).tolist()]
     groups = [group for panel in tools.panels for group in panel.groups]
-    for rank, (name, rows) in enumerate(chart_style.by_server(groups, tools.by)):
-        place = rank if groups[rows[0]] else chart_style.MOST_SERVERS
+    for rank, (name, rows) in enumerate(pictures.by_server(groups, tools.by)):
+        place = rank if groups[rows[0]] else pictures.MOST_SERVERS
         for at, start in enumerate(starts[:-1]):
             own = [row - start for row in rows if start <= row < starts[at + 1]]
             if own:
@@ -169,11 +169,11 @@ def _places(panel: Panel, rows: Sequence[int], wanted: frozenset[int]) -> list[i
 @lru_cache(maxsize=2 * KEPT)
 def _hovers(panel: Panel) -> NDArray[np.object_]:
     if len(panel.names) > MANY:
-        return np.array([chart_style.label(name) for name in panel.names], dtype=object)
+        return np.array([pictures.label(name) for name in panel.names], dtype=object)
     texts = panel.texts or [""] * len(panel.names)
     tools = zip(panel.names, panel.servers, texts, strict=True)
     hovers = (
-        f"<b>{chart_style.hover(name, server)}</b><br>{chart_style.label(text, TEXT_SHOWN)}"
+        f"<b>{pictures.hover(name, server)}</b><br>{pictures.label(text, TEXT_SHOWN)}"
         for name, server, text in tools
     )
     return np.array([*hovers], dtype=object)
@@ -185,7 +185,7 @@ def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, 
     panel, hovers = tools.panels[at], _hovers(tools.panels[at])
     colour = HUES[place] if place < len(HUES) else GREY
     sizes = np.array([10 if len(panel.members[row]) > 1 else 6 for row in rows])
-    x, y = chart_style.json_numbers(panel.points[rows].T.round(4))
+    x, y = pictures.json_numbers(panel.points[rows].T.round(4))
     return {
         "x": x,
         "y": y,
@@ -251,7 +251,7 @@ def _title(at: int, panel: Panel, drawn: int) -> dict[str, object]:
     every = len(panel.names)
     count = f"{every:,}" if drawn == every else f"{drawn:,} of {every:,}"
     return {
-        "text": f"{chart_style.label(panel.title)}, {count} tools",
+        "text": f"{pictures.label(panel.title)}, {count} tools",
         "xref": f"x{at + 1 if at else ''} domain",
         "yref": "paper",
         "x": 0,
@@ -265,7 +265,7 @@ def _words(at: int, tools: ToolMap) -> list[dict[str, object]]:
     n = at + 1 if at else ""
     return [
         {
-            "text": chart_style.label(" · ".join(region.words)),
+            "text": pictures.label(" · ".join(region.words)),
             "x": region.x,
             "y": region.y,
             "ax": region.label[0],

@@ -6,9 +6,8 @@ from dataclasses import replace
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.kinds import OUTCOMES, outcome_word
-from toolscope_core.model.pair import Outcome, Pair
+from toolscope_core.model.cluster import OUTCOMES, outcome_word
+from toolscope_core.model.pair import Outcome, Pair, pair_key
 from ui.shared import data_tables, safe_text
 from ui.shared.cards.cluster_graph_panel import cluster_graph
 from ui.shared.cards.queue import cluster_with

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.analysis import Analysis, own_thresholds, thresholds_of
 from toolscope_core.merging.grouping import groups_at
-from toolscope_core.merging.pair_graph import merges_at
-from toolscope_core.merging.threshold_changes import ClusterChanges, Members, changes
+from toolscope_core.merging.pair_graph import ClusterChanges, Members, changes, merges_at
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints, Decision
 from ui.shared.kept import kept

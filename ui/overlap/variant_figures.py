@@ -15,11 +15,11 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
-from toolscope_core.rps.control import noise_matched
+from toolscope_core.rps.variant_writing import noise_matched
 from toolscope_core.store.background import subprocess_jobs
 from ui.overlap import curves, maps
+from ui.overlap.collisions import Curve, Panel, ToolMap
 from ui.overlap.curves import THRESHOLDS
-from ui.overlap.figures import Curve, Panel, ToolMap
 from ui.overlap.maps import TASKS, Method, map_key
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import reviewed_variants, searches

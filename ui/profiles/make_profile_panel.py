@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from toolscope_core.evaluation.intervals import rate_text
@@ -12,13 +14,20 @@ from toolscope_core.merging.former_names import served_names
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.profile import Profile
-from toolscope_core.profiles.intent_cover import PER_JOB, Cover, Intent, not_asked_for
-from toolscope_core.profiles.profile_changes import with_choice, with_cover
-from ui.profiles import cover_chart, profile_edits
+from toolscope_core.profiles.intent_cover import (
+    PER_JOB,
+    Cover,
+    Intent,
+    not_asked_for,
+    with_choice,
+    with_cover,
+)
+from ui.profiles import profile_edits
 from ui.profiles.profile_edits import SEARCHED, lines_of
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
-from ui.shared.charts.pictures import picture
+from ui.shared.charts import pictures
+from ui.shared.charts.pictures import PALETTE, TableRow, picture
 from ui.shared.models.ask_panel import Question, can_ask, question_panel
 from ui.shared.services import exports, loaded_queries, searches
 from ui.shared.snapshot import Snapshot
@@ -157,8 +166,8 @@ def _cover(cover: Cover, names: dict[str, str]) -> None:
     )
     intents_table(cover.intents, cover.ids, names)
     picture(
-        cover_chart.cover_curve(cover, names),
-        lambda: cover_chart.cover_rows(cover, names),
+        cover_curve(cover, names),
+        lambda: cover_rows(cover, names),
         "cover",
         "What each further tool adds",
     )
@@ -216,3 +225,43 @@ def _from_calls(snapshot: Snapshot, before: Profile) -> Profile | None:
     ids = [one for one, count in calls.items() if count >= least]
     st.markdown(f"**{quantity(len(ids), 'tool')}** were called so often.")
     return with_choice(snapshot.plan, before, ids, is_in=True)
+
+
+def cover_curve(cover: Cover, names: dict[str, str]) -> go.Figure:
+    """Requests served over the tokens of the tools, a step for each tool in order."""
+    tokens = list(accumulate(one.tokens for one in cover.additions))
+    figure = pictures.figure(
+        [
+            go.Scatter(
+                x=[0, *tokens],
+                y=[0, *(one.intents for one in cover.additions)],
+                text=["no tool", *(pictures.label(names[one]) for one in cover.ids)],
+                mode="lines+markers",
+                line={"shape": "hv", "color": PALETTE[0], "width": 2},
+                marker={"size": 6},
+                hovertemplate="%{text}<br>%{y:,} served, %{x:,} tokens<extra></extra>",
+            )
+        ],
+        height=280,
+    )
+    figure.update_layout(
+        xaxis={"title": "tokens of the tools so far", "tickformat": ","},
+        yaxis={"title": "requests served", "rangemode": "tozero", "tickformat": ",d"},
+        showlegend=False,
+    )
+    return figure
+
+
+def cover_rows(cover: Cover, names: dict[str, str]) -> list[TableRow]:
+    """A row for each tool of the cover, in the order in which they were taken."""
+    tokens = accumulate(one.tokens for one in cover.additions)
+    return [
+        {
+            "tool": names[one.tool_id],
+            "id": one.tool_id,
+            "tokens": one.tokens,
+            "tokens so far": total,
+            "requests served": one.intents,
+        }
+        for one, total in zip(cover.additions, tokens, strict=True)
+    ]

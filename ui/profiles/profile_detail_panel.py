@@ -13,13 +13,13 @@ import streamlit as st
 from toolscope_core.decisions.profile_decisions import MOST_INTENTS
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.merging.former_names import served_names
+from toolscope_core.model.cluster import RELATIONS
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError
-from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.profile import Profile, ProfileTool, ToolRule
-from toolscope_core.profiles.profile_changes import with_choice
-from toolscope_core.profiles.profile_report import ProfileReport
+from toolscope_core.profiles.intent_cover import with_choice
+from toolscope_core.profiles.profile_effect import ProfileReport
 from toolscope_core.profiles.profile_tools import ProfileTools, own_words, profile_tools
 from ui.profiles import profile_edits
 from ui.profiles.make_profile_panel import intents_table, is_searchable

@@ -15,18 +15,28 @@ from toolscope_core.model.errors import StaleDecisionError
 from toolscope_core.model.profile import Profile
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.profiles.intent_cover import PER_JOB, Cover, Intent, intents_of, smallest_cover
-from toolscope_core.profiles.planned_intents import intents_by_model
-from toolscope_core.profiles.profile_changes import profile_row
-from toolscope_core.profiles.profile_effect import effect_lines, misses_of
-from toolscope_core.profiles.profile_report import ProfileReport, profile_report
+from toolscope_core.profiles.intent_cover import (
+    PER_JOB,
+    Cover,
+    Intent,
+    intents_by_model,
+    intents_of,
+    profile_row,
+    smallest_cover,
+)
+from toolscope_core.profiles.profile_effect import (
+    ProfileReport,
+    effect_lines,
+    misses_of,
+    profile_report,
+)
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.store.decision_rows import append_decision
 from toolscope_core.tool2vec.estimates import Estimates
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import judging, loaded_queries, model_runs, searches, usage_evidence
-from ui.shared.services.logs import admission, make_decision
+from ui.shared.services.review import admission, make_decision
 from ui.shared.services.searches import Lookup
 from ui.shared.snapshot import Snapshot
 

@@ -10,8 +10,8 @@ import streamlit as st
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.profile import Profile
-from toolscope_core.profiles.profile_changes import with_choice
-from toolscope_core.profiles.profile_report import client_limits
+from toolscope_core.profiles.intent_cover import with_choice
+from toolscope_core.profiles.profile_effect import client_limits
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from ui.profiles import profile_edits
 from ui.shared import data_tables, page_frame

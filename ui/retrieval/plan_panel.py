@@ -9,12 +9,12 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.rps.plans import PlannedStep
+from toolscope_core.rps.workers import PlannedStep
 from ui.retrieval import request_plans
 from ui.retrieval.request_panel import SubmittedRequest
 from ui.retrieval.request_plans import PlanSide
 from ui.retrieval.result_panel import ANSWER, OPEN, building_panel, shared_columns
-from ui.shared import data_tables, kept_failure, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.snapshot import Snapshot
 
 CALLED = "●"
@@ -58,7 +58,7 @@ def _asking(snapshot: Snapshot, asked: SubmittedRequest, sides: tuple[PlanSide, 
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return
-    kept_failure.show(REFUSED)
+    safe_text.show(REFUSED)
     waiting = max(side.open_questions for side in sides)
     if not waiting:
         return
@@ -84,7 +84,7 @@ def _asking(snapshot: Snapshot, asked: SubmittedRequest, sides: tuple[PlanSide, 
 def _ask(snapshot: Snapshot, asked: SubmittedRequest) -> None:
     plan = asked.plan
     if plan is not None:
-        kept_failure.attempt(
+        safe_text.attempt(
             REFUSED, lambda: request_plans.start(snapshot, asked.lookup, plan, asked.per_job)
         )
 

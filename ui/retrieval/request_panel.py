@@ -13,12 +13,12 @@ from ui.shared.search_settings_panel import (
     ABOUT_RERANKING,
     RERANKERS,
     SETTING_KEYS,
+    chosen_value,
     search_settings,
 )
 from ui.shared.services import loaded_queries, reviewed_variants
 from ui.shared.services.searches import Lookup
 from ui.shared.snapshot import Snapshot
-from ui.shared.value_choice import chosen_value
 
 MERGES: dict[str, AcceptPolicy] = {
     "accepted and safe": "auto",

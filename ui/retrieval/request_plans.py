@@ -19,7 +19,7 @@ from toolscope_core.rps.planner import (
     model_planner,
     offline_planner,
 )
-from toolscope_core.rps.plans import RequestPlan
+from toolscope_core.rps.workers import RequestPlan
 from ui.shared.kept import kept_under
 from ui.shared.services import judging, model_runs, searches
 from ui.shared.services.searches import Lookup, OpenToolset

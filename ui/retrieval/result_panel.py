@@ -10,9 +10,8 @@ from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.evaluation.search_results import Confusion, Found, FoundSide
 from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, page_frame, safe_text
-from ui.shared.charts import chart_style
-from ui.shared.charts.chart_style import TableRow
-from ui.shared.charts.pictures import picture
+from ui.shared.charts import pictures
+from ui.shared.charts.pictures import TableRow, picture
 from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.services import searches
 from ui.shared.services.searches import Lookup, SearchView
@@ -123,7 +122,7 @@ def confusion_panel(snapshot: Snapshot, ties: Sequence[Confusion]) -> None:
 def score_bars(places: Sequence[Found]) -> go.Figure:
     """A stacked bar for each place, the first on top; a check marks what answers the request."""
     labels = [
-        f"{'✓ ' if place.answers else ''}{chart_style.label(place.name, 26)}  {rank}"
+        f"{'✓ ' if place.answers else ''}{pictures.label(place.name, 26)}  {rank}"
         for rank, place in enumerate(places, 1)
     ]
     traces = [
@@ -132,13 +131,13 @@ def score_bars(places: Sequence[Found]) -> go.Figure:
             x=[round(place.parts[at], 4) for place in places],
             name=name,
             orientation="h",
-            marker={"color": chart_style.PALETTE[at], "pattern": {"shape": _PATTERNS[at]}},
+            marker={"color": pictures.PALETTE[at], "pattern": {"shape": _PATTERNS[at]}},
             hovertemplate=f"%{{x:.2f}} {name}<extra></extra>",
         )
         for at, name in enumerate(PART_NAMES)
         if any(place.parts[at] for place in places)
     ]
-    figure = chart_style.figure(traces, height=FRAME + ROW * len(places))
+    figure = pictures.figure(traces, height=FRAME + ROW * len(places))
     figure.update_layout(
         barmode="stack",
         bargap=0.3,

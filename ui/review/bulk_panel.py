@@ -11,7 +11,7 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
-from ui.review import queue_panel, queue_table
+from ui.review import queue_panel
 from ui.review.queue_panel import Listing
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
@@ -26,7 +26,7 @@ from ui.shared.cards.batches import (
     taken,
 )
 from ui.shared.cards.queue import REASON_KINDS, all_members, is_safe
-from ui.shared.services import review, settled, toolsets
+from ui.shared.services import review, toolsets
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
@@ -129,8 +129,8 @@ def _table(
     """The rows of the queue, with their tools and what speaks against them; the ticked ones, which
     are at first those of ``at_first``.
     """
-    rows = queue_table.queue_table(clusters, queue_panel.around(snapshot, listed))
-    cells, config = queue_table.drawn(rows.drop(columns="tools"))
+    rows = queue_panel.queue_table(clusters, queue_panel.around(snapshot, listed))
+    cells, config = queue_panel.drawn(rows.drop(columns="tools"))
     first = {one.id for one in at_first}
     versions = [one.version for one in clusters]
     ticked = data_tables.ticked_rows(
@@ -181,7 +181,7 @@ def _table_with_buttons(
 def _settled(snapshot: Snapshot, listed: Listing) -> None:
     """Accepted or rejected clusters, to be taken back."""
     queue_panel.say_narrowed(snapshot, len(listed.clusters), listed.total, "merge")
-    decided = settled.clusters(snapshot, queue_panel.SETTLED[listed.show])
+    decided = review.clusters(snapshot, queue_panel.SETTLED[listed.show])
     by_id = {one.cluster.id: one.decision for one in decided}
     ticked = _table(snapshot, listed, listed.clusters, listed.clusters, "bulk_settled")
     settling = [by_id[one.id] for one in ticked]

@@ -1,15 +1,19 @@
 """The queue of the Review page: what is listed, in which order, and the table to choose from."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.kinds import KINDS, ProposalKind
+from toolscope_core.catalog.tokens import SizeChange
+from toolscope_core.judging.relation_words import selector_in
+from toolscope_core.model.cluster import KINDS, Cluster, ProposalKind
 from toolscope_core.model.numbers import quantity
-from ui.review import queue_table
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_trail
 from ui.shared.cards.queue import (
@@ -21,12 +25,17 @@ from ui.shared.cards.queue import (
     Show,
     all_members,
     matching,
+    short_kind,
     waits,
 )
-from ui.shared.services import learned_judge, people, review, settled, usage_evidence
-from ui.shared.services.settled import SettledCluster, SettledState
+from ui.shared.services import learned_judge, review, usage_evidence
+from ui.shared.services.review import SettledCluster, SettledState
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
+
+if TYPE_CHECKING:
+    from streamlit.elements.lib.column_types import ColumnConfig
+
 
 QUEUE_HEIGHT = 560
 """So that queue and decisions end above the buttons on a screen of 900 pixels."""
@@ -141,7 +150,7 @@ def _clusters(snapshot: Snapshot, order: list[str], by: Order, show: str) -> tup
         return places.get(cluster.id, len(places))
 
     if show in SETTLED:
-        decided = (one.cluster for one in settled.clusters(snapshot, SETTLED[show]))
+        decided = (one.cluster for one in review.clusters(snapshot, SETTLED[show]))
         return tuple(sorted(decided, key=place))
     learned = learned_judge.of_clusters(snapshot) if by == "learned" else None
     used = usage_evidence.figures(snapshot).by_id if by == "used" else {}
@@ -155,7 +164,7 @@ def _clusters(snapshot: Snapshot, order: list[str], by: Order, show: str) -> tup
         new = new_clusters(snapshot)
         return tuple(one for one in waiting if one.id in new)
     if show == FLAGGED:
-        flagged = settled.flags(snapshot).keys()
+        flagged = review.flags(snapshot).keys()
         return tuple(one for one in waiting if not flagged.isdisjoint(one.members))
     return waiting
 
@@ -176,7 +185,7 @@ def settled_cluster(snapshot: Snapshot, listed: Listing) -> SettledCluster | Non
     if listed.show not in (*SETTLED, LOOK_AGAIN):
         return None
     state = SETTLED.get(listed.show, "accepted")
-    decided = settled.clusters(snapshot, state)
+    decided = review.clusters(snapshot, state)
     return next((one for one in decided if one.cluster.id == listed.shown.id), None)
 
 
@@ -198,7 +207,7 @@ def _filters(bar: DeltaGenerator, snapshot: Snapshot) -> None:
                     format_func=_kind_name if key == "review_kind" else str,
                     persist_state="session", on_change=forget_cluster,
                 )  # fmt: skip
-        owners = people.owners(snapshot)
+        owners = review.owners(snapshot)
         if page_frame.reviewer() in owners.values():
             st.toggle(
                 "My share", key="review_share", on_change=forget_cluster, persist_state="session"
@@ -291,7 +300,7 @@ def _chosen_clusters(snapshot: Snapshot, is_open: bool) -> frozenset[str] | None
 
 def _own_share(snapshot: Snapshot) -> frozenset[str] | None:
     """The clusters of the reviewer's share, where the queue is divided and the reviewer has one."""
-    owners, reviewer = people.owners(snapshot), page_frame.reviewer()
+    owners, reviewer = review.owners(snapshot), page_frame.reviewer()
     own = frozenset(one for one, person in owners.items() if person == reviewer)
     return own or None
 
@@ -326,10 +335,10 @@ def go(listed: Listing, cluster_id: str, skipped: bool = False) -> None:
         order.append(order.pop(order.index(shown)))
 
 
-def around(snapshot: Snapshot, listed: Listing, blind: bool = False) -> queue_table.Around:
+def around(snapshot: Snapshot, listed: Listing, blind: bool = False) -> Around:
     """What the rows of the table are drawn with."""
     selection = tool_selection.selected(snapshot)
-    return queue_table.Around(
+    return Around(
         {one.id: one.owner for one in snapshot.analysis.catalog.tools},
         review.sizes(snapshot),
         review.gaps(snapshot),
@@ -341,7 +350,7 @@ def around(snapshot: Snapshot, listed: Listing, blind: bool = False) -> queue_ta
 
 def table(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
     """Draw the list, with the shown cluster selected, and the decisions below it."""
-    rows = queue_table.queue_table(listed.clusters, around(snapshot, listed, blind))
+    rows = queue_table(listed.clusters, around(snapshot, listed, blind))
     sort_key = f"sorted_{snapshot.id}_{listed.by}_{listed.show}"
     sorted_by: tuple[str | None, bool] = st.session_state.get(sort_key, (None, False))
 
@@ -360,12 +369,12 @@ def table(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
         st.session_state[sort_key] = (by_column, descending)
         listed.order.clear()
         if by_column:
-            sorted_rows = queue_table.sorted_rows(rows, by_column, descending)
-            listed.order.extend(listed.clusters[row].id for row in sorted_rows)
+            places = sorted_rows(rows, by_column, descending)
+            listed.order.extend(listed.clusters[row].id for row in places)
 
     columns = [name for name in sorted_by[:1] if name in rows.columns]
     data_tables.select_rows("queue", [listed.place], columns)
-    cells, config = queue_table.drawn(rows)
+    cells, config = drawn(rows)
     data_tables.draw(
         cells,
         "Clusters to review, in the chosen order",
@@ -391,3 +400,107 @@ def counts(snapshot: Snapshot, listed: Listing) -> None:
         f"{len(listed.clusters):,} of {listed.total:,} shown. Waiting: "
         f"{progress.clusters.waiting_in_words}{left}."
     )
+
+
+class Around(NamedTuple):
+    """What the rows are drawn with: by tool its server (``owners``) and how far the judges differ
+    on it (``gaps``), by cluster its ``sizes``, the ids of ``selected`` tools, whether
+    only ``families`` are listed, and whether the table is ``blind``: without what the judge says.
+    """
+
+    owners: Mapping[str, str]
+    sizes: Mapping[str, SizeChange]
+    gaps: Mapping[str, float]
+    selected: Collection[str]
+    families: bool = False
+    blind: bool = False
+
+
+class Column(NamedTuple):
+    """A column: its width in pixels, its cell for a cluster, whether it says what the judge thinks,
+    and when it is there.
+    """
+
+    width: int
+    cell: Callable[[Cluster, Around], object]
+    is_of_judge: bool = False
+    is_there: Callable[[Sequence[Cluster], Around], bool] = lambda listed, around: True
+
+
+def _mark(cluster: Cluster, around: Around) -> str:
+    return "●" if any(one in around.selected for one in all_members(cluster)) else ""
+
+
+def _widest_gap(cluster: Cluster, around: Around) -> str:
+    gaps = [around.gaps[tool] for tool in all_members(cluster) if tool in around.gaps]
+    return f"{max(gaps):.2f}" if gaps else ""
+
+
+def _servers(cluster: Cluster, around: Around) -> str:
+    return ", ".join(dict.fromkeys(filter(None, map(around.owners.get, all_members(cluster)))))
+
+
+def _tokens(cluster: Cluster, around: Around) -> int | None:
+    size = around.sizes.get(cluster.id)
+    return None if size is None else size.added
+
+
+def _differs(cluster: Cluster, around: Around) -> str:
+    selector = selector_in(cluster)
+    return selector.in_words if selector else ""
+
+
+COLUMNS: Mapping[str, Column] = {
+    "": Column(25, _mark, is_there=lambda listed, around: bool(around.selected)),
+    "name": Column(120, lambda one, around: one.document.name),
+    "kind": Column(116, lambda one, around: short_kind(one), True),
+    "tokens": Column(60, _tokens, True, lambda listed, around: bool(around.sizes)),
+    "server": Column(90, _servers, is_there=lambda listed, around: any(around.owners.values())),
+    "gap": Column(50, _widest_gap, True, lambda listed, around: bool(around.gaps)),
+    "weakest": Column(62, lambda one, around: round(one.weakest_edge, 2), True),
+    "tools": Column(42, lambda one, around: len(one.members)),
+    "what differs": Column(160, _differs, True, lambda listed, around: around.families),
+    "state": Column(
+        80,
+        lambda one, around: one.state,
+        is_there=lambda listed, around: any(one.state != "proposed" for one in listed),
+    ),
+}
+
+
+def queue_table(listed: Sequence[Cluster], around: Around) -> pd.DataFrame:
+    """The clusters as the rows of a table; those with a selected tool are marked."""
+    return pd.DataFrame(
+        {
+            name: [column.cell(one, around) for one in listed]
+            for name, column in COLUMNS.items()
+            if column.is_there(listed, around) and not (around.blind and column.is_of_judge)
+        }
+    )
+
+
+def drawn(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
+    """The table as it is drawn, and its columns: tokens with their sign, and in red where a merge
+    adds some.
+    """
+    columns = {name: st.column_config.Column(width=one.width) for name, one in COLUMNS.items()}
+    weakest = COLUMNS["weakest"].width
+    columns["weakest"] = st.column_config.NumberColumn(format="%.2f", width=weakest)
+    if "tokens" not in table:
+        return table, columns
+    signed = [None if pd.isna(one) else f"{int(one):+,}" for one in table["tokens"]]
+    labels = [[one.replace("-", "−")] if one else [] for one in signed]
+    options = sorted({one for row in labels for one in row})
+    columns["tokens"] = st.column_config.MultiselectColumn(
+        options=options,
+        color=["red" if one[0] == "+" and one != "+0" else "gray" for one in options],
+        width=COLUMNS["tokens"].width,
+    )
+    return table.assign(tokens=pd.Series(labels, dtype=object)), columns
+
+
+def sorted_rows(table: pd.DataFrame, column: str, descending: bool) -> list[int]:
+    """The row numbers of a table sorted by a column; text without regard to case."""
+    values = table[column]
+    keys = values.str.casefold() if values.dtype == object else values
+    return list(keys.sort_values(ascending=not descending, kind="stable").index)

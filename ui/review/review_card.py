@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.cluster import Cluster, kind_name
 from toolscope_core.model.decision import Decision
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import tool_key
 from toolscope_core.model.tool import Tool
-from ui.review import reshape_panel, server_pair_panel, sticky_question
-from ui.review.reshape_panel import cluster_preview
+from ui.review import queue_panel, server_pair_panel
+from ui.review.queue_panel import Listing
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import (
     argument_panel,
@@ -20,15 +24,200 @@ from ui.shared.cards import (
     decision_trail,
     shortcuts,
 )
+from ui.shared.cards.cluster_card import size_badge
 from ui.shared.cards.measured_effects import calls_line
 from ui.shared.cards.queue import all_members
-from ui.shared.services import reshapes, review, settled, toolsets
+from ui.shared.services import reshapes, review, toolsets
+from ui.shared.services.reshapes import APART, MOST_TOOLS, Parts, Reshaped
 from ui.shared.snapshot import Snapshot
-from ui.shared.tools import tool_selection
+from ui.shared.tools import tool_parts, tool_selection
 
 if TYPE_CHECKING:
     from ui.review.queue_panel import Listing
     from ui.shared.cards.cards import Card
+
+
+OPEN = "reshaping"
+"""Session key: the id of the cluster that is split, and its parts."""
+LEAST_CHOICES, MOST_CHOICES = 3, 9
+TEXT_SHOWN = 300
+
+
+def open_panel(shown: Cluster) -> None:
+    """Begin to split this cluster. Call it in a widget's callback."""
+    st.session_state[OPEN] = (shown.id, dict.fromkeys(shown.members, 1))
+
+
+def open_from_address(snapshot: Snapshot, shown: Cluster) -> None:
+    """Begin to split the shown cluster where a link asks for it, with the tools that it names."""
+    named = set(st.query_params.pop(tool_parts.CUT, "").split())
+    if not named:
+        return
+    parts: dict[str, int] = dict.fromkeys(shown.members, 1)
+    for tool in snapshot.analysis.catalog.tools:
+        if tool_key(tool.id) in named and tool.id not in parts:
+            parts = reshapes.with_tool(snapshot, parts, tool.id)
+    st.session_state[OPEN] = (shown.id, parts)
+
+
+def close() -> None:
+    """Stop cutting; nothing is recorded."""
+    st.session_state.pop(OPEN, None)
+
+
+def parts_of(shown: Cluster) -> dict[str, int] | None:
+    """The parts of the cluster that is shown, where it is being split."""
+    cluster_id, parts = st.session_state.get(OPEN, ("", {}))
+    return parts if cluster_id == shown.id else None
+
+
+def reshape_panel(snapshot: Snapshot, listed: Listing, parts: dict[str, int]) -> None:
+    """The tools with their parts, what may be added, what comes of it, and the button."""
+    tools = snapshot.analysis.catalog.by_id
+    name = safe_text.untrusted(listed.shown.document.name)
+    st.subheader(f"Split {name}, or move tools in and out", anchor=False)
+    st.caption(
+        "Tools with one number become one proposal; tools with different numbers are kept apart, "
+        "and a tool that is *apart* is merged with none of them. Nothing is accepted yet, and one "
+        "undo takes it back. By key: **1** to **9** give the tool in focus its number, **0** sets "
+        "it apart, and the focus goes on to the next."
+    )
+    from_elsewhere = [one for one in parts if one not in listed.shown.members]
+    for tool_id in (*listed.shown.members, *from_elsewhere):
+        _line(tools[tool_id], parts)
+    _additions(snapshot, listed.shown, parts)
+    if len(parts) > MOST_TOOLS:
+        st.warning(f"{len(parts):,} tools are too many to divide by hand: {MOST_TOOLS} at most.")
+        _cancel_button()
+        return
+    seen = reshapes.preview(snapshot, listed.shown, parts, page_frame.reviewer())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Propose this split",
+            key=f"reshape_record_{seen.version[:12]}",
+            type="primary",
+            disabled=seen.decision is None or bool(seen.refusal),
+            on_click=_record,
+            args=(snapshot, listed, seen),
+        )
+        st.button("All in one", key="reshape_one", on_click=_set_all, args=(parts, 1))
+        st.button("All apart", key="reshape_apart", on_click=_set_all, args=(parts, APART))
+        _cancel_button()
+    _preview(snapshot, listed.shown, parts, seen)
+
+
+def _cancel_button() -> None:
+    st.button("Cancel", key="reshape_cancel", shortcut=shortcuts.CLOSE, on_click=close)
+
+
+def _line(tool: Tool, parts: dict[str, int]) -> None:
+    """One tool with the part that it is in."""
+    key = f"part_{tool_key(tool.id)}"
+    most = min(MOST_CHOICES, max(LEAST_CHOICES, len(parts)))
+    st.session_state[key] = parts[tool.id]
+
+    def choose() -> None:
+        parts[tool.id] = st.session_state[key]
+
+    owner = safe_text.owner(tool.id, tool.name, tool.server)
+    text = safe_text.untrusted(" ".join(tool.description[: TEXT_SHOWN // 3].split()))
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.segmented_control(
+            f"Part of {tool.name}", [*range(1, most + 1), APART], key=key, required=True,
+            format_func=lambda part: "apart" if part == APART else str(part),
+            label_visibility="collapsed", on_change=choose, width="content",
+        )  # fmt: skip
+        st.markdown(
+            f"**{safe_text.untrusted(tool.name)}** :gray-badge[{owner}] :gray[:small[{text}]]"
+        )
+
+
+def _additions(snapshot: Snapshot, shown: Cluster, parts: dict[str, int]) -> None:
+    """Boxes to search for another tool or cluster."""
+    free = [tool for tool in snapshot.analysis.catalog.tools if tool.id not in parts]
+    clusters = {
+        one.id: f"{one.document.name} ({quantity(len(one.members), 'tool')})"
+        for one in reshapes.joinable(snapshot, shown)
+        if parts.keys().isdisjoint(one.members)
+    }
+    names = {tool.id: f"{tool.name} ({tool.owner or tool.id})" for tool in free}
+
+    def add_tool() -> None:
+        parts.update(reshapes.with_tool(snapshot, parts, st.session_state["reshape_tool"]))
+        st.session_state["reshape_tool"] = None
+
+    def add_cluster() -> None:
+        chosen = st.session_state["reshape_cluster"]
+        parts.update(reshapes.with_cluster(snapshot, parts, chosen))
+        st.session_state["reshape_cluster"] = None
+
+    with st.container(horizontal=True):
+        st.selectbox(
+            "Add a tool", list(names), None, key="reshape_tool", on_change=add_tool,
+            format_func=lambda one: names.get(one, one), placeholder="search by name",
+        )  # fmt: skip
+        st.selectbox(
+            "Add a proposal, the nearest first", list(clusters), None, key="reshape_cluster",
+            on_change=add_cluster, format_func=lambda one: clusters.get(one, one),
+            placeholder="search by name",
+        )  # fmt: skip
+
+
+def _set_all(parts: dict[str, int], part: int) -> None:
+    parts.update(dict.fromkeys(parts, part))
+
+
+def _preview(snapshot: Snapshot, shown: Cluster, parts: Parts, seen: Reshaped) -> None:
+    """What the plan would make of the parts: names (φ), arguments (α) and documents."""
+    if seen.refusal:
+        st.error(safe_text.untrusted(seen.refusal), icon=":material/error:")
+        return
+    st.markdown("**What becomes of it**" if seen.decision else "**As it is now**")
+    for number in seen.otherwise:
+        st.warning(
+            f"Part {number} comes out differently, because of earlier decisions on its tools.",
+            icon=":material/warning:",
+        )
+    for cluster in seen.clusters:
+        cluster_preview(snapshot, cluster, parts)
+    if seen.alone:
+        tools = snapshot.analysis.catalog.by_id
+        names = ", ".join(f"**{safe_text.untrusted(tools[one].name)}**" for one in seen.alone)
+        st.markdown(f"Stay as they are, in no proposal: {names}")
+
+
+def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
+    """One cluster of a plan that is only looked at: names, arguments, document, doubts."""
+    card = review.card(snapshot, cluster)
+    with st.container(border=True, gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{safe_text.untrusted(cluster.document.name)}**", width="content")
+            st.badge(kind_name(cluster).capitalize(), color="gray")
+            st.badge(f"Weakest pair {cluster.weakest_edge:.2f}", color="gray")
+            size_badge(card.size)
+            for number in sorted({parts[one] for one in cluster.members if one in parts} - {APART}):
+                st.badge(f"Part {number}", color="blue")
+        names = ", ".join(safe_text.untrusted(tool.name) for tool in card.tools)
+        st.markdown(f"{names} → **{safe_text.untrusted(cluster.document.name)}**")
+        text = cluster.document.description[:TEXT_SHOWN]
+        st.caption(safe_text.untrusted(text) or "No description.")
+        argument_panel.arguments(card)
+        if against := [*filter(None, [card.larger]), *cluster.reasons]:
+            with st.expander(f"What speaks against it ({len(against)})"):
+                st.markdown("\n".join(f"- {safe_text.sentence(one)}" for one in against))
+
+
+def _record(snapshot: Snapshot, listed: Listing, seen: Reshaped) -> None:
+    """Record the new split, and show what became of it in its place."""
+    name = listed.shown.document.name
+    sizes = " and ".join(quantity(len(one.members), "tool") for one in seen.clusters)
+    message = f"{name}: {f'{sizes} to be decided' if sizes else 'all kept apart'}"
+    if decision_buttons.attempt(lambda: reshapes.record(snapshot, seen), message):
+        close()
+        left: Sequence[str] = [one.id for one in seen.clusters]
+        decision_buttons.stand_in(listed.shown, left, listed.order)
+        st.query_params["cluster"] = next(iter(left), listed.onward)
+
 
 ONE_JOB = "one_job"
 """Session key: the id of the family that is looked at."""
@@ -39,7 +228,7 @@ def review_card(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
     shown, suffix = listed.shown, suffix_of(listed)
     card = review.card(snapshot, shown)
     open_to_change = listed.is_open
-    with sticky_question.question():
+    with question():
         cluster_card.title(card, blind)
         if blind:
             st.markdown("Do these tools do the same job?")
@@ -62,7 +251,7 @@ def review_card(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
                 args=(snapshot, shown, tool.id, listed.onward, listed.order),
             )  # fmt: skip
 
-    with sticky_question.checks():
+    with checks():
         if blind:
             st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
         else:
@@ -76,7 +265,7 @@ def review_card(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
         if not blind:
             one_job_panel(snapshot, shown, suffix, listed.onward)
     _further(snapshot, card, listed, blind)
-    sticky_question.start_at_top(shown.id)
+    start_at_top(shown.id)
 
 
 def suffix_of(listed: Listing) -> str:
@@ -176,7 +365,7 @@ def _change_line(snapshot: Snapshot, card: Card, listed: Listing, blind: bool) -
             )  # fmt: skip
         if cluster.state != "accepted":
             shortcuts.button(
-                "parts", f"parts_{suffix}", reshape_panel.open_panel, cluster,
+                "parts", f"parts_{suffix}", open_panel, cluster,
                 help="With a preview of what becomes of it. Accepts nothing.",
             )  # fmt: skip
         if card.loosest and not blind and cluster.state != "accepted":
@@ -202,7 +391,7 @@ def _toggle_flagging(cluster_id: str) -> None:
 
 def _flags(snapshot: Snapshot, listed: Listing) -> None:
     """Draw the notes on the members, and the form for a new one where it was asked for."""
-    for decision in settled.flags_on(snapshot, listed.shown):
+    for decision in review.flags_on(snapshot, listed.shown):
         _flag(snapshot, decision)
     if st.session_state.get("flagging") != listed.shown.id:
         return
@@ -245,3 +434,120 @@ def _accept_one_job(snapshot: Snapshot, shown: Cluster, onward: str) -> None:
 def _toggle_one_job(cluster_id: str) -> None:
     closed = st.session_state.get(ONE_JOB) != cluster_id
     st.session_state[ONE_JOB] = cluster_id if closed else None
+
+
+def one_by_one_panel(snapshot: Snapshot, listed: Listing) -> None:
+    """One card after another; where nothing is listed, why."""
+    if not listed.clusters:
+        queue_panel.nothing_listed(snapshot, listed, review.progress(snapshot).waiting)
+        decision_buttons.notice(snapshot)
+        decision_buttons.undo_button(snapshot, review.standing(snapshot))
+        decision_trail.trail(snapshot)
+        return
+    st.query_params["cluster"] = listed.shown.id
+    open_from_address(snapshot, listed.shown)
+    parts = parts_of(listed.shown)
+    blind: bool = st.session_state.get("blind", False)
+    queue, body = queue_panel.queue_and_card()
+    with queue:
+        queue_panel.table(snapshot, listed, blind)
+    with body, st.container(gap="small"):
+        if parts is None:
+            review_card(snapshot, listed, blind)
+        else:
+            with shortcuts.panel("parts"):
+                reshape_panel(snapshot, listed, parts)
+    with st.bottom:
+        shortcuts.help_box()
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
+        if parts is None:
+            _bar(snapshot, listed, blind)
+        decision_buttons.notice(snapshot)
+
+
+def _bar(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
+    """The buttons that decide on the shown cluster, or lead to another."""
+    shown, suffix = listed.shown, suffix_of(listed)
+    actions: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
+        "skip": (queue_panel.go, (listed, listed.onward, True)),
+        "next": (queue_panel.go, (listed, listed.onward)),
+        "previous": (queue_panel.go, (listed, listed.back)),
+    }
+    if listed.is_open:
+        for name in ("accept", "reject", "family"):
+            args = (snapshot, shown, name, listed.onward, blind)
+            actions[name] = (decision_buttons.answer, args)
+    shortcuts.help_button()
+    for name, shortcut in shortcuts.SHORTCUTS.items():
+        if name == "undo":
+            decision_buttons.undo_button(snapshot, review.standing(snapshot))
+        elif shortcut.in_the_bar and name in actions:
+            action, args = actions[name]
+            label = shortcuts.label(name, blind)
+            shortcuts.button(name, f"{name}_{suffix}", action, *args, label=label)
+    decision_buttons.take_back_button(snapshot, queue_panel.settled_cluster(snapshot, listed))
+
+
+QUESTION, CHECKS = "question", "checks"
+"""Keys of containers on the card. A question that would take too much of a small screen scrolls
+with the rest.
+"""
+JS = """
+const LARGEST_SHARE = 0.35
+let last = null
+const sizes = new ResizeObserver(() => place())
+function place() {
+  const main = document.querySelector('[data-testid="stMain"]')
+  const own = document.querySelector('.st-key-QUESTION')
+  const block = own?.closest('[data-testid="stLayoutWrapper"]')
+  if (!main || !block) return
+  const bar = document.querySelector('[data-testid="stHeader"]')?.offsetHeight || 0
+  const keys = document.querySelector('[data-testid="stBottom"]')?.offsetHeight || 0
+  const edge = main.getBoundingClientRect()
+  const small = own.offsetHeight < LARGEST_SHARE * edge.height
+  Object.assign(block.style, {
+    position: small ? 'sticky' : 'static',
+    top: `${bar}px`,
+    zIndex: 5,
+    paddingBottom: '.5rem',
+    background: getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor,
+  })
+  // what a key or a link leads to stands between the name and the keys, not under them
+  main.style.scrollPadding = `${bar + (small ? own.offsetHeight : 0)}px 0 ${keys}px`
+  return { main, own, block, bar, keys, edge }
+}
+export default function ({ data }) {
+  const placed = place()
+  if (!placed) return
+  const { main, own, block, bar, keys, edge } = placed
+  sizes.disconnect()
+  for (const one of [own, document.querySelector('[data-testid="stBottom"]')]) {
+    if (one) sizes.observe(one)
+  }
+  if (data.card === last) return
+  last = data.card
+  const top = block.parentElement.getBoundingClientRect().top - edge.top
+  const checks = document.querySelector('.st-key-CHECKS') ?? own
+  const end = checks.getBoundingClientRect().bottom - edge.top
+  if (top < bar || end > edge.height - keys) main.scrollTop += top - bar
+}
+""".replace("QUESTION", QUESTION).replace("CHECKS", CHECKS)
+
+_start = st.components.v2.component("toolscope_start", html="<i></i>", js=JS)
+
+
+def question() -> DeltaGenerator:
+    """The container for the name of a card and its question, which stays at the top of the page."""
+    return st.container(key=QUESTION)
+
+
+def checks() -> DeltaGenerator:
+    """The container for what speaks against a merge: a card starts with it above the keys."""
+    return st.container(key=CHECKS)
+
+
+def start_at_top(card: str) -> None:
+    """Show the card from its top if another was shown before, and its checks with it where they do
+    not stand above the keys. Call it after the card is drawn.
+    """
+    _start(key="start", data={"card": card})

@@ -7,9 +7,8 @@ from typing import Literal
 
 import streamlit as st
 
-from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Pair, pair_key
 from ui.review import queue_panel
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts

@@ -12,9 +12,8 @@ from toolscope_core.merging.analysis import Analysis, with_verdicts
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.store.decision_rows import read_log
 from toolscope_core.store.engine import Store
-from toolscope_core.store.ledger import StoredLedger
-from toolscope_core.store.runs import ModelRun, get_run
-from toolscope_core.store.settings import write_setting
+from toolscope_core.store.runs import ModelRun, StoredLedger, get_run
+from toolscope_core.store.stored_state import write_setting
 from ui.shared.kept import kept
 
 OFFLINE = "offline"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Literal, NoReturn
+from urllib.parse import unquote
 
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
@@ -25,7 +26,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.store.catalog_rows import CatalogRecord
 from toolscope_core.store.job_rows import Job
 from ui import PAGES
-from ui.shared import browser_state, safe_text, sign_in
+from ui.shared import safe_text, sign_in
 from ui.shared.chosen_judge import OFFLINE
 from ui.shared.services import review
 from ui.shared.services.watched_jobs import was_left
@@ -106,9 +107,9 @@ def frame(page: str) -> Snapshot:
         if sign_in.is_configured():
             sign_in.person()
         else:
-            name = browser_state.remembered_name() or REVIEWER
+            name = remembered_name() or REVIEWER
             st.text_input("Your name", name, key="reviewer", persist_state="session")
-            browser_state.remember(reviewer())
+            remember(reviewer())
         st.selectbox(
             "Sizes for", PROMPT_SHAPES, PROMPT_SHAPES.index(snapshot.shape), key="shape",
             format_func=lambda name: format_named(name).title,
@@ -314,3 +315,45 @@ def job_panel(job_id: str) -> None:
     st.progress(share, text=f"{stage}{done} ({elapsed:,.0f} s elapsed)")
     if st.button("Cancel", key=f"cancel_{job_id}", disabled=job.cancel_requested):
         workspace().analyses.cancel(job_id)
+
+
+COOKIE = "toolscope_reviewer"
+LONGEST_NAME = 100
+JS = """
+const hands = ['pointerdown', 'keydown']
+if (!window.toolscopeHistory) {
+  window.toolscopeHistory = true
+  let acted = false
+  const byHand = ({ target }) => {
+    const link = target.closest?.('a[href]')
+    acted = !link || link.pathname === location.pathname
+  }
+  for (const hand of hands) addEventListener(hand, byHand, true)
+  addEventListener('popstate', () => { acted = false }, true)
+  const push = history.pushState.bind(history)
+  history.pushState = (state, title, address) => {
+    const samePage = new URL(address ?? location.href, location.href).pathname === location.pathname
+    if (samePage && !acted) return history.replaceState(state, title, address)
+    if (!samePage) acted = false
+    return push(state, title, address)
+  }
+}
+export default function ({ data }) {
+  const year = 365 * 24 * 3600
+  const value = encodeURIComponent(data.reviewer)
+  document.cookie = `COOKIE=${value}; path=/; max-age=${year}; SameSite=Strict`
+}
+""".replace("COOKIE", COOKIE)
+
+_browser = st.components.v2.component("toolscope_browser", html="<i></i>", js=JS)
+
+
+def remembered_name() -> str:
+    """The name that somebody gave in this browser before; empty for a new one."""
+    name = st.context.cookies.get(COOKIE)
+    return unquote(name)[:LONGEST_NAME].strip() if isinstance(name, str) else ""
+
+
+def remember(reviewer: str) -> None:
+    """Keep the name in this browser, and its history in order. Call it on every page."""
+    _browser(key="browser", data={"reviewer": reviewer[:LONGEST_NAME]})

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
 import streamlit as st
@@ -122,3 +122,19 @@ def show_error(error: ToolScopeError) -> None:
 def clock(at: str) -> str:
     """A moment as people write it: day and time to the minute, UTC."""
     return at[:16].replace("T", " ")
+
+
+def attempt(key: str, work: Callable[[], object]) -> bool:
+    """Whether ``work`` succeeded; its failure is kept in the session under ``key``."""
+    try:
+        work()
+    except ToolScopeError as error:
+        st.session_state[key] = str(error)
+        return False
+    return True
+
+
+def show(key: str) -> None:
+    """Draw the failure that is kept under ``key``, once."""
+    if failure := st.session_state.pop(key, ""):
+        show_error(ToolScopeError(failure))

@@ -1,7 +1,8 @@
 """How tools are ranked: the search of a paper or our own, and every setting of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from streamlit.delta_generator import DeltaGenerator
 
@@ -13,7 +14,24 @@ from toolscope_core.model.search_configuration import (
     SearchName,
     named_search,
 )
-from ui.shared.value_choice import chosen_value
+
+T = TypeVar("T")
+
+
+def chosen_value(
+    place: DeltaGenerator,
+    label: str,
+    values: Mapping[str, T],
+    key: str,
+    width: int,
+    about: str | None = None,
+) -> T:
+    """Draw the box; the value whose label is chosen, at first the first."""
+    chosen = place.selectbox(
+        label, list(values), key=key, bind="query-params", width=width, help=about
+    )
+    return values[chosen]
+
 
 SEARCHES: dict[str, SearchName] = {
     "our own": "",

@@ -13,18 +13,17 @@ from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.decisions.constraints import owners, variants
 from toolscope_core.merging.analysis import Analysis, with_owners
 from toolscope_core.merging.plan_making import Proposed, plan_of, proposed
-from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError
+from toolscope_core.model.pair import tool_key
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.background.jobs import Work
 from toolscope_core.store.catalog_rows import CatalogRecord
-from toolscope_core.store.engine import row_named
+from toolscope_core.store.engine import rebuilt, row_named
 from toolscope_core.store.job_rows import Job
-from toolscope_core.store.rebuilding import rebuilt
 from toolscope_core.store.stored_state import StoredState
 from ui.shared import chosen_judge
 from ui.shared.chosen_judge import JudgeChoice

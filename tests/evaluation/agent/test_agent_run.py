@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.test_cli import run
 from tests.mcp.gateway.stub_toolset import NORTH, configuration, write_stub_toolset
-from toolscope_core.mcp.gateway.own_client import result_in_words
+from toolscope_core.mcp.gateway.gateway_server import result_in_words
 
 PAUSE = "toolscope_core.model.configuration.Patience.pause"
 QUERIES = [
@@ -264,7 +264,7 @@ def test_the_agent_may_be_given_the_best_tools_of_each_request(agent, endpoint, 
     def best(tools, settings):
         return lambda request, k: [tool.id for tool in tools if "same" in tool.id][:k]
 
-    monkeypatch.setattr("toolscope_core.mcp.gateway.served_search.tool_search", best)
+    monkeypatch.setattr("toolscope_core.cli.serve_command.tool_search", best)
     endpoint.turn = lambda body: {"content": "Nothing to do."}
     agent("--k", 1)
     assert [names_offered(one.body) for one in endpoint.received] == [["north_same"]] * 6

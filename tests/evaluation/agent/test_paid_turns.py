@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from tests.support.fakes import MemoryLedger
-from toolscope_core.evaluation.agent.paid_turns import PaidTurns
+from toolscope_core.evaluation.agent.agent_work import PaidTurns
 from toolscope_core.llm.requests import Terms
 from toolscope_core.model.protocols import AgentReply
 

@@ -23,8 +23,7 @@ from toolscope_core.model.protocols import question_key
 from toolscope_core.store import engine
 from toolscope_core.store.catalog_rows import save_catalog
 from toolscope_core.store.engine import Store
-from toolscope_core.store.ledger import StoredLedger
-from toolscope_core.store.runs import get_run, open_run
+from toolscope_core.store.runs import StoredLedger, get_run, open_run
 from toolscope_core.store.tables import Row
 
 ITEMS = [(number, number + 1) for number in range(12)]

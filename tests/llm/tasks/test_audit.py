@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.llm.tasks.strategies import keyed, reader, tool
-from toolscope_core.llm.tasks.audit import AUDIT_TASK, ClusterTools, audit_groups
+from toolscope_core.llm.tasks.judge_prompt import AUDIT_TASK, ClusterTools, audit_groups
 
 TOOLS = [tool(f"tool_{letter}") for letter in "abcde"]
 ITEM = ClusterTools(tuple(TOOLS))

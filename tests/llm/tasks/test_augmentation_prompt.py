@@ -3,7 +3,7 @@
 import pytest
 
 from tests.llm.tasks.strategies import reader, tool
-from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK, augmentation_of
+from toolscope_core.llm.tasks.synthesis_prompt import AUGMENTATION_TASK, augmentation_of
 from toolscope_core.model.tool import Augmentation
 
 QUESTIONS = ["Do it", "Do it now", "Could you do it?"]

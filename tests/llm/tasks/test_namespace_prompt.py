@@ -3,7 +3,7 @@
 import json
 
 from tests.llm.tasks.strategies import keyed, reader, tool
-from toolscope_core.llm.tasks.namespace_prompt import NAMESPACE_TASK, NamespaceQuestion
+from toolscope_core.llm.tasks.synthesis_prompt import NAMESPACE_TASK, NamespaceQuestion
 from toolscope_core.model.catalog import Server
 
 

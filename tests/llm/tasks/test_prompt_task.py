@@ -4,20 +4,39 @@ import pytest
 from hypothesis import given
 
 from tests.llm.tasks.strategies import ANY_TEXT, TOOLS, keyed, tool
-from toolscope_core.llm.tasks.audit import AUDIT_TASK, FAMILY_AUDIT_TASK, ClusterTools
-from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK
-from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, ToolPair
-from toolscope_core.llm.tasks.namespace_prompt import NAMESPACE_TASK, NamespaceQuestion
-from toolscope_core.llm.tasks.plan_filter_prompt import FILTER_TASK, FilterQuestion
+from toolscope_core.llm.tasks.judge_prompt import (
+    AUDIT_TASK,
+    FAMILY_AUDIT_TASK,
+    JUDGE_TASK,
+    SIBLINGS_TASK,
+    ClusterTools,
+    ToolPair,
+)
 from toolscope_core.llm.tasks.quality import QUALITY_TASK
-from toolscope_core.llm.tasks.query_draft_prompt import DRAFT_TASK, DraftQuestion, ExampleQuery
-from toolscope_core.llm.tasks.query_polish_prompt import POLISH_TASK, PolishQuestion
-from toolscope_core.llm.tasks.rephrasing_prompt import REPHRASING_TASK
-from toolscope_core.llm.tasks.selection_prompt import SELECTION_TASK, SelectionQuestion
-from toolscope_core.llm.tasks.siblings_prompt import SIBLINGS_TASK
-from toolscope_core.llm.tasks.subquery_prompt import SPLIT_TASKS, SplitQuestion
-from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft
-from toolscope_core.llm.tasks.worker_prompt import WORKER_TASK
+from toolscope_core.llm.tasks.query_draft_prompt import (
+    DRAFT_TASK,
+    POLISH_TASK,
+    DraftQuestion,
+    ExampleQuery,
+    PolishQuestion,
+)
+from toolscope_core.llm.tasks.selection_prompt import (
+    FILTER_TASK,
+    REPHRASING_TASK,
+    SELECTION_TASK,
+    SPLIT_TASKS,
+    WORKER_TASK,
+    FilterQuestion,
+    SelectionQuestion,
+    SplitQuestion,
+)
+from toolscope_core.llm.tasks.synthesis_prompt import (
+    AUGMENTATION_TASK,
+    NAMESPACE_TASK,
+    SYNTHESIS_TASK,
+    MergeDraft,
+    NamespaceQuestion,
+)
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import digest

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.llm.tasks.strategies import reader, tool
-from toolscope_core.llm.tasks.query_polish_prompt import POLISH_TASK, PolishQuestion
+from toolscope_core.llm.tasks.query_draft_prompt import POLISH_TASK, PolishQuestion
 
 DRAFT = "Find the 3 notes on the fence and then mail them to Ann by 17:30."
 TOOLS = (tool("find_notes"), tool("send_mail"))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.llm.tasks.strategies import keyed, reader, tool
-from toolscope_core.llm.tasks.subquery_prompt import (
+from toolscope_core.llm.tasks.selection_prompt import (
     LONGEST_STEP,
     MOST_STEPS,
     SPLIT_TASKS,

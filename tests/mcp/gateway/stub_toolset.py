@@ -20,7 +20,7 @@ from toolscope_core.export.bundle import bundle_files
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_log import CallLog
-from toolscope_core.mcp.gateway.own_client import own_client
+from toolscope_core.mcp.gateway.gateway_server import own_client
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
 from toolscope_core.mcp.servers.launches import read_launch
 from toolscope_core.mcp.servers.server_definitions import read_configuration

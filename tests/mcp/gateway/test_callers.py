@@ -6,9 +6,9 @@ import pytest
 from mcp import MCPError
 
 from tests.mcp.gateway.stub_toolset import act_of, replies_of, through, work
-from toolscope_core.mcp.gateway import outboxes
-from toolscope_core.mcp.gateway.preset_values import FixedValues
-from toolscope_core.mcp.gateway.senders import Sender
+from toolscope_core.mcp.gateway import callers
+from toolscope_core.mcp.gateway.call_mapping import FixedValues
+from toolscope_core.mcp.gateway.callers import Sender
 
 SAMPLING = {
     "messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}],
@@ -41,16 +41,16 @@ def test_progress_and_logs_reach_the_client_that_calls_before_the_result(toolset
 
 
 def test_what_one_server_tells_delays_no_call_of_another(toolset, servers, monkeypatch):
-    monkeypatch.setattr(outboxes, "TAKING_SECONDS", 1_000)
+    monkeypatch.setattr(callers, "TAKING_SECONDS", 1_000)
 
     async def use(client, gateway):
-        never_taken, outboxes = anyio.Event(), gateway.calls.callers._outboxes
+        never_taken, callers = anyio.Event(), gateway.calls.callers._outboxes
 
         async def stalled(session):
             await never_taken.wait()
 
         for _ in range(1_000):
-            outboxes.post(("", "north"), None, stalled)
+            callers.post(("", "north"), None, stalled)
         with anyio.fail_after(60):
             await client.call_tool("south_same", {"x": 1})
         never_taken.set()

@@ -9,8 +9,8 @@ import pytest
 from mcp import MCPError
 
 from tests.mcp.gateway.stub_toolset import error_text, through, work_reply
-from toolscope_core.mcp.gateway import change_streams
-from toolscope_core.mcp.gateway.own_client import own_client
+from toolscope_core.mcp.gateway import original_servers
+from toolscope_core.mcp.gateway.gateway_server import own_client
 
 STUB = str(Path(__file__).with_name("modern_stub.py"))
 FOLLOWED = "north+file:///a.txt"
@@ -53,7 +53,7 @@ async def until(holds):
 def test_a_tool_that_changes_is_held_and_told_whether_or_not_the_stream_breaks(
     toolset, modern, monkeypatch, act
 ):
-    monkeypatch.setattr(change_streams, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(original_servers, "FIRST_WAIT", 0.01)
 
     async def use(client, gateway):
         assert await work_reply(client, "") == {"server": "north", "streams": [LISTS]}

@@ -6,8 +6,7 @@ import pytest
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
 
 from tests.mcp.gateway.stub_toolset import through
-from toolscope_core.mcp.gateway.gateway_server import NAME
-from toolscope_core.mcp.gateway.own_client import own_client
+from toolscope_core.mcp.gateway.gateway_server import NAME, own_client
 
 LATEST = "2026-07-28"
 ENVELOPE = {PROTOCOL_VERSION_META_KEY: LATEST, CLIENT_CAPABILITIES_META_KEY: {}}

@@ -11,13 +11,13 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.mcp.gateway.stub_toolset import gateway_config, stub_reply
-from toolscope_core.mcp.gateway import http_connections, http_transport
+from toolscope_core.mcp.gateway import http_transport
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.gateway_server import gateway_server
-from toolscope_core.mcp.gateway.http_connections import GuardedProtocol
 from toolscope_core.mcp.gateway.http_transport import (
     PATH,
+    GuardedProtocol,
     http_place,
     http_server,
     listening_socket,
@@ -83,7 +83,7 @@ async def is_closed(stream):
 @pytest.mark.case(84)
 @pytest.mark.parametrize("sent", [HEAD[:50], STRANGE])
 def test_however_many_come_without_a_token_clients_are_served(toolset, servers, monkeypatch, sent):
-    monkeypatch.setattr(http_connections, "MOST_STRANGERS", 20)
+    monkeypatch.setattr(http_transport, "MOST_STRANGERS", 20)
     said = []
 
     async def use(port, server, gateway):
@@ -114,7 +114,7 @@ def test_however_many_come_without_a_token_clients_are_served(toolset, servers, 
     ],
 )
 def test_a_request_that_does_not_end_ends_its_connection(toolset, servers, monkeypatch, parts):
-    monkeypatch.setattr(http_connections, "ASKING_SECONDS", 0.2)
+    monkeypatch.setattr(http_transport, "ASKING_SECONDS", 0.2)
     said = []
 
     async def use(port, server, gateway):
@@ -164,7 +164,7 @@ def test_answers_are_sent_at_once_and_requests_in_time_go_on(toolset, servers, m
 
 @pytest.mark.case(84)
 def test_clients_with_a_token_are_refused_where_too_many_are_there(toolset, servers, monkeypatch):
-    monkeypatch.setattr(http_connections, "MOST_CONNECTIONS", 1)
+    monkeypatch.setattr(http_transport, "MOST_CONNECTIONS", 1)
 
     async def use(port, server, gateway):
         async with client_with_token() as one, client_with_token() as other:

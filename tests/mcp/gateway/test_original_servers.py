@@ -22,8 +22,8 @@ from tests.mcp.gateway.stub_toolset import (
     work_reply,
 )
 from toolscope_core.mcp.gateway import callers, original_servers
+from toolscope_core.mcp.gateway.gateway_server import own_client
 from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
-from toolscope_core.mcp.gateway.own_client import own_client
 from toolscope_core.mcp.servers.sessions import ServerRequests
 
 SECOND = Implementation(name="second", version="1")

@@ -6,14 +6,13 @@ from types import SimpleNamespace
 import anyio
 import pytest
 
-from toolscope_core.mcp.gateway import outboxes
-from toolscope_core.mcp.gateway.callers import session_of
-from toolscope_core.mcp.gateway.outboxes import Outboxes
+from toolscope_core.mcp.gateway import callers
+from toolscope_core.mcp.gateway.callers import Outboxes, session_of
 
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch):
-    monkeypatch.setattr(outboxes, "TAKING_SECONDS", 0.5)
+    monkeypatch.setattr(callers, "TAKING_SECONDS", 0.5)
 
 
 def run(use):
@@ -92,7 +91,7 @@ def test_nobody_waits_for_a_client_that_is_always_told_more():
 
 
 def test_so_many_wait_and_the_oldest_makes_room(monkeypatch):
-    monkeypatch.setattr(outboxes, "MOST_WAITING", 3)
+    monkeypatch.setattr(callers, "MOST_WAITING", 3)
     taken = []
 
     async def use(boxes):

@@ -18,7 +18,7 @@ from toolscope_core.mcp.gateway.http_transport import http_place
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
-from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.tool import Tool

@@ -6,9 +6,8 @@ import pytest
 
 from tests.mcp.gateway.stub_toolset import gateway_config, merge_nothing, record, through
 from tests.support.catalogs import read_json
-from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
+from toolscope_core.mcp.gateway.bundle_routes import MOST_BYTES, read_served_bundle, server_words
 from toolscope_core.mcp.gateway.serve_check import check_servers
-from toolscope_core.mcp.gateway.server_words import MOST_BYTES, server_words
 from toolscope_core.mcp.gateway.tool_calls import tool_error
 
 HIDDEN = "\x1b\x9b\u202e\u200b\U000e0041\r"

@@ -2,7 +2,7 @@
 
 from toolscope_core.merging.model_verdicts import Grade
 from toolscope_core.model.plan import Experiment
-from ui.shared.queries.experiment_tables import band_rows, compared_rows
+from ui.evaluation.experiment_tables import band_rows, compared_rows
 
 RESULT = {
     "queries": [

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from ui.overlap import heatmap_charts
-from ui.overlap.figures import Grid
+from ui.overlap.collisions import Grid
 from ui.overlap.heatmap_charts import cell_at, heatmap
-from ui.shared.charts import chart_style
+from ui.shared.charts import pictures
 
 HOSTILE = "<b>x</b>"
 NONE = np.nan
@@ -51,7 +51,7 @@ def test_cosines_of_tools_go_out_as_hundredths_and_turn_colour_at_the_threshold(
 
 def test_every_cell_to_choose_has_a_point_on_both_sides_of_the_diagonal():
     points = heatmap(COUNTS, 0.6).data[1]
-    one, two = (chart_style.label(name) for name in COUNTS.rows[:2])
+    one, two = (pictures.label(name) for name in COUNTS.rows[:2])
     assert list(zip(points.x, points.y, points.customdata, strict=True)) == [
         (two, two, "100"),
         (two, one, "10"),

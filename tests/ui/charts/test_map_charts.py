@@ -4,8 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ui.overlap import figures, map_charts
-from ui.overlap.figures import Marks, Panel, Region, Silhouettes, ToolMap
+from ui.overlap import collisions, map_charts
+from ui.overlap.collisions import Marks, Panel, Region, Silhouettes, ToolMap
 
 HOSTILE = "<b>x</b>"
 POINTS = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
@@ -120,12 +120,12 @@ def test_an_empty_toolset_has_a_map():
 
 
 def test_tables_say_the_same_as_the_pictures():
-    rows = figures.map_rows(MAP)
+    rows = collisions.map_rows(MAP)
     assert rows[1] == {"tool": HOSTILE, "server": "a", "x": 2.0, "y": 3.0, "after": "get (2 tools)"}
     assert rows[2]["after"] == "as it is"
-    by_field = figures.map_rows(ToolMap((BEFORE,), (), "value"))
+    by_field = collisions.map_rows(ToolMap((BEFORE,), (), "value"))
     assert by_field[0] == {"tool": "get", "server": "a", "value": "a", "x": 0.0, "y": 1.0}
-    assert figures.silhouette_rows(SCORES)[2] == {"clusters": 4, "before": 0.5, "after": ""}
+    assert collisions.silhouette_rows(SCORES)[2] == {"clusters": 4, "before": 0.5, "after": ""}
 
 
 def test_silhouettes_are_lines_and_a_sentence():

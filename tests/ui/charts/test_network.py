@@ -1,8 +1,8 @@
 import json
 
 from toolscope_core.model.pair import Pair
-from ui.shared.graph import network, network_rows
-from ui.shared.graph.network_rows import Edge, Network, Node
+from ui.shared.graph import network
+from ui.shared.graph.network import Edge, Network, Node
 
 
 def part(edges, states=None):
@@ -103,7 +103,7 @@ def test_nothing_is_drawn_of_nothing():
 
 
 def test_the_table_has_a_row_an_edge_the_doubtful_first():
-    rows = network_rows.network_rows(MIXED, network_rows.doubtful_first(MIXED))
+    rows = network.network_rows(MIXED, network.doubtful_first(MIXED))
     assert [row["probability"] for row in rows] == [0.0, 0.6, 0.85, 0.7, 0.97, 1.0, 0.8]
     assert rows[0]["relation"] == "kept apart (a person)"
     assert [row["tools without it"] for row in rows] == ["", "", "2 and 3", "", "", "", ""]

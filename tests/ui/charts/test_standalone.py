@@ -3,9 +3,7 @@ from dataclasses import replace
 
 from tests.ui.charts.test_network import MIXED
 from toolscope_core.model.pair import Pair
-from ui.shared.graph.network import drawing
-from ui.shared.graph.network_rows import Edge, Network, Node
-from ui.shared.graph.standalone import graph_html, library
+from ui.shared.graph.network import Edge, Network, Node, drawing, graph_html, library
 
 EVIL = "<img src=x onerror=alert(1)> href=//evil.example </script><script>alert(2)</script>"
 

@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.shared.charts import chart_style
+from ui.shared.charts import pictures
 
 
 @given(st.text(max_size=80))
 def test_no_text_of_a_catalog_reaches_plotly_as_markup(text):
-    shown = chart_style.label(text)
+    shown = pictures.label(text)
     assert not set(shown) & set("<>$\n\r")
     assert "%{" not in shown
 
@@ -23,34 +23,34 @@ def test_no_text_of_a_catalog_reaches_plotly_as_markup(text):
     ],
 )
 def test_a_label_shows_the_text_literally_on_one_short_line(text, shown):
-    assert chart_style.label(text) == shown
+    assert pictures.label(text) == shown
 
 
 def test_text_is_cut_before_it_is_escaped_so_that_no_entity_is_broken():
-    assert chart_style.label("<" * 60, 5) == "&lt;" * 4 + "…"
+    assert pictures.label("<" * 60, 5) == "&lt;" * 4 + "…"
 
 
 def test_the_largest_servers_come_first_and_the_rest_together():
     servers = [name for count, name in enumerate("abcdefghijklmnop", 1) for _ in range(count)]
-    groups = chart_style.by_server(servers)
+    groups = pictures.by_server(servers)
     assert [name for name, _ in groups[:3]] == ["p", "o", "n"]
-    assert len(groups) == chart_style.MOST_SERVERS + 1
+    assert len(groups) == pictures.MOST_SERVERS + 1
     assert groups[-1][0] == "4 other servers"
     assert sorted(row for _, rows in groups for row in rows) == list(range(len(servers)))
 
 
 def test_a_thirteenth_server_keeps_its_name_since_it_takes_no_more_room():
-    groups = chart_style.by_server([*"abcdefghijklm"])
+    groups = pictures.by_server([*"abcdefghijklm"])
     assert [name for name, _ in groups] == [*"abcdefghijklm"]
-    assert chart_style.look(12) == (chart_style.GREY, "circle")
+    assert pictures.look(12) == (pictures.GREY, "circle")
 
 
 def test_servers_whose_cut_labels_are_equal_stay_two():
-    groups = chart_style.by_server(["x" * 40 + "1", "x" * 40 + "2", ""])
+    groups = pictures.by_server(["x" * 40 + "1", "x" * 40 + "2", ""])
     assert [rows for _, rows in groups] == [[2], [0], [1]]
     assert groups[0][0] == "no server"
 
 
 def test_every_named_server_looks_different():
-    looks = {chart_style.look(place) for place in range(chart_style.MOST_SERVERS)}
-    assert len(looks) == chart_style.MOST_SERVERS
+    looks = {pictures.look(place) for place in range(pictures.MOST_SERVERS)}
+    assert len(looks) == pictures.MOST_SERVERS

@@ -1,6 +1,6 @@
 import math
 
-from ui.shared.charts.waterfall import Waterfall, waterfall, waterfall_rows
+from ui.shared.pairs.pair_view import Waterfall, waterfall, waterfall_rows
 
 VIEW = Waterfall(
     ("start", "<b>words</b>", "copies"),

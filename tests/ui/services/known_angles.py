@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.merging.pipeline import analyse
+from toolscope_core.merging.analysing import analyse
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.tool import Tool

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from tests.support.fakes import WordEmbedder
 from toolscope_core.judging import cached_judge
-from toolscope_core.merging.stores import Stores
+from toolscope_core.merging.group_syntheses import Stores
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.tool import Tool

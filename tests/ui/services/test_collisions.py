@@ -5,7 +5,7 @@ import pytest
 
 from tests.ui.services import known_angles
 from tests.ui.services.known_angles import cos
-from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair

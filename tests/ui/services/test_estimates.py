@@ -11,7 +11,7 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests import Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.merging.pipeline import analyse
+from toolscope_core.merging.analysing import analyse
 from toolscope_core.model.configuration import AnalysisConfig, Prices, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.tool2vec.estimates import Estimates, judging_estimates

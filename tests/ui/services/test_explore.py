@@ -10,7 +10,7 @@ from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool, canonical_json
-from ui.catalog import pricing
+from ui.catalog import overview_panel
 from ui.overlap import curves, maps, thresholds
 from ui.shared.graph import components
 from ui.shared.pairs import pair_list
@@ -75,7 +75,11 @@ def test_servers_come_by_size_with_their_share_of_the_tokens(work, catalog_id):
     rows = catalog_tables.servers(work.snapshot(catalog_id))
     assert [(row.name, row.tools) for row in rows] == [("alpha", 4), ("beta", 3), ("gamma", 1)]
     assert catalog_tables.server_rows(Catalog((Tool("a", "a"),)), {"a": 1}) == ()
-    assert sum(row.tokens for row in rows) == pricing.today(work.snapshot(catalog_id)).tokens > 0
+    assert (
+        sum(row.tokens for row in rows)
+        == overview_panel.today(work.snapshot(catalog_id)).tokens
+        > 0
+    )
 
 
 def test_rejects_are_csv_without_formulas():

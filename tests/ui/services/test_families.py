@@ -11,7 +11,7 @@ from toolscope_core.judging.relation_words import apart_of, serving_of
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
 from ui.catalog import overview
-from ui.documents.document_checks import document_checks
+from ui.documents.document_form import document_checks
 from ui.shared.cards.queue import Standing
 from ui.shared.graph import components
 from ui.shared.pairs import pair_list, pair_view

@@ -12,7 +12,7 @@ from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import add_queries
 from toolscope_core.model.configuration import Endpoint, QueryGeneration
 from toolscope_core.model.errors import ConfigError, JobError
-from toolscope_core.store.generated_rows import SET_NAME
+from toolscope_core.store.named_rows import SET_NAME
 from ui.evaluation import evaluations
 from ui.evaluation.evaluations import Wanted
 from ui.shared.services import experiments, generated_queries, judging, loaded_queries

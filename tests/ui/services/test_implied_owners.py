@@ -6,7 +6,7 @@ import pytest
 
 from tests.ui.services import small_workspace
 from toolscope_core.model.errors import DecisionError
-from ui.catalog import implied_servers
+from ui.catalog import listing_panel
 from ui.shared.tools.tool_blocks import SERVERS, blocks_of, groupings
 
 VENDORS = ("acme", "globex", "initech")
@@ -26,7 +26,7 @@ def shops():
 def test_a_name_without_end_is_refused(shops):
     work, catalog_id = shops
     with pytest.raises(DecisionError, match="give a name of up to 200 characters"):
-        implied_servers.change(work.snapshot(catalog_id), ["acme_send_mail"], "x" * 201, "ann")
+        listing_panel.change(work.snapshot(catalog_id), ["acme_send_mail"], "x" * 201, "ann")
 
 
 def test_the_heatmap_groups_by_implied_servers(shops):

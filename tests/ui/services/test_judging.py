@@ -12,7 +12,7 @@ from tests.support.model_server import ModelServer
 from tests.support.replies import answering, questions_of, same_verb, served
 from tests.ui.services.small_workspace import Functions
 from toolscope_core.llm.tasks.fence import prompt_text
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
+from toolscope_core.llm.tasks.prompt_task import PROMPT_VERSIONS
 from toolscope_core.model.configuration import Budget, Endpoint, PlanConfig, Prices
 from toolscope_core.model.environment import ApiKey, read_environment
 from toolscope_core.model.errors import ConfigError, JobError

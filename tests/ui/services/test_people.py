@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from toolscope_core.evaluation.agreement import cohens_kappa
+from toolscope_core.evaluation.intervals import cohens_kappa
 from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool
-from ui.history.second_looks import agreement, disagreements, to_look_at
+from ui.history.people_panel import agreement, disagreements, to_look_at
 from ui.shared.cards.queue import Filters, matching
-from ui.shared.services import people
-from ui.shared.services.people import Shares, shared_out
+from ui.shared.services import review
+from ui.shared.services.review import Shares, shared_out
 
 TOOLS = {
     f"s{at % 7}/t{at}": Tool(f"s{at % 7}/t{at}", f"t{at}", "words", f"s{at % 7}")
@@ -42,11 +42,11 @@ def test_everything_has_one_owner_shares_are_fair_and_stay_when_people_and_clust
 
 def test_by_server_a_server_is_one_persons():
     owners = shared_out(CLUSTERS, TOOLS, Shares(("ann", "bob"), "server"))
-    people = {}
+    review = {}
     for one in CLUSTERS:
-        people.setdefault(TOOLS[one.canonical].server, set()).add(owners[one.id])
-    assert all(len(own) == 1 for own in people.values())
-    assert set().union(*people.values()) == {"ann", "bob"}
+        review.setdefault(TOOLS[one.canonical].server, set()).add(owners[one.id])
+    assert all(len(own) == 1 for own in review.values())
+    assert set().union(*review.values()) == {"ann", "bob"}
     own = frozenset(one for one, person in owners.items() if person == "ann")
     listed = matching(CLUSTERS, TOOLS, Filters(clusters=own))
     assert {one.id for one in listed} == own
@@ -54,7 +54,7 @@ def test_by_server_a_server_is_one_persons():
 
 def test_one_person_is_none_to_divide_among(work, catalog_id):
     with pytest.raises(DecisionError, match="two people or more"):
-        people.divide(work.snapshot(catalog_id), Shares(("ann", "ann"), "random"))
+        review.divide(work.snapshot(catalog_id), Shares(("ann", "ann"), "random"))
 
 
 SEEN = {name: Tool(name, name, "words") for name in ("u", *(f"t{seq}" for seq in range(10)))}

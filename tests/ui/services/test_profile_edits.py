@@ -6,7 +6,7 @@ from tests.ui.services.small_workspace import Functions, add_queries
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.profile import Profile, ToolRule
-from toolscope_core.profiles.profile_changes import with_choice, with_cover
+from toolscope_core.profiles.intent_cover import with_choice, with_cover
 from ui.profiles import profile_edits
 
 MAIL, SUM = "alpha/send_mail", "beta/add_numbers"

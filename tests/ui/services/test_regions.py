@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.ui.services.small_workspace import tool
 from ui.overlap.map_charts import frame_of
-from ui.overlap.regions import HIGH, WIDE, _overlap, _wide, regions
+from ui.overlap.maps import HIGH, WIDE, _overlap, _wide, regions
 
 
 def crowd(word, count, at, rng):

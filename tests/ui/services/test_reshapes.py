@@ -4,7 +4,7 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
-from ui.shared.services import reshapes, review, settled, toolsets
+from ui.shared.services import reshapes, review, toolsets
 from ui.shared.services.reshapes import APART, groups_of
 
 
@@ -61,9 +61,9 @@ def test_a_flag_stands_on_its_tools_changes_no_version_and_is_undone(work, catal
     mail = by_name(work, catalog_id, "send_mail")
     toolsets.flag(work.snapshot(catalog_id), mail.members[:1], "ann", "ask the owner")
     assert by_name(work, catalog_id, "send_mail").version == mail.version
-    (flag,) = settled.flags_on(work.snapshot(catalog_id), mail)
+    (flag,) = review.flags_on(work.snapshot(catalog_id), mail)
     assert flag.detail == {"note": "ask the owner"}
     with pytest.raises(DecisionError, match="write one"):
         toolsets.flag(work.snapshot(catalog_id), mail.members, "ann", " ")
     review.undo(work.snapshot(catalog_id), "ann", review.standing(work.snapshot(catalog_id))[0].seq)
-    assert settled.flags_on(work.snapshot(catalog_id), mail) == ()
+    assert review.flags_on(work.snapshot(catalog_id), mail) == ()

@@ -4,12 +4,11 @@ import pytest
 
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import MAIL, SUM, TEXT, WEATHER, Functions, by_name, on, tool
-from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Finding
-from toolscope_core.model.cluster import Document
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, Document
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import StaleDecisionError
-from ui.catalog import pricing
+from ui.catalog import overview_panel
 from ui.shared.cards.cards import argument_rows
 from ui.shared.services import review, toolsets
 
@@ -134,8 +133,10 @@ def test_sizes_are_those_of_the_chosen_client():
     def seen():
         card = review.card(work.snapshot(i), weather).size
         assert review.sizes(work.snapshot(i))[weather.id] == card
-        assert sum(work.snapshot(i).tokens.values()) == pricing.today(work.snapshot(i)).tokens
-        return card.name, card.after.tokens, pricing.today(work.snapshot(i)).tokens
+        assert (
+            sum(work.snapshot(i).tokens.values()) == overview_panel.today(work.snapshot(i)).tokens
+        )
+        return card.name, card.after.tokens, overview_panel.today(work.snapshot(i)).tokens
 
     first = seen()
     work.catalogs.choose_shape("anthropic")

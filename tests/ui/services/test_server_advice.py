@@ -13,7 +13,7 @@ from tests.ui.services.small_workspace import (
 )
 from toolscope_core.decisions.actions import ONE_ACCOUNT, OWN_ACCOUNTS
 from ui.shared.services import review, server_advice
-from ui.shared.services.logs import make_decision
+from ui.shared.services.review import make_decision
 
 TOOLS = (
     *(on(server, one) for one in (MAIL, WEATHER) for server in ("alpha", "beta")),

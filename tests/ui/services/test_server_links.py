@@ -3,8 +3,7 @@ from dataclasses import replace
 
 from toolscope_core.model.pair import Pair
 from ui.graph import server_links
-from ui.graph.server_drawing import drawn_servers, server_drawing
-from ui.graph.server_links import link_rows, server_overlap
+from ui.graph.server_links import drawn_servers, link_rows, server_drawing, server_overlap
 from ui.shared.tools.tool_blocks import blocks_of
 
 

@@ -8,10 +8,10 @@ import pytest
 from tests.support.scripted import judge_says
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, TEXT, WEATHER, by_name, on, tool
-from toolscope_core.merging.pipeline import plan_merge
-from toolscope_core.merging.stores import Stores
+from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.merging.group_syntheses import Stores
+from toolscope_core.model.cluster import kind_of
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.kinds import kind_of
 from ui.shared.services import review
 
 BOTH = tuple(on(server, one) for one in (MAIL, WEATHER, FILES) for server in ("alpha", "beta"))

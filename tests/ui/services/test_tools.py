@@ -1,5 +1,5 @@
 from tests.ui.services.small_workspace import by_name, catalog
-from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.pair import tool_key
 from ui.shared.services import review
 from ui.shared.tools.tool_drawer import tool_view
 

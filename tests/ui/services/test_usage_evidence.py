@@ -3,7 +3,7 @@
 import json
 
 from tests.ui.services.small_workspace import MAIL, by_name, on, open_workspace
-from ui.catalog import usage_logs
+from ui.catalog import usage_panel
 from ui.shared.services import review, usage_evidence
 
 BETA = on("beta", MAIL)
@@ -22,7 +22,7 @@ def test_logs_are_added_once_and_forgotten():
     first = log(called(BETA.id, "2026-01-01T00:00:00Z"), called(BETA.id, "2026-03-01T00:00:00Z"))
     second = log(called(MAIL.id, "2026-02-27T00:00:00Z", "error"))
     for content, name in ((first, "one.jsonl"), (first, "one.jsonl"), (second, "two.jsonl")):
-        usage_logs.add(work.snapshot(catalog), content, name)
+        usage_panel.add(work.snapshot(catalog), content, name)
     figures = usage_evidence.figures(work.snapshot(catalog))
     counts = {one: (use.calls, use.errors) for one, use in figures.by_id.items()}
     assert counts == {MAIL.id: (1, 1), BETA.id: (2, 0)}
@@ -55,7 +55,7 @@ def test_a_merge_that_went_bad_is_known_until_it_is_taken_back():
     work, catalog = open_workspace()
     cluster = by_name(work, catalog, "send_mail")
     assert usage_evidence.after_merges(work.snapshot(catalog)) == {}
-    usage_logs.add(work.snapshot(catalog), bad_log(MAIL.id), "log.jsonl")
+    usage_panel.add(work.snapshot(catalog), bad_log(MAIL.id), "log.jsonl")
     assert usage_evidence.went_bad(work.snapshot(catalog)) == ()
     decision = review.decide(work.snapshot(catalog), "accept", cluster, "ann")
     (bad,) = usage_evidence.went_bad(work.snapshot(catalog))

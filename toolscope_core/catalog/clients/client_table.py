@@ -1,20 +1,449 @@
 """The list of clients: a new one is a module beside this one and its name here."""
 
-from toolscope_core.catalog.clients.anthropic_connector import ANTHROPIC_CONNECTOR
-from toolscope_core.catalog.clients.claude_code import CLAUDE_CODE
-from toolscope_core.catalog.clients.cursor import CURSOR
-from toolscope_core.catalog.clients.fastmcp import FASTMCP
-from toolscope_core.catalog.clients.further_clients import (
-    CLAUDE_DESKTOP,
-    COPILOT_CLI,
-    GEMINI_CLI,
-    KIRO,
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolscope_core.catalog.formats.model_apis import TOOL_SEARCH
+from toolscope_core.catalog.formats.record_format import DOTTED, LETTERS, Rules, Target
+from toolscope_core.catalog.splitting import split
+from toolscope_core.model.cluster import grouped
+from toolscope_core.model.plan import MergedTool, MergePlan
+from toolscope_core.model.tool import JsonObject, digest
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """The tools of a server: names switched off, names that stay, texts that changed.
+
+    Names are sorted; ``described`` holds the new description by name. A server of which no tool
+    stays goes as a whole (``is_off``). ``eager`` are the names of those that stay which are in
+    every prompt, ``None`` where clients do not search.
+    """
+
+    server: str
+    off: tuple[str, ...]
+    on: tuple[str, ...]
+    described: Mapping[str, str]
+    eager: tuple[str, ...] | None = None
+
+    @property
+    def is_off(self) -> bool:
+        return bool(self.off) and not self.on
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFile:
+    """The file of a bundle that tells a client which tools are in every prompt, so that its model
+    searches for the others: where it goes, in Markdown, and what makes its text, empty for none.
+    """
+
+    file: str
+    goes: str
+    write: Callable[[Sequence[Switch]], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client(Target):
+    """A client: ``file`` of a bundle switches pruned tools off in it, ``write`` makes its text;
+    ``search`` is for clients whose model searches for tools.
+
+    A toolset is checked against its rules if it has some.
+    """
+
+    file: str
+    write: Callable[[Sequence[Switch], MergePlan], str]
+    search: SearchFile | None = None
+
+    @property
+    def can_defer(self) -> bool:
+        """Whether its file can leave tools to a search."""
+        return self.search is not None
+
+    def goes_to(self, file: str) -> str:
+        """Where this file of it goes, in Markdown."""
+        return self.search.goes if self.search and file == self.search.file else self.goes
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the client has rules of its own."""
+        return self.rules != Rules()
+
+
+def json_text(value: object) -> str:
+    """A value as the text of a client's file."""
+    return f"{json.dumps(value, ensure_ascii=False, indent=1)}\n"
+
+
+MOST_TOOLS = 128
+ABOUT = "Tools that stay after merging"
+
+
+def _write_vscode(switches: Sequence[Switch], plan: MergePlan) -> str:
+    """A ``.toolsets.jsonc`` with what stays, as VS Code has no list of what goes: one tool set, or
+    as many as its limit on tools asks for, of which one is on at a time.
+    """
+    on = {switch.server: switch.on for switch in switches}
+    once = {
+        (tool.server, tool.name): MergedTool(tool, (tool.id,))
+        for tool in plan.catalog.tools
+        if tool.name in on.get(tool.server, ())
+    }
+    parts = split(list(once.values()), MOST_TOOLS)
+    sets, name = {}, plan.profile or "toolscope"
+    for number, part in enumerate(parts, 1):
+        names = sorted((item.tool.server, item.tool.name) for item in part)
+        sets[name if len(parts) == 1 else f"{name}-{number}"] = {
+            "tools": [f"{server}/{tool}" for server, tool in names],
+            "description": f"Tools of the profile {name}" if plan.profile else ABOUT,
+        }
+    return json_text(sets)
+
+
+VSCODE = Client(
+    name="vscode",
+    title="VS Code",
+    goes=(
+        "Run *Chat: Configure Tool Sets*, choose *Create new tool sets file* and paste it "
+        "there. Then leave only its sets on in the tools picker."
+    ),
+    rules=Rules(unique="server", most_tools=MOST_TOOLS, typed_items=True),
+    source="https://code.visualstudio.com/docs/copilot/customization/mcp-servers",
+    as_of="2026-11",
+    file="clients/vscode.json",
+    write=_write_vscode,
 )
-from toolscope_core.catalog.clients.toolhive import TOOLHIVE
-from toolscope_core.catalog.clients.vscode import VSCODE
+
+
+def _client(title: str, source: str, as_of: str, prefix: str = "", name_rule: str = "") -> Target:
+    """A client that takes 64 characters with the prefix, and tells tools apart within a server."""
+    rules = Rules(name_rule, 64, prefix, unique="server", mcp_record=True)
+    return Target(title.lower().replace(" ", "-"), title, rules, source=source, as_of=as_of)
+
+
+CLAUDE_DESKTOP = _client(
+    "Claude Desktop", "https://github.com/evoila/meho/issues/2745", "2026-08", "", LETTERS
+)
+COPILOT_CLI = _client(
+    "Copilot CLI", "https://github.com/microsoft/mcp/issues/842", "2025-10", "{server}-", LETTERS
+)
+GEMINI_CLI = _client(
+    "Gemini CLI",
+    "https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md",
+    "2026-11",
+    "mcp_{server}_",
+)
+KIRO = _client("Kiro", "https://github.com/kirodotdev/Kiro/issues/7684", "2026-04", "mcp_{server}_")
+
+
+def _write_claude_code(switches: Sequence[Switch], _: MergePlan) -> str:
+    """A part of ``settings.json``: the permission rules that deny a tool, or all of a server, which
+    is not started either. Two that have one name there are denied only together.
+    """
+    staying = {_cleaned(switch.server) for switch in switches if not switch.is_off}
+    used = {(_cleaned(switch.server), _cleaned(tool)) for switch in switches for tool in switch.on}
+    denied, servers = list[str](), []
+    for switch in switches:
+        name = _cleaned(switch.server)
+        if switch.is_off and name not in staying:
+            denied.append(f"mcp__{name}")
+            if name == switch.server:  # an odd name would make the settings invalid
+                servers.append({"serverName": name})
+        else:
+            off = [tool for tool in switch.off if (name, _cleaned(tool)) not in used]
+            denied += [f"mcp__{name}__{tool}" for tool in off]
+    settings: JsonObject = {"permissions": {"deny": denied}}
+    return json_text({**settings, "deniedMcpServers": servers} if servers else settings)
+
+
+def _write_search_claude_code(switches: Sequence[Switch]) -> str:
+    """A part of ``.mcp.json``: the servers all of whose tools are in every prompt. The others are
+    deferred as Claude Code defers tools by itself; it takes this by server, or from the server.
+    """
+    eager = {one.server: {"alwaysLoad": True} for one in switches if one.on and one.on == one.eager}
+    return json_text({"mcpServers": eager}) if eager else ""
+
+
+def _cleaned(server: str) -> str:
+    """The name of a server or a tool as Claude Code writes it in the full names of tools."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", server)
+
+
+CLAUDE_CODE = Client(
+    name="claude-code",
+    title="Claude Code",
+    goes=(
+        "Add its rules to `.claude/settings.json` of a project, or to "
+        "`~/.claude/settings.json` for all of them. Keep the rules that are there."
+    ),
+    rules=Rules(
+        name_rule=DOTTED,
+        longest_name=128,
+        prefix="mcp__{server}__",
+        unique="server",
+        longest_description=4096,
+        whole_object=True,
+        mcp_record=True,
+        dots_fold=True,
+    ),
+    source="https://code.claude.com/docs/en/mcp",
+    as_of="2026-11",
+    file="clients/claude-code.json",
+    write=_write_claude_code,
+    search=SearchFile(
+        file="clients/claude-code-servers.json",
+        goes="Add what it says of a server to its entry in `.mcp.json`. Single tools are in every"
+        " prompt where `serve` offers them.",
+        write=_write_search_claude_code,
+    ),
+)
+
+
+def _write_toolhive(switches: Sequence[Switch], _: MergePlan) -> str:
+    """One ``MCPToolConfig`` a server that loses tools or gets texts.
+
+    An empty filter lets everything through, so a server that loses all its tools has none: it is
+    named in a comment, to be stopped.
+    """
+    import yaml
+
+    parts = []
+    names = _resource_names([switch.server for switch in switches])
+    for switch in switches:
+        if switch.is_off:
+            parts.append(f"# No tool of the server {json.dumps(switch.server)} stays: stop it.\n")
+        elif switch.off or switch.described:
+            spec: dict[str, Any] = {"toolsFilter": list(switch.on)} if switch.off else {}
+            if switch.described:
+                spec["toolsOverride"] = {
+                    name: {"description": text} for name, text in sorted(switch.described.items())
+                }
+            document = {
+                "apiVersion": "toolhive.stacklok.dev/v1alpha1",
+                "kind": "MCPToolConfig",
+                "metadata": {
+                    "name": names[switch.server],
+                    "annotations": {"toolscope/server": switch.server},
+                },
+                "spec": spec,
+            }
+            parts.append(f"---\n{yaml.safe_dump(document, sort_keys=False, allow_unicode=True)}")
+    return "".join(parts)
+
+
+def _resource_names(servers: Sequence[str]) -> dict[str, str]:
+    """A name for each server, with a hash where several would have one: a second resource of a name
+    replaces the first.
+    """
+    uses = Counter(map(_resource_name, servers))
+    return {
+        server: name if uses[name] == 1 else f"{digest(server)[:8]}-{name}"
+        for server in servers
+        for name in (_resource_name(server),)
+    }
+
+
+def _resource_name(server: str) -> str:
+    """A name that Kubernetes takes: small letters, digits and hyphens, at most 63."""
+    name = re.sub(r"[^a-z0-9]+", "-", server.casefold()).strip("-")[:48].strip("-")
+    return f"{name or 'server'}-tools"
+
+
+TOOLHIVE = Client(
+    name="toolhive",
+    title="ToolHive",
+    goes=(
+        "Run `kubectl apply -f toolhive.yaml`, then name each resource in "
+        "`spec.toolConfigRef` of its server."
+    ),
+    file="clients/toolhive.yaml",
+    write=_write_toolhive,
+)
+
+
+_NO_TOOL = "toolscope:none"
+_SEARCHING = '''"""The servers of mcp.json: some tools in every prompt, a search for the others."""
+
+import json
+from pathlib import Path
+
+from fastmcp.server import create_proxy
+from fastmcp.server.transforms.search import BM25SearchTransform
+
+ALWAYS_VISIBLE = {names}
+
+mcp = create_proxy(json.loads(Path(__file__).with_name("mcp.json").read_text("utf-8")))
+mcp.add_transform(BM25SearchTransform(always_visible=ALWAYS_VISIBLE))
+'''
+
+
+def _write_fastmcp(switches: Sequence[Switch], _: MergePlan) -> str:
+    """A part of an MCP configuration with FastMCP's tool transforms; commands are the user's. Of a
+    server that goes only tools with a tag are let through that none has.
+    """
+    servers: dict[str, Any] = {}
+    for switch in switches:
+        if switch.is_off:
+            servers[switch.server] = {"include_tags": [_NO_TOOL]}
+            continue
+        tools: dict[str, Any] = {name: {"enabled": False} for name in switch.off}
+        tools |= {name: {"description": text} for name, text in sorted(switch.described.items())}
+        if tools:
+            servers[switch.server] = {"tools": tools}
+    return json_text({"mcpServers": servers})
+
+
+def _write_search_fastmcp(switches: Sequence[Switch]) -> str:
+    """A program for ``fastmcp run``, which puts the server's name in front where it has several.
+    Names are Python's literals in ASCII, so that none of them can be code.
+    """
+    several = len(switches) > 1
+    names = [
+        f"{switch.server}_{name}" if several else name
+        for switch in switches
+        for name in switch.eager or ()
+    ]
+    return _SEARCHING.format(names=ascii(names)) if switches else ""
+
+
+FASTMCP = Client(
+    name="fastmcp",
+    title="FastMCP",
+    goes=(
+        "Add what it says of each server to that server's entry in the configuration that you"
+        " give to `fastmcp run`."
+    ),
+    file="clients/fastmcp.json",
+    write=_write_fastmcp,
+    search=SearchFile(
+        file="clients/fastmcp_search.py",
+        goes="Put it beside the `mcp.json` that has the servers, and run it with `fastmcp run`.",
+        write=_write_search_fastmcp,
+    ),
+)
+
+
+def _write_cursor(switches: Sequence[Switch], _: MergePlan) -> str:
+    """A part of ``.cursor/cli.json``: the permission rules that deny a tool, or all of a server."""
+    denied = [
+        f"Mcp({switch.server}:{name})"
+        for switch in switches
+        for name in (("*",) if switch.is_off else switch.off)
+    ]
+    return json_text({"permissions": {"allow": [], "deny": denied}})
+
+
+CURSOR = Client(
+    name="cursor",
+    title="Cursor",
+    goes=(
+        "Add its rules to `.cursor/cli.json` of a project, or to `~/.cursor/cli-config.json`:"
+        " Cursor's command line reads them. In the editor, switch the same tools off by hand."
+    ),
+    rules=Rules(
+        longest_name=60, prefix="{server}", unique="server", most_tools=80, mcp_record=True
+    ),
+    source="https://github.com/sparfenyuk/mcp-proxy/issues/45",
+    as_of="2025-04",
+    file="clients/cursor.json",
+    write=_write_cursor,
+)
+
+
+_FILE = "clients/anthropic-connector.json"
+_GOES = (
+    "Pass its list as `tools` to `beta.messages.create`, with each server under its name in"
+    " `mcp_servers` and the beta `mcp-client-2025-11-20`."
+)
+
+
+def _write(switches: Sequence[Switch], _: MergePlan) -> str:
+    """One toolset a server of which a tool stays."""
+    return json_text([_toolset(switch) for switch in switches if switch.on])
+
+
+def _write_search(switches: Sequence[Switch]) -> str:
+    """The same, all deferred but for what is in every prompt, and the search that returns them."""
+    toolsets = [_toolset(switch) for switch in switches if switch.on]
+    return json_text([dict(TOOL_SEARCH), *toolsets]) if toolsets else ""
+
+
+def _toolset(switch: Switch) -> dict[str, Any]:
+    configs: dict[str, Any] = {name: {"enabled": False} for name in switch.off}
+    deferred: dict[str, Any] = {}
+    if switch.eager is not None:
+        configs |= {name: {"defer_loading": False} for name in switch.eager}
+        deferred = {"default_config": {"defer_loading": True}}
+    return {
+        **{"type": "mcp_toolset", "mcp_server_name": switch.server},
+        **deferred,
+        **({"configs": configs} if configs else {}),
+    }
+
+
+ANTHROPIC_CONNECTOR = Client(
+    name="anthropic-connector",
+    title="Anthropic MCP connector",
+    goes=_GOES,
+    file=_FILE,
+    write=_write,
+    search=SearchFile(_FILE, _GOES, _write_search),
+)
+
 
 CLIENTS = (CLAUDE_CODE, CURSOR, VSCODE, FASTMCP, TOOLHIVE, ANTHROPIC_CONNECTOR)
 CLIENT_FILES = tuple(client.file for client in CLIENTS)
 """The files that a bundle has for clients, in their order."""
 FURTHER_CLIENTS = (CLAUDE_DESKTOP, COPILOT_CLI, GEMINI_CLI, KIRO)
 """Clients for which no file is written."""
+
+
+def client_files(plan: MergePlan) -> dict[str, bytes]:
+    """File name → content in the order of ``CLIENT_FILES``; empty where no tool of a server goes,
+    but for VS Code's where there are more tools than it takes at once. Where tools are left to a
+    search, the files of clients that search are there too.
+
+    Where a client can only list what stays on, its file does so: all tools of the servers are in
+    the catalog.
+    """
+    switches = switches_of(plan)
+    clients: tuple[Client, ...] = CLIENTS
+    if not any(switch.off for switch in switches):
+        clients = (VSCODE,) if sum(len(switch.on) for switch in switches) > MOST_TOOLS else ()
+    texts = {client.file: client.write(switches, plan) for client in clients}
+    if plan.eager is not None:
+        searches = (client.search for client in CLIENTS if client.search)
+        texts |= {search.file: search.write(switches) for search in searches}
+    return {file: text.encode("utf-8", "backslashreplace") for file, text in texts.items() if text}
+
+
+def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
+    """The switches of each named server, by server name.
+
+    A name that a tool which stays has too, as with exact copies, is not switched off.
+    """
+    prunes = [cluster for cluster in plan.applied if cluster.kind == "prune"]
+    gone = {m for cluster in prunes for m in cluster.members if m != cluster.canonical}
+    gone |= set(plan.removed)
+    edited = {
+        cluster.canonical: cluster.document.description
+        for cluster in (*prunes, *(one for one in plan.edited if one.kind == "prune"))
+        if cluster.document.description != plan.catalog.by_id[cluster.canonical].description
+    }
+    phi, eager = plan.phi, plan.eager
+    by_server = grouped(plan.catalog.tools, lambda tool: tool.server)
+    switches = []
+    for server in sorted(by_server.keys() - {""}):
+        tools = by_server[server]
+        on = {tool.name for tool in tools if tool.id not in gone}
+        off = {tool.name for tool in tools} - on
+        described = {tool.name: edited[tool.id] for tool in tools if tool.id in edited}
+        shown = eager and {tool.name for tool in tools if tool.name in on and phi[tool.id] in eager}
+        shown_names = None if shown is None else tuple(sorted(shown))
+        switches.append(
+            Switch(server, tuple(sorted(off)), tuple(sorted(on)), described, shown_names)
+        )
+    return tuple(switches)

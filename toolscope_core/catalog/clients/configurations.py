@@ -3,12 +3,112 @@
 Nothing of them is started, and nothing but the names is kept: commands and headers hold keys.
 """
 
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolscope_core.catalog.clients.server_spellings import as_usual, usual_entry
 from toolscope_core.catalog.flaws import writable
 from toolscope_core.catalog.schema.walking import object_at
 from toolscope_core.model.tool import JsonObject
+
+USUAL = "mcpServers"
+_OTHER_MAPS = ("mcp_servers", "context_servers", "amp.mcpServers", "mcp", "extensions")
+_SPELLINGS = ("cmd", "uri", "envs", "environment", "http_headers", "env_http_headers")
+_OTHERS = frozenset((*_SPELLINGS, "bearer_token_env_var", "requestOptions"))
+_OF_OPENCODE = re.compile(r"(?<!\$)\{env:(\w+)\}")
+_BARE = re.compile(r"((?:Bearer |Basic |Token |token )?)\$([A-Z_][A-Z0-9_]*)")
+"""A variable as the Gemini CLI writes it: the whole value, since others may hold a ``$``."""
+
+
+def as_usual(value: Any) -> Any:
+    """The document with its servers under ``mcpServers``, each as most clients write it; the value
+    itself where it names none in another way.
+    """
+    if not isinstance(value, dict):
+        return value
+    for key in (USUAL, *_OTHER_MAPS):
+        listing = value.get(key)
+        if key == USUAL and isinstance(listing, dict):
+            return value
+        if entries := _entries(listing):
+            return {**{name: part for name, part in value.items() if name != key}, USUAL: entries}
+    server = value.get("server")
+    own = server.get("mcp_config") if isinstance(server, dict) else None
+    if isinstance(own, dict) and isinstance(value.get("name"), str):
+        return {USUAL: {value["name"]: usual_entry(own)}}
+    return value
+
+
+def usual_entry(entry: JsonObject) -> dict[str, Any]:
+    """An entry with command, arguments, address and headers where most clients have them."""
+    command, args = entry.get("command", entry.get("cmd")), entry.get("args")
+    env = next((entry[k] for k in ("env", "environment", "envs") if _is_map(entry.get(k))), None)
+    if isinstance(command, dict):
+        args, env = command.get("args", args), command.get("env", env)
+        command = command.get("path")
+    if isinstance(command, list) and command:
+        command, args = command[0], [*command[1:], *(args or [])]
+    parts = {
+        "command": command,
+        "args": [_own_words(arg) for arg in args] if isinstance(args, list) else args,
+        "env": _filled(env),
+        "url": _own_words(entry.get("url", entry.get("uri"))),
+        "headers": _filled(dict(_headers(entry))) or None,
+    }
+    kept = {key: part for key, part in entry.items() if key not in _OTHERS and key not in parts}
+    return {**kept, **{key: part for key, part in parts.items() if part is not None}}
+
+
+def _entries(listing: Any) -> dict[str, Any]:
+    """The servers in a map by name or a list, if every one is an entry and one can be started."""
+    rows = listing.items() if isinstance(listing, dict) else _named(listing)
+    listed = [(name, entry) for name, entry in rows]
+    if not listed or not all(isinstance(entry, dict) for _, entry in listed):
+        return {}
+    usual = {name: usual_entry(entry) for name, entry in listed}
+    started = {
+        name: entry
+        for name, entry in usual.items()
+        if any(isinstance(entry.get(key), str) for key in ("command", "url", "httpUrl"))
+    }
+    inner = any(isinstance(entry.get("type"), str) for entry in usual.values())
+    return started if len(started) == len(usual) or inner else {}
+
+
+def _named(listing: Any) -> Iterator[tuple[str, Any]]:
+    for entry in listing if isinstance(listing, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            yield entry["name"], entry
+
+
+def _headers(entry: JsonObject) -> Iterator[tuple[str, Any]]:
+    for keys in (("headers",), ("http_headers",), ("requestOptions", "headers")):
+        yield from object_at(entry, *keys).items()
+    for header, variable in object_at(entry, "env_http_headers").items():
+        yield header, f"${{{variable}}}"
+    token = entry.get("bearer_token_env_var")
+    if isinstance(token, str):
+        yield "Authorization", f"Bearer ${{{token}}}"
+
+
+def _filled(values: Any) -> Any:
+    if not isinstance(values, Mapping):
+        return values
+    return {name: _bare_variable(_own_words(value)) for name, value in values.items()}
+
+
+def _own_words(value: Any) -> Any:
+    return _OF_OPENCODE.sub(r"${\1}", value) if isinstance(value, str) else value
+
+
+def _bare_variable(value: Any) -> Any:
+    match = _BARE.fullmatch(value) if isinstance(value, str) else None
+    return f"{match[1]}${{{match[2]}}}" if match else value
+
+
+def _is_map(value: Any) -> bool:
+    return isinstance(value, dict)
+
 
 SERVER_MAPS = ("mcpServers", "servers")
 STARTS = ("command", "url", "serverUrl", "httpUrl")

@@ -3,14 +3,16 @@
 from collections.abc import Sequence, Set
 
 from toolscope_core.catalog.flaws import excerpt
-from toolscope_core.catalog.formats.built_in import KEPT, built_in_record, home_of
 from toolscope_core.catalog.formats.format_table import RECORD_FORMATS
-from toolscope_core.catalog.formats.generic import GENERIC
+from toolscope_core.catalog.formats.neutral import GENERIC
 from toolscope_core.catalog.formats.record_format import (
     HINTS,
+    KEPT,
     Path,
     RecordFormat,
     ToolPart,
+    built_in_record,
+    home_of,
     value_at,
 )
 from toolscope_core.model.catalog import Finding, Server, Severity

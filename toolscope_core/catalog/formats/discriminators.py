@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from toolscope_core.catalog.schema.budget import ExpansionBudget
+from toolscope_core.catalog.schema.pointers import ExpansionBudget
 from toolscope_core.catalog.schema.walking import list_at, object_at, properties_of, resolve
 from toolscope_core.model.tool import JsonObject, canonical_json
 

@@ -5,16 +5,17 @@ lists below, the choices of the command line and the screen, the formats in whic
 and the targets that a toolset is checked against (``target_table``) follow from that.
 """
 
-from toolscope_core.catalog.formats.anthropic import ANTHROPIC
-from toolscope_core.catalog.formats.bfcl import BFCL
-from toolscope_core.catalog.formats.gemini import GEMINI
-from toolscope_core.catalog.formats.generic import GENERIC
-from toolscope_core.catalog.formats.mcp_tools import MCP
-from toolscope_core.catalog.formats.neutral import NEUTRAL
-from toolscope_core.catalog.formats.openai import OPENAI_CHAT, OPENAI_RESPONSES
-from toolscope_core.catalog.formats.record_format import RecordFormat
-from toolscope_core.catalog.formats.seal_tools import SEAL_TOOLS
-from toolscope_core.catalog.formats.ultratool import ULTRATOOL
+from toolscope_core.catalog.clients.client_table import CLIENTS, FURTHER_CLIENTS
+from toolscope_core.catalog.formats.benchmark_sets import BFCL, SEAL_TOOLS, ULTRATOOL
+from toolscope_core.catalog.formats.mcp_records import MCP
+from toolscope_core.catalog.formats.model_apis import (
+    ANTHROPIC,
+    GEMINI,
+    OPENAI_CHAT,
+    OPENAI_RESPONSES,
+)
+from toolscope_core.catalog.formats.neutral import GENERIC, NEUTRAL
+from toolscope_core.catalog.formats.record_format import RecordFormat, Target
 from toolscope_core.model.errors import ExportError
 
 _IN_ORDER: tuple[RecordFormat, ...] = (
@@ -50,3 +51,20 @@ def format_named(name: str) -> RecordFormat:
     if name not in RECORD_FORMATS:
         raise ExportError(f"the format {name!r} is unknown; give one of {', '.join(OUTPUTS)}")
     return RECORD_FORMATS[name]
+
+
+_CHECKED_CLIENTS: dict[str, Target] = {
+    client.name: client
+    for client in (*(one for one in CLIENTS if one.is_checked), *FURTHER_CLIENTS)
+}
+
+MATRIX = (*OFFERED, *_CHECKED_CLIENTS)
+"""The targets whose rules are shown side by side, in their order."""
+
+
+def target_named(name: str) -> Target:
+    """The format or client that a toolset is checked against.
+
+    Raises ``ExportError`` for a name that is neither.
+    """
+    return _CHECKED_CLIENTS[name] if name in _CHECKED_CLIENTS else format_named(name)

@@ -5,14 +5,104 @@ one odd record hides the tools of all servers; that of Python refuses to send su
 """
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Any
 
-from toolscope_core.catalog.formats.record_format import HINTS
-from toolscope_core.catalog.formats.result_schemas import readable_results
-from toolscope_core.catalog.schema.walking import map_objects, properties_of, subschemas
+from toolscope_core.catalog.formats.record_format import DOTTED, HINTS, RecordFormat, Rules, places
+from toolscope_core.catalog.schema.declarations import RecordError, read_returns
+from toolscope_core.catalog.schema.keywords import INVALID, split_invalid
+from toolscope_core.catalog.schema.references import drop_narrowed, settle_references
+from toolscope_core.catalog.schema.walking import (
+    every_schema,
+    map_objects,
+    map_schemas,
+    properties_of,
+    subschemas,
+)
+from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
+
+NOT_COMPILED = (
+    "Its outputSchema is not what all clients compile: it has no type, a reference that leads "
+    "nowhere, an id, an older dialect, or a pattern that JavaScript does not read."
+)
+_DIALECTS = re.compile(
+    r"https?://json-schema\.org/(draft-0[67]/schema|draft/(2019-09|2020-12)/schema)#?"
+)
+_IDLE = {"id", "$id", "$anchor", "nullable", INVALID}
+"""Keywords that say nothing of a value once references are pointers, and that not all compile."""
+_ESCAPE = r"\\(?:[dDwWsSbtnrfv^$\\.*+?()\[\]{}|/]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})"
+_RANGE_OF_CLASS = r"\\[dDwWsS]-[^\]]|(?<![\[^])-\\[dDwWsS]"
+_CLASS = rf"\[\^?(?!\])(?:(?!{_RANGE_OF_CLASS})(?:[^\\\]]|{_ESCAPE}|\\-))+\]"
+_ATOM = rf"(?:[^\\\[\](){{}}*+?|^$]|(?!\\b){_ESCAPE}|\\[1-9](?!\d)|{_CLASS})"
+_REPEAT = r"(?:(?:[*+?]|\{\d+(?:,\d*)?\})\??)?"
+_ANY_TIMES = re.compile(rf"(?:{_ATOM}{_REPEAT}|\){_REPEAT}|\((?:\?:)?|\\[bB]|[|^$])*")
+_LOOKING = re.compile(rf"(?:{_ATOM}{_REPEAT}|\)|\((?:\?(?::|<?[=!]))?|\\[bB]|[|^$])*")
+"""Regular expressions that JavaScript (with the flag ``u``) reads if Python does; those that look
+ahead or behind without repeated groups, since what looks cannot be repeated.
+"""
+
+
+def readable_results(schema: Any) -> tuple[JsonObject | None, str]:
+    """The schema as every client compiles it, ``None`` where it has to be left out; and what is
+    wrong with the one given, in a sentence, empty where nothing is.
+    """
+    if isinstance(schema, dict) and schema.get("type") == "object" and _compiles(schema):
+        return schema, ""
+    try:
+        read = read_returns(schema) if isinstance(schema, dict) else None
+    except RecordError:
+        read = None
+    if read is not None and "type" not in read and isinstance(read.get("properties"), dict):
+        read = {**read, "type": "object"}
+    if read is None or read.get("type") != "object":
+        return None, "Its outputSchema declares no object; many clients take nothing else."
+    portable = drop_narrowed(map_schemas(read, _portable))
+    mended = map_schemas(portable, _without_idle)
+    if not _DIALECTS.fullmatch(str(mended.get("$schema", ""))):
+        mended.pop("$schema", None)
+    return (mended if _compiles(mended) else None), NOT_COMPILED
+
+
+def _compiles(schema: JsonObject) -> bool:
+    """Whether every client compiles a schema (a root), and reads it as JSON Schema 2020-12 does."""
+    dialect = schema.get("$schema")
+    return (
+        (dialect is None or _DIALECTS.fullmatch(str(dialect)) is not None)
+        and split_invalid(schema) is schema
+        and not any(_wrong(sub) or sub.keys() & _IDLE for sub in every_schema(schema))
+        and f'"{INVALID}"' not in canonical_json(settle_references(schema))
+    )
+
+
+def _portable(schema: dict[str, Any]) -> JsonObject:
+    """The schema with its keywords under ``INVALID`` that some client does not compile."""
+    wrong = {key: schema.pop(key) for key in _wrong(schema)}
+    return {**schema, INVALID: {**schema.get(INVALID, {}), **wrong}} if wrong else schema
+
+
+def _wrong(schema: JsonObject) -> list[str]:
+    """The keywords of a schema (not of those inside) that some client refuses or misreads."""
+    keys = ["dependencies", "additionalItems"]  # schemas that only draft 7 looks into
+    if not _is_read(str(schema.get("pattern", ""))):
+        keys.append("pattern")
+    if not all(map(_is_read, schema.get("patternProperties", ()))):
+        keys += ["patternProperties", "additionalProperties", "unevaluatedProperties"]
+    if schema.get("enum") == []:
+        keys.append("enum")
+    if "prefixItems" in schema:  # draft 7 does not know them, and takes "items" for all
+        keys.append("items")
+    return [key for key in keys if key in schema]
+
+
+def _is_read(pattern: str) -> bool:
+    return any(kind.fullmatch(pattern) for kind in (_ANY_TIMES, _LOOKING))
+
+
+def _without_idle(schema: JsonObject) -> JsonObject:
+    return {key: sub for key, sub in schema.items() if key not in _IDLE}
+
 
 HEADER = "x-mcp-header"
 LEFT_OUT = "left out"
@@ -200,3 +290,45 @@ _BESIDE: dict[str, Callable[[Any], bool]] = {
     "_meta": lambda value: isinstance(value, dict),
 }
 """What a record may have beside its schemas, and whether the SDKs read such a value."""
+
+
+class _Mcp(RecordFormat):
+    def suits(
+        self, records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
+    ) -> bool:
+        """Under ``tools`` a record that says nothing of its parameters still is an MCP tool."""
+        listed = "" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in records)
+        return listed and not any(server.raw for server in servers)
+
+    def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
+        record = without_nulls(record)
+        return readable_record(record).record if is_new else record
+
+    def holder(self, server: Server) -> JsonObject:
+        return super().holder(replace(server, raw={}))
+
+
+MCP = _Mcp(
+    name="mcp",
+    title="MCP",
+    goes="What each server answers to `tools/list`, for a server or gateway of your own.",
+    rules=Rules(name_rule=DOTTED, longest_name=128, unique="server", mcp_record=True),
+    source="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
+    as_of="2026-11",
+    offered=4,
+    in_prompts=True,
+    needs_schema=True,
+    marks=lambda record: (
+        "name" in record and isinstance(record.get("arguments"), (list, type(None)))
+    ),
+    template={"name": "", "description": "", "inputSchema": {"type": "object"}},
+    list_key="tools",
+    places=places(
+        server="server server_name",
+        name="name",
+        description="description",
+        schema="inputSchema arguments",
+        returns="outputSchema",
+        annotations="annotations",
+    ),
+)

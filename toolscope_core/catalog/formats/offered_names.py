@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import chain, count
 from types import MappingProxyType
 
-from toolscope_core.catalog.formats.mcp_tools import MCP
-from toolscope_core.catalog.formats.target import Rule, Target
+from toolscope_core.catalog.formats.mcp_records import MCP
+from toolscope_core.catalog.formats.record_format import Rule, Target
 from toolscope_core.catalog.source_words import transliterated
 from toolscope_core.model.catalog import FormerName
-from toolscope_core.model.groups import grouped
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.model.unicode_forms import normalise
 

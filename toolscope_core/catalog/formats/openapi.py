@@ -11,15 +11,18 @@ from contextlib import suppress
 from typing import Any
 
 from toolscope_core.catalog.flaws import Flaw
-from toolscope_core.catalog.formats.discovery import DISCOVERY_FIELDS, discovered_api, is_discovery
+from toolscope_core.catalog.formats.api_descriptions import (
+    DISCOVERY_FIELDS,
+    as_openapi_3,
+    discovered_api,
+    is_discovery,
+)
 from toolscope_core.catalog.formats.discriminators import with_children
 from toolscope_core.catalog.formats.operations import read_operations
-from toolscope_core.catalog.formats.swagger import as_openapi_3
-from toolscope_core.catalog.schema.budget import ExpansionBudget
 from toolscope_core.catalog.schema.declarations import RecordError, modernised
 from toolscope_core.catalog.schema.definitions import Definitions
-from toolscope_core.catalog.schema.directions import Mark, without_marked
-from toolscope_core.catalog.schema.walking import object_at
+from toolscope_core.catalog.schema.pointers import ExpansionBudget
+from toolscope_core.catalog.schema.walking import Mark, object_at, without_marked
 from toolscope_core.catalog.source_words import NAME_LENGTH, OPENAPI_META, name_source, operation_of
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json

@@ -9,12 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolscope_core.catalog.flaws import Flaw, excerpt
-from toolscope_core.catalog.limits import MAX_DEPTH, MAX_EXPANDED
-from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
-from toolscope_core.catalog.schema.directions import is_marked
+from toolscope_core.catalog.flaws import MAX_DEPTH, MAX_EXPANDED, Flaw, excerpt
+from toolscope_core.catalog.schema.pointers import ExpansionBudget, measure
 from toolscope_core.catalog.schema.references import merge_parts
-from toolscope_core.catalog.schema.walking import object_at, properties_of, required_of, resolve
+from toolscope_core.catalog.schema.walking import (
+    is_marked,
+    object_at,
+    properties_of,
+    required_of,
+    resolve,
+)
 from toolscope_core.catalog.source_words import NAME_LENGTH, OPENAPI_META, identifier, name_source
 from toolscope_core.model.tool import JsonObject, digest
 

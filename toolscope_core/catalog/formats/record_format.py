@@ -1,18 +1,130 @@
 """A format of tool records: where it keeps a tool's parts, and what it writes in its own way."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from toolscope_core.catalog.formats.built_in import built_in_name, built_in_record
-from toolscope_core.catalog.formats.target import Target
-from toolscope_core.catalog.schema.budget import ExpansionBudget
 from toolscope_core.catalog.schema.declarations import RecordError, read_parameters, read_returns
 from toolscope_core.catalog.schema.keywords import split_invalid
+from toolscope_core.catalog.schema.pointers import ExpansionBudget
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
+
+Scope = Literal["toolset", "server", "none"]
+Rule = Literal["count", "name", "unique", "description", "parameter", "schema"]
+"""What a toolset can break."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of an API, client or file format; one that is empty or ``None`` does not apply.
+
+    ``name_rule`` and ``parameter_rule`` are regular expressions for a whole name, ``longest_name``
+    counts characters with ``prefix`` before the name (``{server}`` in it is the server's).
+    ``unique`` says among which tools a name stands once. ``whole_object`` forbids ``anyOf`` and its
+    like at the top of the parameters, ``typed_items`` arrays that do not say what they hold.
+    ``declared_object`` asks for ``properties`` there, which are written, be it none;
+    ``parameter_rule`` is for names at every depth unless ``top_parameters``. ``mcp_record`` asks
+    for a record that the SDKs of MCP read. Where ``dots_fold``, names are equal that differ in dots
+    and underscores only.
+    """
+
+    name_rule: str = ""
+    longest_name: int | None = None
+    prefix: str = ""
+    unique: Scope = "toolset"
+    longest_description: int | None = None
+    most_tools: int | None = None
+    parameter_rule: str = ""
+    top_parameters: bool = False
+    declared_object: bool = False
+    whole_object: bool = False
+    typed_items: bool = False
+    mcp_record: bool = False
+    dots_fold: bool = False
+
+
+LETTERS = r"[a-zA-Z0-9_-]+"
+DOTTED = r"[A-Za-z0-9_.-]+"
+ANY_NAMES = Rules(unique="none")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A format or a client: its name in commands and files, its title for people, its rules.
+
+    ``goes`` says in Markdown where its file goes, ``writes`` whether a toolset can leave in it.
+    ``source`` is the address that the rules are from, ``as_of`` the month in which it said so.
+    """
+
+    name: str
+    title: str
+    rules: Rules = Rules()
+    goes: str = "It has the form of the file that you loaded: put it in that file's place."
+    source: str = ""
+    as_of: str = ""
+    writes: ClassVar[bool] = False
+
+    @property
+    def can_defer(self) -> bool:
+        """Whether its file can leave tools to a search."""
+        return False
+
+
+KEPT = "built_in"
+"""Where the neutral format has the record of such a tool."""
+_OPENAI = re.compile(
+    r"(?:web_search|file_search|code_interpreter|computer|computer_use|image_generation|mcp|"
+    r"local_shell|shell|apply_patch|tool_search)(?:_preview)?(?:_20\d\d_\d\d_\d\d)?"
+)
+_ANTHROPIC = re.compile(r"[a-z0-9_]+_20\d{6}|mcp_toolset")
+_SCHEMAS = ("parameters", "input_schema", "inputSchema", "function")
+_GEMINI = frozenset(
+    "googleSearch google_search googleSearchRetrieval google_search_retrieval codeExecution "
+    "code_execution urlContext url_context googleMaps google_maps computerUse computer_use "
+    "fileSearch file_search".split()
+)
+
+
+def built_in_record(record: Any) -> JsonObject | None:
+    """The record of a built-in tool as its API takes it; ``None`` for any other record."""
+    if not isinstance(record, dict):
+        return None
+    kept = record.get(KEPT)
+    if isinstance(kept, dict) and home_of(kept):
+        return kept
+    return record if home_of(record) else None
+
+
+def home_of(record: JsonObject) -> str:
+    """The format of the API that runs a record as its own tool; empty for any other record."""
+    kind = record.get("type")
+    if not isinstance(kind, str):
+        is_switch = len(record) == 1 and _GEMINI.issuperset(record)
+        return "gemini" if is_switch and isinstance(next(iter(record.values())), dict) else ""
+    if any(key in record for key in _SCHEMAS):
+        return ""
+    if _ANTHROPIC.fullmatch(kind):
+        return "anthropic"
+    is_free_text = kind == "custom" and ("format" in record or "custom" in record)
+    is_own = "name" not in record and _OPENAI.fullmatch(kind)
+    if is_free_text or (is_own and (kind != "mcp" or "server_label" in record)):
+        return "openai-responses"
+    return ""
+
+
+def built_in_name(record: JsonObject) -> str:
+    """The name of a built-in tool: its own, else that of its kind, with the server it reaches."""
+    own = record.get("name")
+    if isinstance(own, str) and own.strip():
+        return own
+    kind = record.get("type") or next(iter(record), "")
+    server = record.get("mcp_server_name") or record.get("server_label")
+    return f"{kind}_{server}" if isinstance(server, str) and server else str(kind)
+
 
 ToolPart = Literal["id", "server", "name", "description", "schema", "returns", "annotations"]
 Path = tuple[str, ...]

@@ -4,15 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from toolscope_core.catalog.formats.built_in import built_in_name, built_in_record, home_of
-from toolscope_core.catalog.formats.flattening import TOP_LEVEL, plain_object
+from toolscope_core.catalog.formats.format_table import target_named
 from toolscope_core.catalog.formats.mcp_records import (
     LEFT_OUT,
+    MCP,
     ReadableRecord,
     may_be_odd,
     readable_record,
 )
-from toolscope_core.catalog.formats.mcp_tools import MCP
 from toolscope_core.catalog.formats.offered_names import (
     HASH_DIGITS,
     TOOL_ROOM,
@@ -23,10 +22,21 @@ from toolscope_core.catalog.formats.offered_names import (
     plain_name,
     wrong_names,
 )
-from toolscope_core.catalog.formats.parameter_names import Renaming, refused_names, renaming
-from toolscope_core.catalog.formats.record_format import read_record
-from toolscope_core.catalog.formats.target import Rule, Target
-from toolscope_core.catalog.formats.target_table import target_named
+from toolscope_core.catalog.formats.parameter_names import (
+    TOP_LEVEL,
+    Renaming,
+    plain_object,
+    refused_names,
+    renaming,
+)
+from toolscope_core.catalog.formats.record_format import (
+    Rule,
+    Target,
+    built_in_name,
+    built_in_record,
+    home_of,
+    read_record,
+)
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.catalog.schema.walking import every_schema, map_schemas
 from toolscope_core.catalog.splitting import parts_in_words, split

@@ -3,14 +3,16 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from toolscope_core.catalog.formats.built_in import KEPT, built_in_record, home_of
 from toolscope_core.catalog.formats.detection import fits
 from toolscope_core.catalog.formats.format_table import format_named
 from toolscope_core.catalog.formats.record_format import (
     HINTS,
+    KEPT,
     Path,
     RecordFormat,
     ToolPart,
+    built_in_record,
+    home_of,
     own_server,
     read_record,
     value_at,

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from toolscope_core.catalog.schema.budget import ExpansionBudget
 from toolscope_core.catalog.schema.keywords import (
     BOUNDS,
     COUNTS,
@@ -17,7 +16,7 @@ from toolscope_core.catalog.schema.keywords import (
     SINGLE,
     split_invalid,
 )
-from toolscope_core.catalog.schema.pointers import with_current_draft
+from toolscope_core.catalog.schema.pointers import ExpansionBudget, with_current_draft
 from toolscope_core.catalog.schema.references import settle_references
 from toolscope_core.catalog.schema.walking import (
     VALUES,

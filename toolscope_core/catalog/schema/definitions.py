@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
+from toolscope_core.catalog.schema.pointers import ExpansionBudget, measure
 from toolscope_core.catalog.schema.references import shortened
 from toolscope_core.catalog.schema.walking import map_objects, references_in, resolve
 from toolscope_core.model.tool import JsonObject

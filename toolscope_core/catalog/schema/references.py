@@ -11,20 +11,78 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from toolscope_core.catalog.limits import MAX_DEPTH
-from toolscope_core.catalog.schema.budget import ExpansionBudget, Extent, measure
+from toolscope_core.catalog.flaws import MAX_DEPTH
 from toolscope_core.catalog.schema.keywords import INVALID, REFERENCE
-from toolscope_core.catalog.schema.negations import drop_narrowed
-from toolscope_core.catalog.schema.pointers import lasting_pointers
+from toolscope_core.catalog.schema.pointers import (
+    ExpansionBudget,
+    Extent,
+    lasting_pointers,
+    measure,
+)
 from toolscope_core.catalog.schema.walking import (
     VALUES,
     map_objects,
+    map_schemas,
     objects_in,
     references_in,
     resolve,
 )
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
+
+_IN_PLACE = ("allOf", "anyOf", "if", "then", "else", "dependentSchemas", "$ref")
+
+
+def drop_narrowed(schema: JsonObject) -> JsonObject:
+    """The schema (a root) without keywords that refuse more for what is missing inside them.
+
+    ``oneOf`` becomes ``anyOf``; all others are moved under ``x-invalid``.
+    """
+    if not any(INVALID in node for node in objects_in(schema)):
+        return schema
+    dropped: JsonObject = map_schemas(schema, _Dropper(schema).drop)
+    return dropped
+
+
+class _Dropper:
+    """Drops what is narrowed in the schemas of one (``root``)."""
+
+    def __init__(self, root: JsonObject) -> None:
+        self._root = root
+        self._widened: dict[str, bool] = {}
+
+    def drop(self, schema: dict[str, Any]) -> JsonObject:
+        if "oneOf" in schema and self._is_widened(schema["oneOf"]) and "anyOf" not in schema:
+            schema["anyOf"] = schema.pop("oneOf")
+        narrowed = {key: schema.pop(key) for key in self._narrowed(schema)}
+        if not narrowed:
+            return schema
+        return {**schema, INVALID: {**schema.get(INVALID, {}), **narrowed}}
+
+    def _narrowed(self, schema: JsonObject) -> list[str]:
+        """The keywords of a schema that refuse more for what is missing."""
+        keys = [key for key in ("not", "oneOf") if self._is_widened(schema.get(key))]
+        if self._is_widened(schema.get("if")):
+            keys += ["if", "then", "else"]
+        if "maxContains" in schema and self._is_widened(schema.get("contains")):
+            keys += ["contains", "minContains", "maxContains"]
+        if INVALID in schema or any(self._is_widened(schema.get(key)) for key in _IN_PLACE):
+            keys += ["unevaluatedProperties", "unevaluatedItems"]
+        return [key for key in keys if key in schema]
+
+    def _is_widened(self, value: Any) -> bool:
+        """Whether a keyword is missing in a value, or in what it refers to."""
+        nodes = objects_in(value)
+        return any(INVALID in node or self._leads_to_widened(node.get("$ref")) for node in nodes)
+
+    def _leads_to_widened(self, reference: Any) -> bool:
+        if not isinstance(reference, str):
+            return False
+        if reference not in self._widened:
+            self._widened[reference] = False  # until the circle is closed
+            self._widened[reference] = self._is_widened(resolve(self._root, reference))
+        return self._widened[reference]
+
 
 IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 BASES = ("$id", "$anchor", "$dynamicAnchor")

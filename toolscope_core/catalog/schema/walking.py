@@ -1,10 +1,10 @@
 """Ways through a JSON Schema: its subschemas, and all objects in it wherever they stand."""
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote
 
-from toolscope_core.catalog.flaws import below
+from toolscope_core.catalog.flaws import MAX_DEPTH, below
 from toolscope_core.catalog.schema.keywords import INVALID, LISTS, MAPS, SINGLE
 from toolscope_core.model.tool import JsonObject
 
@@ -139,3 +139,67 @@ def resolve(root: JsonObject, reference: Any) -> Any:
         else:
             return None
     return value
+
+
+Mark = Literal["readOnly", "writeOnly"]
+
+
+def is_marked(schema: Any, root: JsonObject, mark: Mark) -> bool:
+    """Whether a property, or what it refers to inside ``root``, has the mark."""
+    for _ in range(MAX_DEPTH):
+        if not isinstance(schema, dict):
+            return False
+        if schema.get(mark) is True:
+            return True
+        schema = resolve(root, schema.get("$ref"))
+    return False
+
+
+def without_marked(schema: JsonObject, mark: Mark) -> JsonObject:
+    """The schema (a root) without the properties below its own that have the mark, wherever they
+    are declared or required.
+    """
+    inside = {key: part for key, part in schema.items() if key != "required"}
+    if not any(node.get(mark) is True for node in objects_in(inside)):
+        return schema
+    declared = [properties_of(node) for node in objects_in([*inside.values()])]
+    gone, kept = set[str](), set[str]()
+    for name, sub in (row for properties in declared for row in properties.items()):
+        (gone if is_marked(sub, schema, mark) else kept).add(name)
+    nowhere = gone - kept
+
+    def without(node: dict[str, Any]) -> JsonObject:
+        properties, required = node.get("properties"), node.get("required")
+        here = nowhere
+        if isinstance(properties, dict):
+            marked = {name for name, sub in properties.items() if is_marked(sub, schema, mark)}
+            node["properties"] = {k: sub for k, sub in properties.items() if k not in marked}
+            here = nowhere | marked
+        if isinstance(required, list):
+            node["required"] = [name for name in required if name not in here]
+        return node
+
+    own = {name: map_objects(sub, without) for name, sub in properties_of(schema).items()}
+    others = {key: map_objects(sub, without) for key, sub in inside.items() if key != "properties"}
+    return {**schema, **others, **({"properties": own} if own else {})}
+
+
+COMBINED = ("allOf", "anyOf", "oneOf")
+
+
+def without_arguments(schema: JsonObject | None, names: Collection[str]) -> JsonObject | None:
+    """The schema of an object without these properties, which nothing at its top requires."""
+    if schema is None or not names:
+        return schema
+    kept = dict(schema)
+    if isinstance(schema.get("properties"), dict):
+        kept["properties"] = {k: sub for k, sub in schema["properties"].items() if k not in names}
+    if isinstance(schema.get("required"), list):
+        kept["required"] = [name for name in schema["required"] if name not in names]
+    for key in COMBINED:
+        if isinstance(schema.get(key), list):
+            kept[key] = [
+                without_arguments(sub, names) if isinstance(sub, dict) else sub
+                for sub in schema[key]
+            ]
+    return kept

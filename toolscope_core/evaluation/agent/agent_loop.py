@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from toolscope_core.llm.tasks.agent_prompt import AGENT
 from toolscope_core.llm.tasks.fence import plain_prompt_text
+from toolscope_core.llm.tasks.selection_prompt import AGENT
 from toolscope_core.model.protocols import AgentReply, ToolCall
 from toolscope_core.model.tool import JsonObject
 

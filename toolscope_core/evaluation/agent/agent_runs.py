@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from toolscope_core.evaluation.agent.agent_loop import AgentTools, Episode, Turn, carry_out
-from toolscope_core.evaluation.agent.answer_grades import CheckCall, graded
+from toolscope_core.evaluation.agent.expected_answers import CheckCall, graded
 from toolscope_core.evaluation.agent.offered_tools import Choice, OfferedTools
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.gateway.call_log import CallLog
-from toolscope_core.mcp.gateway.own_client import own_client, result_in_words
+from toolscope_core.mcp.gateway.gateway_server import own_client, result_in_words
 from toolscope_core.mcp.gateway.routing import OldName
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
 from toolscope_core.merging.calls import map_call

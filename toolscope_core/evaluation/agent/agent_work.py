@@ -1,11 +1,16 @@
 """What an agent did with two toolsets, as rows: the figures side by side, and each request."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from toolscope_core.llm.requests import Terms
+from toolscope_core.llm.tasks.selection_prompt import AGENT_TASK
+from toolscope_core.model.errors import PausedError
 from toolscope_core.model.numbers import interval_text
-from toolscope_core.model.tool import JsonObject
+from toolscope_core.model.protocols import AgentModel, AgentReply, ChatRequest, Ledger
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +84,77 @@ def _graded(side: JsonObject) -> int:
 
 def _tokens(side: JsonObject, name: str) -> str:
     return f"{'' if side['counted'] else 'about '}{side[name]:,.0f}"
+
+
+class PaidTurns:
+    """Asks ``model`` within the budget of ``terms``; every call is a line of the ledger's log. A
+    turn may have so many ``tokens``, thoughts apart.
+    """
+
+    def __init__(self, model: AgentModel, ledger: Ledger, terms: Terms, tokens: int) -> None:
+        self.model, self._ledger, self._terms = model, ledger, terms
+        self._lock = threading.Lock()
+        self._given_up = 0
+        self._limits = terms.limits(tokens)
+
+    async def __call__(
+        self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]
+    ) -> AgentReply:
+        """The next turn; where it is cut off it gets more room, and so do those after it.
+
+        Raises ``PausedError`` where the budget is used up or the endpoint does not answer any more,
+        ``ModelStopError`` where it refuses every call.
+        """
+        limits = self._limits
+        for place, limit in enumerate(limits):
+            reply = await self._sent(messages, tools, limit)
+            if reply.finish != "length":
+                break
+            self._limits = limits[place + 1 :] or limits[-1:]
+        return reply
+
+    async def _sent(
+        self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], most_tokens: int
+    ) -> AgentReply:
+        """A turn, sent again where that helps."""
+        import anyio
+
+        patience, attempt, seconds = self._terms.patience, 0, 0.0
+        while True:
+            reply = await anyio.to_thread.run_sync(self._once, messages, tools, most_tokens)
+            attempt, seconds = attempt + 1, seconds + reply.seconds
+            if reply.final:
+                self._answered()
+                return reply
+            pause = None if reply.wait is None else patience.pause(attempt, reply.wait)
+            if pause is None or seconds > patience.seconds:
+                self._give_up(reply)
+                return reply
+            await anyio.sleep(pause)
+
+    def _once(
+        self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], most_tokens: int
+    ) -> AgentReply:
+        budget = self._terms.budget
+        size = ChatRequest("", canonical_json([messages, tools]), "agent", {}, most_tokens)
+        reserved = budget.reserve(size)
+        if reserved is None:
+            raise PausedError("the budget is used up")
+        cost = 0.0
+        try:
+            reply = self.model.turn(messages, tools, most_tokens)
+            cost = budget.cost(reply.tokens_in, reply.tokens_out) or 0.0
+        finally:
+            budget.settle(reserved, cost)
+        self._ledger.commit(self._terms.line(AGENT_TASK, self.model, reply, 1), ())
+        return reply
+
+    def _answered(self) -> None:
+        with self._lock:
+            self._given_up = 0
+
+    def _give_up(self, reply: AgentReply) -> None:
+        with self._lock:
+            self._given_up += 1
+            if self._given_up >= self._terms.patience.failures:
+                raise PausedError(f"the endpoint does not answer: {reply.reason}")

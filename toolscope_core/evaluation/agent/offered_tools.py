@@ -10,8 +10,8 @@ from toolscope_core.llm.tasks.fence import cleaned
 from toolscope_core.mcp.gateway.call_mapping import chosen_original
 from toolscope_core.mcp.gateway.routing import Route
 from toolscope_core.merging.calls import unmap_call
-from toolscope_core.merging.renaming import NewNames, composed
-from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.merging.former_names import NewNames, composed
+from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.protocols import ToolCall
 from toolscope_core.model.tool import JsonObject, Tool

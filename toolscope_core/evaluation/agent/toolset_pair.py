@@ -7,12 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-from toolscope_core.catalog.formats.target_table import target_named
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES, target_named
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.evaluation.agent.agent_loop import Episode, Turn
-from toolscope_core.evaluation.agent.agent_report import AgentReport, agent_report
-from toolscope_core.evaluation.agent.episode_rows import EpisodeFile
+from toolscope_core.evaluation.agent.agent_report import AgentReport, EpisodeFile, agent_report
 from toolscope_core.evaluation.agent.expected_answers import check_expected
 from toolscope_core.evaluation.agent.offered_tools import TARGET, Choice
 from toolscope_core.evaluation.query_sets import Query, with_gold_among, with_ids

@@ -1,12 +1,239 @@
 """Which parameter of one tool is which of another: one to one, best first, then what is left."""
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from toolscope_core.judging.arguments.likeness import MATCH_AT, likeness
-from toolscope_core.judging.arguments.roles import read_parameter, tell_apart
+from toolscope_core.catalog.source_words import source_name
+from toolscope_core.judging.arguments.roles import (
+    KINDS,
+    SIDES,
+    TURNING_WORDS,
+    WEAK_WORDS,
+    ParameterReading,
+    Words,
+    are_apart,
+    are_equal_but_side,
+    are_of_one_side,
+    read_parameter,
+    share_a_stem,
+    tell_apart,
+)
 from toolscope_core.judging.arguments.subschema import types_meet, types_overlap
+from toolscope_core.judging.arguments.units import same_but_unit
+from toolscope_core.judging.words import meaning, plain_words
 from toolscope_core.model.tool import Parameter, Tool
+
+MATCH_AT = 0.6
+"""Least score at which two parameters are taken for the same one."""
+
+_DOUBTED = MATCH_AT - 0.01
+"""The highest score of what is at most inferred."""
+
+_OTHER_TYPE = 0.85
+"""What is left of a score where only a list of one or a number as text would join the types."""
+
+_SAME_VALUES = 0.4
+"""Of two whose names end on different kinds but which are told to take the same values:
+``species_name`` and ``bird_type``, both *e.g. parrot, owl*.
+"""
+
+_SHARED_VALUES = 0.4
+"""What is added where all values named for one are named for the other."""
+
+_OF_THE_SUBJECT = 0.55
+
+_USUAL = frozenset(map(meaning, "start source new".split()))
+"""The start of something may be told as its one moment, what is converted from as the one, and
+what is new as what it then is.
+"""
+
+_HOW = frozenset("by for from with without in on at using via during of to and".split())
+_ID = frozenset({meaning("id")})
+_KEYS = frozenset(map(meaning, "id number code".split()))
+
+_OF_ONE_KIND = {
+    **dict.fromkeys(KINDS, 0.1),
+    "calendar": 0.3,
+    "moment": 0.3,
+    "span": 0.3,
+    "place": 0.3,
+    "money": 0.3,
+}
+"""What it adds, below ``MATCH_AT``, that both are of one kind: an id may be of another thing."""
+
+
+def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
+    """How surely ``a`` of the one tool is ``b`` of the other, in [0, 1]; 0 where no value can be
+    of both types.
+    """
+    if not types_meet(a.schema, b.schema):
+        return 0.0
+    ours, theirs = read_parameter(a), read_parameter(b)
+    if same_but_unit(a.name, b.name) or _spelt_alike(ours, theirs):
+        return 0.95
+    if are_apart(ours, theirs):
+        return _SAME_VALUES if _have_same_values(ours, theirs) else 0.0
+    score = _by_words(ours, theirs, tools)
+    if score < MATCH_AT:
+        by_values = min(score + _SHARED_VALUES * _shared_values(ours, theirs), _DOUBTED)
+        score = max(by_values, _by_subject(ours, theirs, tools))
+    elif not share_a_stem(ours, theirs) or (score < 1.0 and _is_doubtful(ours, theirs)):
+        score = _DOUBTED
+    if a.type == b.type == "boolean":  # a flag is what its name says, nothing else
+        two = ours.name - theirs.name and theirs.name - ours.name
+        return 0.0 if two or score < MATCH_AT else score
+    same_type = score in (0.0, 1.0) or types_overlap(a.schema, b.schema)
+    return score if same_type else _OTHER_TYPE * score
+
+
+def _spelt_alike(a: ParameterReading, b: ParameterReading) -> bool:
+    """``bit_rate`` and ``bitrate``."""
+    joined = "".join(a.parts)
+    return bool(joined) and joined == "".join(b.parts)
+
+
+def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
+    if a.name == b.name:
+        return 1.0 if a.name else 0.0
+    if are_equal_but_side(a.name, b.name):
+        return 0.9
+    kinds = a.named & b.named
+    turned = _turned(a, b)
+    if a.described == b.described and len(a.described) > 1:
+        return _DOUBTED if turned else 0.95
+    if turned and not _is_usual(a, b, turned, tools):
+        return 0.0
+    described = _overlap(a.described, b.described)
+    own, others = a.name - WEAK_WORDS, b.name - WEAK_WORDS
+    apart = own & (a.described - b.text) and others & (b.described - a.text)
+    score = 0.5 * described if apart else max(_by_name(a, b, described), _by_text(a, b, tools))
+    if score >= MATCH_AT and not turned:
+        return score
+    of_one_kind = max((_OF_ONE_KIND[kind] for kind in kinds), default=0.0)
+    return min(score + of_one_kind, _DOUBTED)
+
+
+def _turned(a: ParameterReading, b: ParameterReading) -> Words:
+    """Words that only one of the names has and that make it another parameter."""
+    ours, theirs = (a.head - b.head) & TURNING_WORDS, (b.head - a.head) & TURNING_WORDS
+    if are_of_one_side(ours, theirs):
+        return frozenset()
+    turned = (ours | theirs) - (a.text & b.text)
+    if a.name <= WEAK_WORDS or b.name <= WEAK_WORDS:
+        turned -= WEAK_WORDS
+    return turned
+
+
+def _is_usual(
+    a: ParameterReading, b: ParameterReading, turned: Words, tools: tuple[Tool, Tool]
+) -> bool:
+    """Whether the one without those words may still mean what they say."""
+    if turned <= SIDES and not any(map(_has_other_side, (a, b), tools)):
+        return True
+    return turned <= _USUAL
+
+
+def _has_other_side(reading: ParameterReading, tool: Tool) -> bool:
+    """Whether the tool has another parameter of that name but for the side."""
+    names = (read_parameter(parameter).name for parameter in tool.parameters)
+    return any(name != reading.name and name - SIDES == reading.name - SIDES for name in names)
+
+
+def _by_name(a: ParameterReading, b: ParameterReading, described: float) -> float:
+    if a.name & b.name and (a.name ^ b.name) <= WEAK_WORDS:
+        return 0.5 + 0.4 * described
+    if a.name < b.name or b.name < a.name:
+        return 0.75 + 0.2 * described
+    return 0.25 + 0.3 * described if a.name & b.name else 0.0
+
+
+def _by_text(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
+    """Descriptions in common, and how far each name is told of in the other's words."""
+    if a.text.isdisjoint(b.text) or not (a.described or b.described):
+        return 0.0
+    ours, theirs = map(_weights, tools)
+    described = (
+        _share(a.described, b.described, ours) + _share(b.described, a.described, theirs)
+    ) / 2
+    cited = (_share(a.name, b.text, ours) + _share(b.name, a.text, theirs)) / 2
+    return 0.5 * described + 0.45 * cited
+
+
+def _by_subject(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
+    """Names that differ only as the tools' do: ``drone_id`` of ``getDroneSpeed`` and ``ship_id``
+    of ``getShipSpeed``.
+    """
+    ours, theirs = a.name - b.name, b.name - a.name
+    if not ours or not theirs or (ours | theirs) & TURNING_WORDS:
+        return 0.0
+    one, other = (_subject(source_name(tool)) for tool in tools)
+    return _OF_THE_SUBJECT if ours <= one - other and theirs <= other - one else 0.0
+
+
+@lru_cache(maxsize=65_536)
+def _subject(tool_name: str) -> Words:
+    """The words up to the first that tells how: ``user`` of ``get_user_by_email``."""
+    words = plain_words(tool_name.rsplit(".", 1)[-1])
+    return frozenset(map(meaning, itertools.takewhile(lambda word: word not in _HOW, words)))
+
+
+def _is_doubtful(a: ParameterReading, b: ParameterReading) -> bool:
+    return _are_ids_of_two(a, b) or _may_be_of_another(a, b) or _may_be_of_another(b, a)
+
+
+def _are_ids_of_two(a: ParameterReading, b: ParameterReading) -> bool:
+    """``user_id`` and ``item_id``, whatever else is said of both."""
+    owners = a.name - _KEYS, b.name - _KEYS
+    return bool(a.name & b.name & _KEYS) and all(owners) and owners[0].isdisjoint(owners[1])
+
+
+def _may_be_of_another(a: ParameterReading, b: ParameterReading) -> bool:
+    """A ``name`` (of an employee) and ``department_name``; a ``policy`` and ``policy_id``."""
+    added = b.name - a.name
+    if not added or not a.name < b.name:
+        return False
+    vague = a.name <= WEAK_WORDS and added.isdisjoint(a.text)
+    return vague or (added == _ID and added.isdisjoint(a.text))
+
+
+def _have_same_values(a: ParameterReading, b: ParameterReading) -> bool:
+    return len(a.values & b.values) > 1 and a.turning == b.turning
+
+
+def _shared_values(a: ParameterReading, b: ParameterReading) -> float:
+    """Share of the named values of one that are named for the other, whichever has fewer."""
+    return len(a.values & b.values) / max(min(len(a.values), len(b.values)), 1)
+
+
+def _weights(tool: Tool) -> Mapping[str, float]:
+    return _word_weights(tuple(read_parameter(parameter).text for parameter in tool.parameters))
+
+
+@lru_cache(maxsize=65_536)
+def _word_weights(texts: tuple[Words, ...]) -> Mapping[str, float]:
+    """One over the number of the tool's parameters that have the word: what is told of all of
+    them tells none apart.
+    """
+    counted = Counter(itertools.chain.from_iterable(texts))
+    return {word: 1.0 / number for word, number in counted.items()}
+
+
+def _share(words: Words, others: Words, weights: Mapping[str, float]) -> float:
+    """Weight of those words that are among the others, over the weight of all; whatever order a
+    set has.
+    """
+    whole = math.fsum(weights[word] for word in words)
+    return math.fsum(weights[word] for word in words & others) / whole if whole else 0.0
+
+
+def _overlap(a: Words, b: Words) -> float:
+    """Dice coefficient of two sets of words, 0 where either is empty."""
+    return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+
 
 INFER_AT = 0.3
 """Least score for two that are left over and fit nothing else as well."""

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from toolscope_core.judging.word_stems import spelling
-from toolscope_core.judging.words import sentences
-from toolscope_core.model.argument_map import ArgumentMove
+from toolscope_core.judging.words import sentences, spelling
+from toolscope_core.model.cluster import ArgumentMove
 from toolscope_core.model.tool import Parameter, Tool, canonical_json
 
 MOST_READ = 2_000

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from toolscope_core.judging.arguments.units import same_but_unit
-from toolscope_core.judging.word_stems import meaning, name_words, plain_words, text_words
-from toolscope_core.judging.words import KEY_WORDS, is_filler, stem
+from toolscope_core.judging.words import (
+    KEY_WORDS,
+    is_filler,
+    meaning,
+    name_words,
+    plain_words,
+    stem,
+    text_words,
+)
 from toolscope_core.model.tool import Parameter
 
 Words = frozenset[str]

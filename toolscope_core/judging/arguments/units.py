@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from toolscope_core.judging.word_stems import meaning, plain_words
+from toolscope_core.judging.words import meaning, plain_words
 from toolscope_core.model.tool import Parameter
 
 _UNITS = {

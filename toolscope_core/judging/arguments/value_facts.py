@@ -18,8 +18,17 @@ from toolscope_core.judging.arguments.omitted_arguments import (
     without_conditions,
     without_defaults,
 )
-from toolscope_core.judging.word_stems import meaning, plain_words, spelling
-from toolscope_core.judging.words import STOP_WORDS, Key, is_english, keys_of, stem, words_of
+from toolscope_core.judging.words import (
+    STOP_WORDS,
+    Key,
+    is_english,
+    keys_of,
+    meaning,
+    plain_words,
+    spelling,
+    stem,
+    words_of,
+)
 from toolscope_core.model.tool import Parameter, Tool, canonical_json
 
 _FACTS: Mapping[str, Any] = json.loads(

@@ -1,15 +1,163 @@
 """Requests to a model: the answers on some items, and what each task took."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol
 
-from toolscope_core.llm.requests.questions import Answered, ask_all, stored_answers
-from toolscope_core.llm.requests.request_workers import RequestState, Terms
+from toolscope_core.llm.requests.request_workers import Item, RequestState, Run, Terms, drive
 from toolscope_core.merging.model_verdicts import Spent
-from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Progress, Task, silent
+from toolscope_core.model.configuration import Prices
+from toolscope_core.model.protocols import (
+    Answer,
+    ChatModel,
+    Ledger,
+    Progress,
+    Step,
+    Task,
+    question_key,
+    silent,
+)
 
-Item = TypeVar("Item")
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answers to questions about some items, after asking.
+
+    ``keys`` has one key for each item, in their order; ``answers`` holds those that have one,
+    usable (then it is kept) or not; ``reused`` is how many of the distinct keys needed no question
+    this time. The ``state`` is ``paused`` (budget, or an endpoint that does not answer) or
+    ``stopped`` (it refuses every call) with a ``message`` where questions are left open; asking
+    again goes on from there.
+    """
+
+    keys: tuple[str, ...]
+    answers: Mapping[str, Answer]
+    state: RequestState = "done"
+    message: str = ""
+    reused: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+
+    @property
+    def questions(self) -> int:
+        """Different questions: items of equal content are one."""
+        return len(set(self.keys))
+
+    @property
+    def unanalysed(self) -> Mapping[str, str]:
+        """The reason of each question that was asked and got no usable answer."""
+        return {key: a.reason for key, a in self.answers.items() if a.value is None}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The least that asking would take, if no answer has to be repaired.
+
+    ``questions`` different ones of ``items``, ``reused`` of them answered before; ``tokens_in``
+    estimated from the prompts themselves, ``tokens_out`` and so ``cost`` at their most.
+    """
+
+    items: int
+    questions: int
+    reused: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+
+
+def ask_all(
+    task: Task[Item],
+    items: Sequence[Item],
+    model: ChatModel,
+    ledger: Ledger,
+    terms: Terms,
+    progress: Progress = silent,
+) -> Answered:
+    """The answers on ``items``, asked about from the first on; each is kept as it arrives.
+
+    Items of equal content are one question; what the ledger has is not asked. An answer that
+    cannot be used is asked for once more, with the reason; after that it has no value, and the next
+    call asks again.
+    ``progress`` (stage: the task's name) is called in this thread, also while nothing arrives; if
+    it raises, calls in flight are waited for and kept. Raises what the ledger raises.
+    """
+    keys = tuple(_key(task, item, model) for item in items)
+    questions = dict(zip(keys, items, strict=True))
+    stored = ledger.answers(list(questions))
+    fresh = {key: item for key, item in questions.items() if key not in stored}
+    run = Run(task, model, ledger, terms, _batches(fresh, task.batch))
+    drive(run, lambda done: progress(Step(task.name, len(stored) + done, len(questions))))
+    answers = {**run.unusable, **stored, **ledger.answers(list(fresh))}
+    if len(answers) < len(questions):
+        run.halt("paused", f"{run.trouble}; what is open is asked again when the run goes on")
+    return Answered(
+        keys=keys,
+        answers={key: answers[key] for key in questions if key in answers},
+        state=run.state,
+        message=run.message,
+        reused=len(stored),
+        calls=len(run.calls),
+        tokens_in=sum(call.tokens_in for call in run.calls),
+        tokens_out=sum(call.tokens_out for call in run.calls),
+        cost=total_cost(call.cost for call in run.calls),
+    )
+
+
+def stored_answers(
+    task: Task[Item], items: Sequence[Item], model: ChatModel, ledger: Ledger
+) -> Answered:
+    """The answers that the ledger has on ``items``; sends nothing."""
+    keys = tuple(_key(task, item, model) for item in items)
+    answers = ledger.answers(list(dict.fromkeys(keys)))
+    return Answered(keys, answers, reused=len(answers))
+
+
+def estimate(
+    task: Task[Item],
+    items: Sequence[Item],
+    model: ChatModel,
+    ledger: Ledger,
+    prices: Prices | None = None,
+) -> Estimate:
+    """An estimate of what ``ask_all`` would take; sends nothing."""
+    questions = {_key(task, item, model): item for item in items}
+    stored = ledger.answers(list(questions))
+    fresh = {key: item for key, item in questions.items() if key not in stored}
+    requests = [task.request(batch) for batch in _batches(fresh, task.batch)]
+    tokens_in = sum(request.tokens for request in requests)
+    tokens_out = sum(request.most_tokens for request in requests)
+    return Estimate(
+        items=len(items),
+        questions=len(questions),
+        reused=len(stored),
+        calls=len(requests),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost=None if prices is None else prices.cost(tokens_in, tokens_out),
+    )
+
+
+def _key(task: Task[Item], item: Item, model: ChatModel) -> str:
+    return question_key(task.name, task.version, task.subjects(item), model)
+
+
+def _batches(items: Mapping[str, Item], size: int) -> Iterator[dict[str, Item]]:
+    left = iter(items.items())
+    while batch := dict(islice(left, size)):
+        yield batch
+
+
+def total_cost(costs: Iterable[float | None]) -> float | None:
+    """The sum, ``None`` where a price is missing."""
+    amounts = list(costs)
+    return None if None in amounts else sum(amount or 0.0 for amount in amounts)
+
+
 MOST_UNUSABLE = 1 / 20
 """The share of answers that cannot be used above which the others are not worth much."""
 

@@ -4,13 +4,31 @@ The wording is ours. Each pair is asked about by itself: answers on three tools 
 together, which audits and correction settle.
 """
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
-from toolscope_core.llm.tasks.fence import RULES, prompt_text, server_subject, server_texts
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItems
-from toolscope_core.llm.tasks.replies import AnswerForm, Confidence, Reason
+from pydantic import Field
+
+from toolscope_core.llm.tasks.fence import (
+    RULES,
+    PromptText,
+    prompt_text,
+    server_subject,
+    server_texts,
+)
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem, ShownItems, numbered
+from toolscope_core.llm.tasks.replies import (
+    LINE,
+    PASSAGE,
+    AnswerError,
+    AnswerForm,
+    Confidence,
+    Reason,
+    question_id,
+    up_to,
+)
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.pair import Outcome, Relation, Serves
 from toolscope_core.model.tool import JsonObject, Tool
@@ -156,3 +174,182 @@ def serves_of(item: ToolPair, answer: JsonObject) -> Serves:
     if side not in SERVES[:2]:
         return "both" if side == "both" else "none"
     return "left" if (side == "first") == (item.ordered[0] is item.left) else "right"
+
+
+LONGEST, LONGEST_CLAUSE = 1_200, 100
+
+SIBLINGS_SYSTEM = f"""\
+An agent has both of two tools and takes one for the other, since they sound alike. They do \
+different jobs and stay two tools. You write for each a description by which it is not mistaken.
+
+{RULES}
+Begin each description with what only this tool does, or on what, from which input, or with what \
+result; then say the rest of what its own text says, as briefly. Take everything from the tool's \
+own name, text, parameters and results: no ability, limit, address or tool that is not there. Do \
+not say what the other tool does and do not name it: what a tool is not helps no search. Keep what \
+a caller must know, such as formats, limits and side effects. If nothing in the texts tells the \
+two apart, give both descriptions back as they are.
+"""
+
+
+def in_hash_order(pair: ToolPair) -> tuple[Tool, Tool]:
+    """The two tools, whichever way round the pair is."""
+    one, other = sorted((pair.left, pair.right), key=lambda tool: (tool.content_hash, tool.id))
+    return one, other
+
+
+def _show_siblings(item: ToolPair, number: int) -> ShownItem:
+    pair = enumerate(in_hash_order(item), 1)
+    texts = {f"tool {number}.{at}": prompt_text(tool) for at, tool in pair}
+    return ShownItem(texts, f"first tool {number}.1, second tool {number}.2")
+
+
+class DescriptionsForm(AnswerForm[ToolPair]):
+    """An answer."""
+
+    first: Annotated[str, up_to(LONGEST, least=1), PASSAGE]
+    second: Annotated[str, up_to(LONGEST, least=1), PASSAGE]
+    first_clause: Annotated[str, up_to(LONGEST_CLAUSE), LINE]
+    second_clause: Annotated[str, up_to(LONGEST_CLAUSE), LINE]
+
+
+SIBLINGS_TASK: PromptTask[ToolPair] = PromptTask(
+    name="siblings",
+    batch=4,
+    system=SIBLINGS_SYSTEM,
+    reply_name="descriptions",
+    form=DescriptionsForm,
+    answer_tokens=400,
+    hashes=lambda pair: [pair.left.content_hash, pair.right.content_hash],
+    show=numbered(_show_siblings),
+)
+"""An answer is ``{"first", "second", "first_clause", "second_clause"}``: descriptions of the two
+tools in the order of ``in_hash_order``, and what could stand in front of their own.
+"""
+
+
+_TOKENS_A_TEXT = 12
+
+_PARTITION = """\
+Compare all of them with each other and not only neighbours in a chain. Every token of the \
+question stands in exactly one group; a tool that belongs to no other is a group of its own. If \
+all belong together, there is one group.
+"""
+
+AUDIT_SYSTEM = f"""\
+You check sets of tools that are about to become one tool each.
+
+{SAME_JOB}
+{RULES}
+For each question sort the tools it names into groups. A group may hold only tools that all do the \
+same job: one of them could serve the callers of all the others, as it is or once the arguments of \
+all are united. The tools of a family, each with another value fixed, go into different groups, \
+and so do siblings that do neighbouring things. {_PARTITION}"""
+
+FAMILY_SYSTEM = f"""\
+You check families of tools: each is about to become one tool with an argument that selects a case.
+
+{FAMILY}
+{RULES}
+For each question sort the tools it names into groups. A group may hold only fixed cases of one \
+third tool, which differ in one and the same thing: those of two sites are no cases beside those \
+of two languages. Siblings go into different groups. {_PARTITION}"""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterTools:
+    """The tools of a cluster, in any order; ``servers`` as in ``ToolPair``."""
+
+    tools: tuple[Tool, ...]
+    servers: tuple[Server, ...] = ()
+
+    @property
+    def tokens(self) -> dict[str, str]:
+        """Content hash → token, by hash: tools of equal content have one token, so that no answer
+        parts exact copies; the prompt names all their servers.
+        """
+        distinct = sorted({tool.content_hash for tool in self.tools})
+        return {one: f"t{number}" for number, one in enumerate(distinct, 1)}
+
+    @property
+    def blocks(self) -> dict[str, PromptText]:
+        """Token → the text of the tool in the prompt."""
+        alike: dict[str, list[Tool]] = {}
+        for tool in self.tools:
+            alike.setdefault(tool.content_hash, []).append(tool)
+        return {
+            token: prompt_text(alike[one][0], [tool.server for tool in alike[one]])
+            for one, token in self.tokens.items()
+        }
+
+
+class GroupsForm(AnswerForm[ClusterTools]):
+    """An answer, the groups in the order of their first tokens when it is stored."""
+
+    reason: Reason
+    groups: list[Annotated[list[str], Field(min_length=1)]]
+
+    def stored(self, item: ClusterTools) -> JsonObject:
+        given = Counter(token for group in self.groups for token in group)
+        tokens = set(item.tokens.values())
+        for wrong, why in (
+            (set(given) - tokens, "not asked about"),
+            (tokens - set(given), "in no group"),
+            ({token for token, count in given.items() if count > 1}, "in more than one group"),
+        ):
+            if wrong:
+                cited = ", ".join(repr(one)[:40] for one in sorted(wrong)[:5])
+                raise AnswerError(f"{cited}: {why}")
+        order = {token: number for number, token in enumerate(item.tokens.values())}
+        groups = [sorted(group, key=order.__getitem__) for group in self.groups]
+        ordered = sorted(groups, key=lambda group: order[group[0]])
+        return {"groups": ordered, "reason": self.reason}
+
+
+def _hashes_audit(item: ClusterTools) -> set[str]:
+    """The fingerprints, as the prompt names servers, and what these say of themselves."""
+    return {*(tool.fingerprint for tool in item.tools), *map(server_subject, item.servers)}
+
+
+def _show_audit(items: Mapping[str, ClusterTools]) -> ShownItems:
+    blocks = {key: item.blocks for key, item in items.items()}
+    texts = server_texts(server for item in items.values() for server in item.servers) | {
+        f"{question_id(key)} {token}": text
+        for key, own in blocks.items()
+        for token, text in own.items()
+    }
+    tokens = {token for own in blocks.values() for token in own}
+    token = {"type": "string", "enum": sorted(tokens, key=lambda one: (len(one), one))}
+    groups = {"type": "array", "items": {"type": "array", "items": token}}
+    questions = {key: ", ".join(own) for key, own in blocks.items()}
+    return ShownItems(texts, questions, {"groups": groups}, _TOKENS_A_TEXT * len(texts))
+
+
+AUDIT_TASK: PromptTask[ClusterTools] = PromptTask(
+    name="audit",
+    batch=1,
+    system=AUDIT_SYSTEM,
+    reply_name="groups",
+    form=GroupsForm,
+    answer_tokens=150,
+    hashes=_hashes_audit,
+    show=_show_audit,
+    call_tokens=100,
+)
+"""Groups of tools that do the same job; an answer is ``{"groups": [[token…]…], "reason"}``, a
+partition of the tokens.
+"""
+FAMILY_AUDIT_TASK = replace(
+    AUDIT_TASK, name="family audit", system=FAMILY_SYSTEM, reply_name="families"
+)
+"""The same for the cases of a family."""
+
+
+def audit_groups(item: ClusterTools, answer: JsonObject) -> tuple[tuple[str, ...], ...]:
+    """The tool ids of each group of a stored answer, sorted."""
+    hash_of = {token: one for one, token in item.tokens.items()}
+    ids: dict[str, list[str]] = {}
+    for tool in item.tools:
+        ids.setdefault(tool.content_hash, []).append(tool.id)
+    groups = ([i for token in group for i in ids[hash_of[token]]] for group in answer["groups"])
+    return tuple(sorted(tuple(sorted(group)) for group in groups))

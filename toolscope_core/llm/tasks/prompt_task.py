@@ -5,10 +5,30 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from toolscope_core.llm.tasks.fence import PromptText, fenced, prompt_text
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import AnswerForm, question_id, read_answers, reply_schema
 from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool
+
+PROMPT_VERSIONS = {
+    "agent run": "1",
+    "audit": "3",
+    "augmentation": "2",
+    "context split": "2",
+    "dummy split": "1",
+    "family audit": "1",
+    "judge": "3",
+    "namespaces": "1",
+    "plan filter": "2",
+    "quality": "2",
+    "query drafts": "2",
+    "query polish": "1",
+    "rephrasing": "1",
+    "selection": "2",
+    "siblings": "3",
+    "synthesis": "2",
+    "worker": "1",
+}
+
 
 Item = TypeVar("Item")
 

@@ -4,9 +4,12 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.fence import RULES
 from toolscope_core.llm.tasks.prompt_task import PromptTask, numbered, show_tool
 from toolscope_core.llm.tasks.replies import AnswerForm, Reason
+from toolscope_core.merging.model_verdicts import Grade
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import JsonObject, Tool
 
 Aspect = Literal["parameters", "constraints", "behaviour", "result"]
@@ -53,3 +56,15 @@ QUALITY_TASK: PromptTask[Tool] = PromptTask(
     show=numbered(show_tool),
 )
 """An answer is ``{"score": 1 to 5, "lacking": [aspect…], "reason"}``."""
+
+
+def grade_tools(catalog: Catalog, asker: Asker) -> dict[str, Grade]:
+    """The documentation quality of every tool that has an answer, by id."""
+    answers = asker(QUALITY_TASK, catalog.tools)
+    return {
+        tool.id: Grade(
+            answer.value["score"], tuple(answer.value["lacking"]), answer.value["reason"]
+        )
+        for tool, answer in zip(catalog.tools, answers, strict=True)
+        if answer and answer.value
+    }

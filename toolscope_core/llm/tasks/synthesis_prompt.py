@@ -5,19 +5,36 @@ synthesis and its argument maps. A *prune* keeps its name and schema, so of it o
 is taken.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from textwrap import shorten
 from typing import Annotated
 
 from pydantic import Field
 
+from toolscope_core.judging.words import sentences
 from toolscope_core.llm.tasks.fence import RULES, PromptText, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItems
-from toolscope_core.llm.tasks.replies import PASSAGE, AnswerError, AnswerForm, Form, question_id
+from toolscope_core.llm.tasks.prompt_task import (
+    PromptTask,
+    ShownItem,
+    ShownItems,
+    numbered,
+    show_tool,
+)
+from toolscope_core.llm.tasks.replies import (
+    LINE,
+    PASSAGE,
+    AnswerError,
+    AnswerForm,
+    Form,
+    question_id,
+    up_to,
+)
 from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.synthesis import Synthesis
+from toolscope_core.model.catalog import Server
 from toolscope_core.model.cluster import Cluster, Document, Kind
-from toolscope_core.model.tool import JsonObject, Tool, canonical_json, digest
+from toolscope_core.model.tool import Augmentation, JsonObject, Tool, canonical_json, digest
 
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 4_000
@@ -193,3 +210,115 @@ def written(item: MergeDraft, answer: JsonObject) -> Document:
     }
     schema = {**document.schema, "properties": properties}
     return replace(document, name=answer["name"], schema=schema)
+
+
+LEAST_QUESTIONS, MOST_QUESTIONS = 3, 8
+LONGEST_EXPANDED, LONGEST_QUESTION = 1_200, 300
+
+AUGMENTATION_SYSTEM = f"""\
+People ask an agent for things in their own words, and a search has to find the right tool among \
+many that look alike. You write what helps it to find a tool.
+
+{RULES}
+For each tool write two things. "expanded": forty to seventy words of plain prose that say what \
+one call does, to what, from which inputs, and what comes back; then what sets it apart from tools \
+that sound like it, if its own text tells. Say only what its text says or plainly implies: no \
+ability, argument, limit, address or tool that is not there, and no praise. "questions": six \
+requests that people would make and one call of this tool would serve, with made-up values for its \
+inputs. Vary who speaks, the words and the form; name neither the tool nor its parameters.
+"""
+
+
+def augmentation_of(answer: JsonObject) -> Augmentation:
+    """The variant of a stored answer."""
+    return Augmentation(answer["expanded"], tuple(answer["questions"]))
+
+
+class VariantForm(AnswerForm[Tool]):
+    """An answer, each question once when it is stored."""
+
+    expanded: Annotated[str, Field(min_length=1, max_length=LONGEST_EXPANDED), PASSAGE]
+    questions: list[Annotated[str, up_to(LONGEST_QUESTION), PASSAGE]]
+
+    def stored(self, item: Tool) -> JsonObject:
+        distinct = list(dict.fromkeys(one for one in self.questions if one))
+        if not LEAST_QUESTIONS <= len(distinct) <= MOST_QUESTIONS:
+            raise AnswerError(
+                f"there are {len(distinct)} different questions; give {LEAST_QUESTIONS} to "
+                f"{MOST_QUESTIONS}"
+            )
+        return {"expanded": self.expanded, "questions": distinct}
+
+
+AUGMENTATION_TASK: PromptTask[Tool] = PromptTask(
+    name="augmentation",
+    batch=4,
+    system=AUGMENTATION_SYSTEM,
+    reply_name="variants",
+    form=VariantForm,
+    answer_tokens=450,
+    hashes=lambda tool: [tool.content_hash],
+    show=numbered(show_tool),
+)
+"""An answer is ``{"expanded", "questions": [text…]}``, three to eight of them."""
+
+
+LONGEST = 400
+MOST_TOOLS, _LONGEST_SENTENCE = 100, 200
+
+NAMESPACE_SYSTEM = f"""\
+A model that needs a tool reads a list of namespaces, each a name and one description. It sees the \
+tools of a namespace only once it opens it, and opens few. You write that description from what \
+the server of the namespace says of itself, and from the names and first sentences of its tools.
+
+{RULES}
+The same holds for namespaces, each of which is shown in one piece with its tools.
+Say in one line of at most {LONGEST} characters what the namespace is for, then in which cases to \
+open it: the kinds of thing its tools work on and what can be done with them, in words that a \
+person would ask with. Give each kind of job a word or two, rather than a few jobs many. Use your \
+own words and copy no sentence. Promise nothing that no tool here does. Name no tool, server or \
+namespace but these. No praise, and no word on how to call anything.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceQuestion:
+    """A server to describe, and the tools of its namespace."""
+
+    server: Server
+    tools: Sequence[Tool]
+
+
+def _fields(item: NamespaceQuestion) -> JsonObject:
+    """What is shown: of a namespace with more than ``MOST_TOOLS`` the first by name."""
+    tools = sorted(
+        [tool.name, shorten(next(iter(sentences(tool.description)), ""), _LONGEST_SENTENCE)]
+        for tool in item.tools
+    )
+    more = {"further tools": len(tools) - MOST_TOOLS} if len(tools) > MOST_TOOLS else {}
+    about = " ".join(item.server.description.split())
+    return {"namespace": item.server.name, "says": about, "tools": tools[:MOST_TOOLS], **more}
+
+
+def _show_namespace(item: NamespaceQuestion, number: int) -> ShownItem:
+    name = f"namespace {number}"
+    return ShownItem({name: plain_prompt_text(_fields(item))}, name)
+
+
+class NamespaceForm(AnswerForm[NamespaceQuestion]):
+    """An answer."""
+
+    description: Annotated[str, up_to(LONGEST, least=1), LINE]
+
+
+NAMESPACE_TASK: PromptTask[NamespaceQuestion] = PromptTask(
+    name="namespaces",
+    batch=2,
+    system=NAMESPACE_SYSTEM,
+    reply_name="namespaces",
+    form=NamespaceForm,
+    answer_tokens=200,
+    hashes=lambda item: [digest("namespace", _fields(item))],
+    show=numbered(_show_namespace),
+)
+"""An answer is ``{"description": text}``, and depends on nothing that is not shown."""

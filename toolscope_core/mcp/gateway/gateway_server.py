@@ -1,5 +1,7 @@
 """The MCP server that agents connect to: the merged tools, and what originals offer beside."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
@@ -7,8 +9,10 @@ from typing import Any, Protocol
 
 import anyio
 import mcp_types as types
+from mcp import Client, MCPError
 from mcp.server import NotificationOptions, Server
 from mcp.server.context import CallNext, HandlerResult
+from pydantic import ValidationError
 
 from toolscope_core.mcp.gateway.callers import Context
 from toolscope_core.mcp.gateway.original_calls import FRESH, Result
@@ -119,3 +123,28 @@ async def _as_it_came(ctx: Context, call_next: CallNext) -> HandlerResult:
     if isinstance(raw.get("_meta"), dict):
         own["_meta"] = {**raw["_meta"], **own.get("_meta", {})}
     return {**{key: value for key, value in raw.items() if key != "resultType"}, **own}
+
+
+@asynccontextmanager
+async def own_client(
+    gateway: Gateway, version: str, mode: str = "legacy", **callbacks: Any
+) -> AsyncIterator[Client]:
+    """A client that is connected; ``mode`` and ``callbacks`` as the SDK's ``Client`` takes them."""
+    server = gateway_server(gateway, version)
+    async with Client(server, mode=mode, cache=None, **callbacks) as client:
+        yield client
+
+
+async def result_in_words(client: Client, name: str, arguments: JsonObject) -> tuple[str, bool]:
+    """What a tool answers, as a text, and whether that is an error."""
+    try:
+        result = await client.call_tool(name, dict(arguments))
+    except MCPError as error:
+        return error.message, True
+    except (RuntimeError, ValidationError) as error:  # the result is not what its schema says
+        return f"{name} gave a result that cannot be read: {error}", True
+    parts = [
+        part.text if part.type == "text" else f"[{part.type} that is not shown]"
+        for part in result.content
+    ]
+    return "\n".join(parts) or "done", bool(result.is_error)

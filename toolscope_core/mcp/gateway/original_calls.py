@@ -9,8 +9,7 @@ from mcp.client.session import ClientRequestContext
 from mcp_types import SERVER_INFO_META_KEY
 from pydantic import BaseModel, TypeAdapter
 
-from toolscope_core.mcp.gateway.callers import Context, asked_by
-from toolscope_core.mcp.gateway.senders import Sender
+from toolscope_core.mcp.gateway.callers import Context, Sender, asked_by
 from toolscope_core.mcp.servers.offers import without_secrets
 from toolscope_core.mcp.servers.sessions import OpenServer
 from toolscope_core.model.tool import JsonObject

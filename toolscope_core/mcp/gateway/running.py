@@ -1,31 +1,115 @@
 """A gateway that runs: its connections, its server, and its end."""
 
+from __future__ import annotations
+
+import asyncio
+import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import anyio
+from mcp.server.stdio import stdio_server
+from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream
 
 from toolscope_core.mcp.gateway.announcements import Announcements
-from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
+from toolscope_core.mcp.gateway.bundle_routes import ServedBundle, server_words
 from toolscope_core.mcp.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.call_mapping import NOTHING_FIXED, FixedValues, fixed_values
 from toolscope_core.mcp.gateway.callers import Callers
 from toolscope_core.mcp.gateway.gateway_server import Gateway, ToolFinder, gateway_server
 from toolscope_core.mcp.gateway.held_tools import DeclaredTools, HeldTools, OnChange
 from toolscope_core.mcp.gateway.http_transport import HttpPlace, http_server, listening_socket
 from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
 from toolscope_core.mcp.gateway.passed_content import PassedContent
-from toolscope_core.mcp.gateway.preset_values import NOTHING_FIXED, FixedValues, fixed_values
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, addresses_of_tools
-from toolscope_core.mcp.gateway.server_words import server_words
-from toolscope_core.mcp.gateway.standard_streams import standard_streams
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.sessions import OpenServer, load_sdk
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.configuration import ConnectionLimits
-from toolscope_core.model.groups import grouped
+
+LONGEST_LINE = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The lines of standard input, as the SDK reads a file."""
+
+    reader: asyncio.StreamReader
+
+    def __aiter__(self) -> _Lines:
+        return self
+
+    async def __anext__(self) -> str:
+        try:
+            line = await self.reader.readline()
+        except ValueError:  # a line without end: nothing after it can be read
+            line = b""
+        if not line:
+            raise StopAsyncIteration
+        return line.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """Standard output, as the SDK writes to a file."""
+
+    writer: asyncio.StreamWriter
+
+    async def write(self, text: str) -> None:
+        self.writer.write(text.encode())
+
+    async def flush(self) -> None:
+        await self.writer.drain()
+
+
+@asynccontextmanager
+async def standard_streams() -> AsyncIterator[
+    tuple[ContextReceiveStream[Any], ContextSendStream[Any]]
+]:
+    """The messages that come in and go out. While this is open, whatever else the program prints
+    goes to standard error. Files in place of pipes are left to the SDK.
+    """
+    if not all(map(_is_stream, (0, 1))):
+        async with stdio_server() as streams:
+            yield streams
+        return
+    loop = asyncio.get_running_loop()
+    incoming, outgoing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    reader = asyncio.StreamReader(LONGEST_LINE)
+    received, _ = await loop.connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(incoming, "rb", 0)
+    )
+    sent, protocol = await loop.connect_write_pipe(
+        asyncio.streams.FlowControlMixin, os.fdopen(outgoing, "wb", 0)
+    )
+    writer = asyncio.StreamWriter(sent, protocol, None, loop)
+    try:
+        async with stdio_server(_Lines(reader), _Output(writer)) as streams:  # type: ignore[arg-type]
+            yield streams
+    finally:
+        received.close()
+        sent.close()
+
+
+def _is_stream(descriptor: int) -> bool:
+    """Whether the system can say when something is there to read or write."""
+    import stat
+
+    if sys.platform == "win32":
+        return False
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
+
 
 Finder = Callable[[ToolCalls], ToolFinder]
 

@@ -4,11 +4,10 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
+from toolscope_core.mcp.gateway.bundle_routes import ServedBundle, server_words
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.held_tools import DeclaredTools
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
-from toolscope_core.mcp.gateway.server_words import server_words
 
 
 @dataclass(frozen=True, slots=True)

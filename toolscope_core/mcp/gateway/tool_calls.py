@@ -12,6 +12,7 @@ from jsonschema_rs import Draft202012Validator
 from toolscope_core.catalog.scan.hidden import for_agent
 from toolscope_core.mcp.gateway.call_log import AgentCall, CallLog
 from toolscope_core.mcp.gateway.call_mapping import (
+    FIXED,
     choices,
     chosen_original,
     misplaced_arguments,
@@ -21,11 +22,9 @@ from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
 from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import Result, ask_original, plain_params
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
-from toolscope_core.mcp.gateway.preset_values import FIXED
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses
 from toolscope_core.mcp.gateway.routing import Route, RoutingTable
-from toolscope_core.merging.call_validity import refusals, takes, validator_of
-from toolscope_core.merging.calls import map_call
+from toolscope_core.merging.calls import map_call, refusals, takes, validator_of
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
 

@@ -15,7 +15,7 @@ from toolscope_core.mcp.gateway.callers import Context
 from toolscope_core.mcp.gateway.original_calls import Result
 from toolscope_core.mcp.gateway.routing import Route, Search
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls, tool_error
-from toolscope_core.model.groups import grouped
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import JsonObject
 
 LIST, SEARCH, INSPECT, CALL = "list_tools", "search_tools", "inspect_tool", "call_tool"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.files.whole_files import read_file
+from toolscope_core.files.folders import read_file
 from toolscope_core.mcp.servers.masked_words import is_secret, without
 from toolscope_core.mcp.servers.server_definitions import (
     REFERENCE,

@@ -14,10 +14,14 @@ import anyio
 
 from toolscope_core.files.json_lines import objects_in
 from toolscope_core.mcp.servers.launches import Launch
-from toolscope_core.mcp.servers.sdk_exceptions import is_forgotten, only_leaf
 from toolscope_core.mcp.servers.server_addresses import REPLY, HttpRecord, Way, server_address
 from toolscope_core.mcp.servers.server_definitions import Transport
-from toolscope_core.mcp.servers.server_failures import Situation, stderr_excerpt
+from toolscope_core.mcp.servers.server_failures import (
+    Situation,
+    is_forgotten,
+    only_leaf,
+    stderr_excerpt,
+)
 from toolscope_core.mcp.servers.server_processes import (
     HANDSHAKE,
     POLL_SECONDS,

@@ -7,8 +7,8 @@ import anyio
 
 from toolscope_core.mcp.servers.launches import read_launch
 from toolscope_core.mcp.servers.offers import ServerOffer, read_offer
-from toolscope_core.mcp.servers.sdk_exceptions import only_leaf
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, ServerDefinition
+from toolscope_core.mcp.servers.server_failures import only_leaf
 from toolscope_core.mcp.servers.sessions import load_sdk
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import ConnectionLimits

@@ -1,11 +1,176 @@
 """The rerankers by the name that a configuration gives; every other name is a cross-encoder's."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from toolscope_core.model.protocols import TokenEmbedder
-from toolscope_core.retrieval.rerankers.cross_encoder import cross_encoder
-from toolscope_core.retrieval.rerankers.late_interaction import late_interaction
-from toolscope_core.retrieval.rerankers.reranker import Reranker, RerankInputs
+import numpy as np
+
+from toolscope_core.embedding.token_cache import TokenCache, decoded
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import (
+    Embedder,
+    PairScorer,
+    Progress,
+    TokenEmbedder,
+    Vectors,
+    VocabularyEmbedder,
+    silent,
+)
+from toolscope_core.retrieval.assembly import min_max
+from toolscope_core.retrieval.documents import FEW, RequestVectors, SearchDocument
+from toolscope_core.retrieval.sparse import Scores
+
+RowScores = Callable[[str, Sequence[int]], Scores]
+"""For a text and rows of documents float32 of shape (len(rows),) in [0, 1]."""
+
+
+Reranker = Callable[[Sequence[str]], RowScores]
+"""Gives what scores documents anew for each of these texts, and for no others."""
+
+
+@dataclass(frozen=True, slots=True)
+class RerankInputs:
+    """What a search has: its documents, how it embeds them and requests, and the cross-encoder that
+    its configuration names, if it does.
+    """
+
+    documents: Sequence[SearchDocument]
+    embedder: Embedder
+    requests: RequestVectors
+    scorer: PairScorer | None
+    progress: Progress
+
+
+DIGITS = 6
+TOOL_SIDE = 0.7
+"""The weight of the tool's tokens, each by its best cosine in the request; the rest is the
+request's tokens, each by its best in the tool.
+"""
+
+
+def late_interaction(inputs: RerankInputs) -> Reranker:
+    """The reranker with the embedder of the search. Raises ``ConfigError`` where that gives no
+    vectors of tokens.
+    """
+    if not isinstance(inputs.embedder, TokenEmbedder):
+        raise ConfigError(
+            f"{inputs.embedder.name} gives no vectors of tokens, which rerank late needs; use a "
+            "local model, or rerank none"
+        )
+    return LateInteraction(inputs.documents, inputs.embedder, inputs.requests, inputs.progress).of
+
+
+_NONE = np.zeros(0, dtype=np.float32)
+
+
+class LateInteraction:
+    """Scores of documents by their tokens."""
+
+    def __init__(
+        self,
+        documents: Sequence[SearchDocument],
+        embedder: TokenEmbedder,
+        requests: RequestVectors,
+        progress: Progress = silent,
+    ) -> None:
+        self._sides = [(one.tool_side, one.request_side) for one in documents]
+        self._embedder, self._requests = embedder, requests
+        texts = [text for tool, request in self._sides for text in (*tool, request)]
+        self._token_weights: dict[str, Vectors] = {}
+        self._tokens = TokenCache(requests.cache.folder).ensure(texts, embedder, progress)
+
+    def of(self, texts: Sequence[str]) -> RowScores:
+        """See ``Reranker``; the tokens of all texts are encoded at once. What many texts are
+        compared with is remembered: they are searched in other toolsets too, which are alike.
+        """
+        tokens = self._requests.tokens(texts, self._embedder)
+        if len(texts) <= FEW:
+            return lambda text, rows: self.scores(decoded(tokens[text]), rows)
+
+        def scored(text: str, rows: Sequence[int]) -> Scores:
+            directions_of = self._requests.compared(text)
+            new = [row for row in rows if self._sides[row] not in directions_of]
+            if new:
+                both = self.directions(decoded(tokens[text]), new)
+                own = (self._sides[row] for row in new)
+                directions_of.update(zip(own, zip(*both, strict=True), strict=True))
+            both_of = [directions_of[self._sides[row]] for row in rows]
+            directions = np.array(both_of, dtype=np.float32)
+            return _mixed(*directions.T) if len(rows) else np.zeros(0, dtype=np.float32)
+
+        return scored
+
+    def scores(self, asked: Vectors, rows: Sequence[int]) -> Scores:
+        """float32 of shape (len(rows),) in [0, 1]: both directions, min-max among these tools.
+        ``asked`` are the token vectors of the request.
+        """
+        if not rows or not len(asked):
+            return np.zeros(len(rows), dtype=np.float32)
+        return _mixed(*self.directions(asked, rows))
+
+    def directions(self, asked: Vectors, rows: Sequence[int]) -> tuple[Scores, Scores]:
+        """The mean of the best cosines of the tool's tokens (of several texts the mean of theirs),
+        and of the request's, each float32 of shape (len(rows),), rounded so that a pair's does not
+        depend on what it is computed beside.
+        """
+        if not len(asked):
+            nothing = np.zeros(len(rows), dtype=np.float32)
+            return nothing, nothing
+        tool_sides = [self._sides[row][0] for row in rows]
+        own_texts = [text for texts in tool_sides for text in texts]
+        starts, cosines = self._cosines(own_texts, asked)
+        weights = self._weights(own_texts, np.diff([*starts, len(cosines)]).tolist())
+        best = cosines.max(axis=1) * weights
+        by_text = np.add.reduceat(best, starts) / np.add.reduceat(weights, starts)
+        counts = [len(texts) for texts in tool_sides]
+        by_tool = np.add.reduceat(by_text, np.cumsum([0, *counts[:-1]])) / counts
+        starts, cosines = self._cosines([self._sides[row][1] for row in rows], asked)
+        by_request = np.maximum.reduceat(cosines, starts).mean(axis=1)
+        return (
+            np.round(by_tool, DIGITS).astype(np.float32),
+            np.round(by_request, DIGITS).astype(np.float32),
+        )
+
+    def _weights(self, texts: Sequence[str], counts: Sequence[int]) -> Vectors:
+        """How much each token of the texts tells, one text after the other; of each text so many
+        count.
+        """
+        if isinstance(self._embedder, VocabularyEmbedder):
+            new = [text for text in dict.fromkeys(texts) if text not in self._token_weights]
+            self._token_weights.update(zip(new, self._embedder.token_weights(new), strict=True))
+        own = (
+            (self._token_weights.get(text, _NONE), n) for text, n in zip(texts, counts, strict=True)
+        )
+        return np.concatenate([w if len(w) == n else np.ones(n, np.float32) for w, n in own])
+
+    def _cosines(self, texts: Sequence[str], asked: Vectors) -> tuple[list[int], Vectors]:
+        """The cosine of every token of the texts to every token of the request, one text after the
+        other, and the row at which each text begins.
+        """
+        tokens = [self._tokens.of(text) for text in texts]
+        tokens = [one if len(one) else np.zeros_like(asked[:1]) for one in tokens]
+        ends = np.cumsum([len(one) for one in tokens])
+        return [0, *ends[:-1].tolist()], np.concatenate(tokens) @ asked.T
+
+
+def _mixed(by_tool: Scores, by_request: Scores) -> Scores:
+    mixed: Scores = TOOL_SIDE * min_max(by_tool) + (1 - TOOL_SIDE) * min_max(by_request)
+    return mixed.astype(np.float32)
+
+
+def cross_encoder(inputs: RerankInputs) -> Reranker:
+    """The reranker with the model that the configuration names. Raises ``ConfigError`` without,
+    and when it scores ``ModelError`` as the model does.
+    """
+    full, scorer = [one.full for one in inputs.documents], inputs.scorer
+    if scorer is None:
+        raise ConfigError("the search was given no cross-encoder; give its scorer, or rerank late")
+
+    def score(text: str, rows: Sequence[int]) -> Scores:
+        return min_max(scorer.scores(text, [full[row] for row in rows]))
+
+    return lambda texts: score
+
 
 Builder = Callable[[RerankInputs], Reranker | None]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.projection import RESULT_FILE, VECTORS_FILE
-from toolscope_core.files.app_folder import child_environment
+from toolscope_core.files.folders import child_environment
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 

@@ -11,12 +11,10 @@ from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.judging.relation_words import FamilySelector, selector_in, unmatched_reasons_in
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.merging.merge_sizes import growth_in_words, merge_size
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
-from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.merging.plan_making import growth_in_words, merge_size
 from toolscope_core.model.catalog import Finding
-from toolscope_core.model.cluster import Cluster, Document
-from toolscope_core.model.kinds import family_name
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, Cluster, Document, family_name
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool, canonical_json
 

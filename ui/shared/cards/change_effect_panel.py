@@ -1,18 +1,34 @@
 """Before and after one change: the requests that it wins and loses, and how sure that is."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 
 import streamlit as st
 
-from toolscope_core.evaluation.change_effects import ToolsetChange
+from toolscope_core.evaluation.change_effects import (
+    PLACES,
+    ChangeEffect,
+    Searched,
+    ToolsetChange,
+    change_effect,
+)
+from toolscope_core.evaluation.comparison import Trial, request_of
 from toolscope_core.evaluation.intervals import effect_text, rate_text
+from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
 from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.merging.clusters import documented
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
+from toolscope_core.store.stored_state import Stamps
 from ui.shared import data_tables, safe_text
-from ui.shared.services import measured_changes
+from ui.shared.kept import kept, kept_under
+from ui.shared.services import loaded_queries, searches
 from ui.shared.snapshot import Snapshot
 
 AHEAD = 4
@@ -31,14 +47,14 @@ def merge_effect(snapshot: Snapshot, clusters: Sequence[Cluster]) -> None:
     are measured after it, since they are looked at next.
     """
     merges = len(snapshot.plan.clusters)
-    _shown(snapshot, [measured_changes.merge(snapshot, one) for one in clusters[:AHEAD]], merges)
+    _shown(snapshot, [merge(snapshot, one) for one in clusters[:AHEAD]], merges)
 
 
 def rewrite_effect(
     snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str], pairs: int
 ) -> None:
     """What other descriptions of two tools do, as one of so many pairs."""
-    change = measured_changes.rewrite(snapshot, pair, descriptions)
+    change = rewrite(snapshot, pair, descriptions)
     _shown(snapshot, [change], pairs)
 
 
@@ -46,40 +62,38 @@ def _shown(snapshot: Snapshot, wanted: Sequence[ToolsetChange], changes: int) ->
     """Draw the first of the changes that are wanted; until it is measured only this looks again, as
     the keys of a page rest while all of it is drawn.
     """
-    is_measured = measured_changes.effect(snapshot, wanted[0]) is not None
+    is_measured = effect(snapshot, wanted[0]) is not None
     st.fragment(_effect, run_every=None if is_measured else LOOK_AGAIN)(snapshot, wanted, changes)
 
 
 def _effect(snapshot: Snapshot, wanted: Sequence[ToolsetChange], changes: int) -> None:
     """What a change does, one of so many that are tried; measured first where that is not done."""
-    effect = measured_changes.effect(snapshot, wanted[0])
-    job = snapshot.job(measured_changes.KIND)
+    done = effect(snapshot, wanted[0])
+    job = snapshot.job(KIND)
     is_failed = job is not None and not job.live and job.state != "done"
-    if effect is None and job is not None and is_failed:
+    if done is None and job is not None and is_failed:
         safe_text.show_error(JobError(job.message))
         if not st.button("Retry", icon=":material/replay:", key="measure_change"):
             return
-    if effect is None or not (is_failed or measured_changes.are_measured(snapshot, wanted)):
-        measured_changes.start(snapshot, wanted)
-    if effect is None:
+    if done is None or not (is_failed or are_measured(snapshot, wanted)):
+        start(snapshot, wanted)
+    if done is None:
         st.caption(":material/hourglass_empty: Before and after this change: being measured.")
         return
-    won, lost = len(effect.won), len(effect.lost)
-    joined = f"; {effect.joined:,} of them need two of these tools" if effect.joined else ""
+    won, lost = len(done.won), len(done.lost)
+    joined = f"; {done.joined:,} of them need two of these tools" if done.joined else ""
     st.markdown(
-        f":material/query_stats: Before and after, {quantity(effect.touched, 'request')} with these"
+        f":material/query_stats: Before and after, {quantity(done.touched, 'request')} with these"
         f" tools: **{won:,} won, {lost:,} lost**; {effect_text(won, lost, changes)}{joined}.",
         help=ABOUT,
     )
-    if effect.touched:
-        before, after = (
-            rate_text(n, effect.touched) for n in (effect.right, effect.right + effect.gain)
-        )
+    if done.touched:
+        before, after = (rate_text(n, done.touched) for n in (done.right, done.right + done.gain))
         st.caption(f"Requests that are right: {safe_text.untrusted(f'{before} → {after}')}")
     if won or lost:
         with st.expander("Requests won and lost"):
             data_tables.draw(
-                [*_rows("won", effect.won), *_rows("lost", effect.lost)],
+                [*_rows("won", done.won), *_rows("lost", done.lost)],
                 "Requests that this change wins and loses",
             )
 
@@ -93,3 +107,70 @@ def _rows(outcome: str, queries: Sequence[Query]) -> list[dict[str, str]]:
         }
         for one in queries
     ]
+
+
+MOST_QUERIES = 2_000
+"""Of larger query sets the first so many requests are searched."""
+
+KIND = "effect of a change"
+
+
+def merge(snapshot: Snapshot, cluster: Cluster) -> ToolsetChange:
+    """The merge of a cluster, whoever accepted it."""
+    tools = snapshot.analysis.catalog.by_id
+    merged = documented(tools[cluster.canonical], cluster.document)
+    return ToolsetChange(cluster.members, (merged,))
+
+
+def rewrite(snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str]) -> ToolsetChange:
+    """Other descriptions of two tools, by their ids."""
+    tools = snapshot.analysis.catalog.by_id
+    ids = (pair.left, pair.right)
+    return ToolsetChange(ids, tuple(replace(tools[a], description=descriptions[a]) for a in ids))
+
+
+def effect(snapshot: Snapshot, change: ToolsetChange) -> ChangeEffect | None:
+    """What a change does; ``None`` where it is not measured yet: ``start`` it."""
+    if not _asked(snapshot):
+        return ChangeEffect(0, 0, (), ())
+    return _effects(snapshot.analysis.catalog, snapshot.state.query_files).get(change.version)
+
+
+@kept(most=2)
+def _effects(catalog: Catalog, query_files: Stamps) -> dict[str, ChangeEffect]:
+    """What was measured with these requests, by the version of the change."""
+    return {}
+
+
+def are_measured(snapshot: Snapshot, changes: Sequence[ToolsetChange]) -> bool:
+    """Whether the effect of each change is known."""
+    return all(effect(snapshot, change) is not None for change in changes)
+
+
+def start(snapshot: Snapshot, changes: Sequence[ToolsetChange]) -> str:
+    """Do what ``run`` does in the background; returns the job's id."""
+    return snapshot.start(KIND, lambda progress: run(snapshot, changes, progress))
+
+
+def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress = silent) -> None:
+    """Measure here and now what is not known yet. Requests are searched as for a merge."""
+    queries, catalog = _asked(snapshot), snapshot.analysis.catalog
+
+    def search() -> tuple[Searched, ToolsetRanker]:
+        ranker = searches.ranker(snapshot.work, RetrievalConfig())
+        trial = Trial.of(catalog, queries, request_of("rules"), (PLACES,))
+        return Searched.of(trial, ranker, progress), ranker
+
+    files = snapshot.state.query_files
+    before, ranker = kept_under(catalog, "searched", files, search, most=2)
+    effects = _effects(catalog, files)
+    for change in changes:
+        if change.version not in effects:
+            effects[change.version] = change_effect(before, change, ranker, progress)
+
+
+@kept()
+def _asked(snapshot: Snapshot) -> tuple[Query, ...]:
+    """The requests with gold answers of all query sets."""
+    judged = (one for one in loaded_queries.queries(snapshot) if one.gold)
+    return tuple(islice(judged, MOST_QUERIES))

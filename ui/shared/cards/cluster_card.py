@@ -2,23 +2,64 @@
 
 import json
 from collections.abc import Callable
+from typing import Literal
 
 import streamlit as st
 
 from toolscope_core.catalog.tokens import SizeChange, tokenizer
 from toolscope_core.judging.relation_words import FamilySelector
-from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.cluster import Cluster, State
-from toolscope_core.model.kinds import KINDS, kind_name, kind_of
+from toolscope_core.model.cluster import (
+    KINDS,
+    OUTCOMES,
+    Cluster,
+    State,
+    kind_name,
+    kind_of,
+    outcome_word,
+)
 from toolscope_core.model.numbers import listed
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Outcome, Pair, Verdict, pair_key
 from toolscope_core.model.tool import Tool
 from ui.shared import data_tables, page_frame, safe_text
-from ui.shared.cards import outcome_badges
 from ui.shared.cards.cards import Card
-from ui.shared.cards.outcome_badges import Color
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
+
+Color = Literal["green", "violet", "orange", "gray", "red", "blue"]
+
+COLORS: dict[Outcome, Color] = {
+    "merge": "green",
+    "family": "violet",
+    "unsure": "orange",
+    "keep": "gray",
+    "unanalysed": "red",
+}
+ICONS: dict[Outcome, str] = {
+    "merge": ":material/merge:",
+    "family": ":material/family_history:",
+    "unsure": ":material/help:",
+    "keep": ":material/call_split:",
+    "unanalysed": ":material/question_mark:",
+}
+
+
+def badge(who: str, outcome: Outcome) -> None:
+    """The verdict of ``who`` on a pair."""
+    st.badge(f"{who}: {OUTCOMES[outcome]}", color=COLORS[outcome], icon=ICONS[outcome])
+
+
+def short(outcome: Outcome) -> str:
+    """The verdict in one word, coloured; safe in markdown."""
+    color, word = COLORS[outcome], outcome_word(outcome)
+    return word if color == "gray" else f":{color}[{word}]"
+
+
+def probability(verdict: Verdict) -> str:
+    """The probability that led to the verdict: of a family, or of the same job."""
+    if verdict.outcome == "family":
+        return f"{verdict.family:.2f}"
+    return f"{verdict.probability:.2f}"
+
 
 MEMBERS_SHOWN, NAMED = 12, 3
 TEXT_SHOWN = 3_000
@@ -176,8 +217,8 @@ def evidence(snapshot: Snapshot, card: Card) -> None:
     for verdict in card.evidence:
         judge = f" :gray[({safe_text.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
         family = card.cluster.relation == "parametric"
-        value = f"{verdict.family:.2f}" if family else outcome_badges.probability(verdict)
-        headline = f"{value} {outcome_badges.short(verdict.outcome)}"
+        value = f"{verdict.family:.2f}" if family else probability(verdict)
+        headline = f"{value} {short(verdict.outcome)}"
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{headline}** · {_both(verdict.pair)}{judge}", width="content")
             page_frame.page_link(
@@ -204,10 +245,10 @@ def differing(card: Card) -> None:
         verdict, judge = one.model, safe_text.untrusted(one.model.judge)
         why = f": {safe_text.untrusted(verdict.evidence[0])}" if verdict.evidence else ""
         st.markdown(
-            f"- {_both(one.pair)}: offline **{outcome_badges.short(one.offline.outcome)}** "
-            f"{outcome_badges.probability(one.offline)}, {judge} "
-            f"**{outcome_badges.short(verdict.outcome)}** "
-            f"{outcome_badges.probability(verdict)}{why}"
+            f"- {_both(one.pair)}: offline **{short(one.offline.outcome)}** "
+            f"{probability(one.offline)}, {judge} "
+            f"**{short(verdict.outcome)}** "
+            f"{probability(verdict)}{why}"
         )
     if len(card.disagreements) > DIFFERING_SHOWN:
         st.caption(f"Showing {DIFFERING_SHOWN} of {len(card.disagreements):,} pairs.")

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from toolscope_core.decisions.actions import ACTIONS
-from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.cluster import Cluster, kind_name
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, StoreError
-from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import shortcuts
 from ui.shared.cards.batches import ServerPairProposals
 from ui.shared.cards.queue import is_family
 from ui.shared.services import review, server_advice, toolsets
-from ui.shared.services.settled import SettledCluster
+from ui.shared.services.review import SettledCluster
 from ui.shared.snapshot import Snapshot
 
 if TYPE_CHECKING:

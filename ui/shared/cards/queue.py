@@ -8,9 +8,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.cluster import Cluster, ProposalKind, kind_name, kind_of
 from toolscope_core.model.decision import Decision
-from toolscope_core.model.kinds import ProposalKind, kind_name, kind_of
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool, digest
 

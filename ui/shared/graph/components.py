@@ -19,7 +19,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import sorted_ids
 from ui.shared.cards.queue import is_family, short_kind
 from ui.shared.graph import FEWEST
-from ui.shared.graph.network_rows import Edge, Link, Network, Node, NodeState
+from ui.shared.graph.network import Edge, Link, Network, Node, NodeState
 from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
 

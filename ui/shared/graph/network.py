@@ -6,14 +6,106 @@ plain text in them and must be set as text wherever it is shown.
 
 import html
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from ui.shared.charts import chart_style
-from ui.shared.charts.chart_style import GREY, PALETTE, RED
-from ui.shared.graph.network_rows import LINKS, Edge, Network, Node, NodeState
+from toolscope_core.model.pair import Pair
+from ui.shared.charts import pictures
+from ui.shared.charts.pictures import GREY, PALETTE, RED, TableRow
+
+NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
+Link = Literal["merge", "joined", "family", "unsure", "never"]
+"""The relation between two tools: the judge's *merge*, a person's, the judge's *family* and its
+doubt (which join nothing), a person's *keep apart*."""
+
+LINKS: Mapping[Link, str] = {
+    "merge": "same job (judge)",
+    "joined": "same job (a person)",
+    "family": "same operation, other provider",
+    "unsure": "unsure (judge)",
+    "never": "kept apart (a person)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A tool in the merge graph, with the state of its cluster; ``alone`` where it has none."""
+
+    id: str
+    name: str
+    server: str
+    state: NodeState
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Two tools and the relation between them, with the judge's probability that they are one, of a
+    *family* that they are that.
+
+    A bridge holds its component together alone: ``parts`` are the numbers of tools on the side of
+    the pair's left tool and on the other side.
+    """
+
+    pair: Pair
+    probability: float
+    link: Link = "merge"
+    parts: tuple[int, int] | None = None
+
+    @property
+    def joins(self) -> bool:
+        """Whether it is an edge of the merge graph; the others are drawn beside those."""
+        return self.link in ("merge", "joined")
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A part of the merge graph; both ends of every edge are among the nodes, which are sorted by
+    id. ``left_out`` tools did not fit beside the nodes.
+    """
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    left_out: int = 0
+
+
+def network_rows(part: Network, links: Iterable[Edge]) -> list[TableRow]:
+    """A row for each of these edges."""
+    nodes = {node.id: node for node in part.nodes}
+    return [
+        {
+            "tool A": nodes[edge.pair.left].name,
+            "server A": nodes[edge.pair.left].server,
+            "tool B": nodes[edge.pair.right].name,
+            "server B": nodes[edge.pair.right].server,
+            "relation": LINKS[edge.link],
+            "probability": round(edge.probability, 2),
+            "tools without it": "{:,} and {:,}".format(*edge.parts) if edge.parts else "",
+        }
+        for edge in links
+    ]
+
+
+def doubtful_first(part: Network) -> tuple[Edge, ...]:
+    """The edges: those kept apart, those in doubt, bridges, then the weakest; families last."""
+    order: tuple[Link, ...] = ("never", "unsure")
+    return tuple(
+        sorted(
+            part.edges,
+            key=lambda e: (
+                e.link != order[0],
+                e.link != order[1],
+                e.link == "family",
+                not e.parts,
+                e.probability,
+                e.pair,
+            ),
+        )
+    )
+
 
 ALT = "Merge graph"
 NAMED_NODES = 40
@@ -146,7 +238,7 @@ def drawing(part: Network) -> Drawing:
     """Colour is the server, shape the state, line the relation of two tools."""
     named = len(part.nodes) <= NAMED_NODES
     letters = LETTERS if named else CLOSE_LETTERS
-    servers = chart_style.by_server([node.server for node in part.nodes])
+    servers = pictures.by_server([node.server for node in part.nodes])
     look = {row: at for at, (_, rows) in enumerate(servers) for row in rows}
     number = {node.id: at for at, node in enumerate(part.nodes)}
     nodes, groups = [], {}
@@ -201,8 +293,8 @@ def _group(place: int, state: NodeState) -> dict[str, Any]:
     """Options of the nodes of one server, by its place, and one state; colours repeat from the
     seventh server on, with a ring.
     """
-    colour, symbol = chart_style.look(place)
-    ring = GREY if symbol != chart_style.SYMBOLS[0] else colour
+    colour, symbol = pictures.look(place)
+    ring = GREY if symbol != pictures.SYMBOLS[0] else colour
     hollow = "rgba(128,128,128,0.15)" if state == "alone" else colour
     return {
         "shape": NODE_SHAPES[state][0],
@@ -219,12 +311,10 @@ def _group(place: int, state: NodeState) -> dict[str, Any]:
 def _legend(part: Network, servers: Sequence[str], lines: set[int]) -> list[LegendKey]:
     """The servers (labelled for Plotly, hence unescaped), states and lines that occur."""
     states = {node.state for node in part.nodes}
-    looks = [chart_style.look(at) for at in range(len(servers))]
+    looks = [pictures.look(at) for at in range(len(servers))]
     return [
         *(
-            LegendKey(
-                html.unescape(server), colour, "●" if symbol == chart_style.SYMBOLS[0] else "◉"
-            )
+            LegendKey(html.unescape(server), colour, "●" if symbol == pictures.SYMBOLS[0] else "◉")
             for server, (colour, symbol) in zip(servers, looks, strict=True)
         ),
         *(
@@ -234,3 +324,63 @@ def _legend(part: Network, servers: Sequence[str], lines: set[int]) -> list[Lege
         ),
         *(LegendKey(line.name, line=line) for at, line in enumerate(LINES) if at in lines),
     ]
+
+
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+OPTIONS = {
+    "edges": {"smooth": False},
+    "layout": {"randomSeed": 1},
+    "interaction": {"hover": True, "multiselect": True, "tooltipDelay": 80},
+}
+_FETCHES = re.compile(r"<(link|script)\b[^>]*?\b(?:href|src)=[^>]*>(?:\s*</\1>)?", re.DOTALL)
+_NO_HREF = "h\0ref"
+_HEADINGS = re.compile(r"<center>\s*<h1>.*?</h1>\s*</center>", re.DOTALL)
+
+
+def library() -> str:
+    """vis-network, the copy that pyvis ships."""
+    import pyvis
+
+    place = Path(pyvis.__file__).parent / "templates" / "lib" / "vis-9.1.2"
+    return (place / "vis-network.min.js").read_text("utf-8")
+
+
+def graph_html(drawn: Drawing) -> str:
+    """A page that shows the drawing on its own, with its legend."""
+    from pyvis.network import Network as Pyvis
+
+    made = Pyvis(height="86vh", width="100%", directed=False, cdn_resources="in_line")
+    made.nodes = [{**node, "title": _unlinked(node["title"])} for node in drawn.nodes]
+    made.edges = [{**drawn.lines[edge["line"]], **edge} for edge in drawn.edges]
+    own = {"groups": drawn.groups, "nodes": _names(drawn), "physics": drawn.physics}
+    made.set_options(json.dumps({**OPTIONS, **own}))
+    page = _HEADINGS.sub("", _FETCHES.sub("", made.generate_html(notebook=False)))
+    page = page.replace(json.dumps(_NO_HREF)[1:-1], r"hr\u0065f")  # as JavaScript reads it: href
+    head = (
+        f'<head><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f"<title>{html.escape(drawn.alt)}</title>"
+    )
+    keys = "".join(_key(key) for key in drawn.legend)
+    legend = f'<p style="font:14px sans-serif;line-height:1.8">{keys}</p>'
+    return page.replace("<head>", head, 1).replace("</body>", f"{legend}</body>", 1)
+
+
+def _names(drawn: Drawing) -> dict[str, object]:
+    """How large names are, and that they appear when they can be read."""
+    label = {"drawThreshold": drawn.label_from}
+    return {"font": {"size": drawn.label_size}, "scaling": {"label": label}}
+
+
+def _unlinked(text: str) -> str:
+    """The text with no ``href`` in it that pyvis would find, or it would write titles as HTML."""
+    return text.replace("href", _NO_HREF)
+
+
+def _key(key: LegendKey) -> str:
+    line = key.line
+    if line:
+        sign = f"border-top:{line.css};padding-right:26px"
+    else:
+        sign = f"color:{key.color or 'inherit'}"
+    mark = f'<span style="display:inline-block;{sign}">{html.escape(key.sign)}</span>'
+    return f'<span style="margin-right:18px">{mark} {html.escape(key.text)}</span>'

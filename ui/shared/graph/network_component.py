@@ -10,8 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from toolscope_core.model.pair import Pair
-from ui.shared.graph.network import Drawing
-from ui.shared.graph.standalone import library
+from ui.shared.graph.network import Drawing, library
 
 KEY = "network"
 HTML = """

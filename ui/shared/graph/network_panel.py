@@ -5,18 +5,27 @@ from functools import partial
 
 import streamlit as st
 
-from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import pair_key
 from toolscope_core.model.tool import digest
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
 from ui.shared.graph import components
 from ui.shared.graph.components import Bridge
-from ui.shared.graph.network import ALT, NODE_SHAPES, drawing
+from ui.shared.graph.network import (
+    ALT,
+    LINKS,
+    NODE_SHAPES,
+    Edge,
+    Network,
+    Node,
+    doubtful_first,
+    drawing,
+    graph_html,
+    network_rows,
+)
 from ui.shared.graph.network_component import Click, network_view
-from ui.shared.graph.network_rows import LINKS, Edge, Network, Node, doubtful_first, network_rows
-from ui.shared.graph.standalone import graph_html
 from ui.shared.pairs import pair_view
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -9,10 +10,14 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from toolscope_core.llm.run_configuration import RunKind
+from toolscope_core.merging.model_verdicts import Band, Grade
+from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.configuration import Budget, Endpoint
-from toolscope_core.model.kinds import outcome_word
 from toolscope_core.model.pair import Outcome
-from ui.shared import data_tables, kept_failure, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
+from ui.shared.cards.cluster_card import Color
+from ui.shared.charts import pictures
+from ui.shared.charts.pictures import TableRow
 from ui.shared.chosen_judge import OFFLINE
 from ui.shared.models import runs_table
 from ui.shared.services import judging, model_runs
@@ -20,6 +25,7 @@ from ui.shared.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from toolscope_core.tool2vec.estimates import Estimates
+
 
 TASKS = {
     "judge": "on pairs",
@@ -114,7 +120,7 @@ def question_panel(
     last run ended. Call it where ``can_ask``. Returns the estimate.
     """
     endpoint = snapshot.work.endpoints.needed()
-    kept_failure.show(REFUSED)
+    safe_text.show(REFUSED)
     estimates = _estimates(snapshot, question, endpoint)
     _estimate_in_words(estimates, endpoint)
     _last_run(snapshot, question, endpoint)
@@ -233,7 +239,7 @@ def _start(label: str, key: str, question: Question) -> None:
 
 
 def _ask(question: Question) -> None:
-    kept_failure.attempt(REFUSED, question.start)
+    safe_text.attempt(REFUSED, question.start)
 
 
 def _answers(snapshot: Snapshot) -> None:
@@ -270,3 +276,56 @@ def _answers(snapshot: Snapshot) -> None:
 
 def _table(rows: Sequence[object], alt: str) -> None:
     data_tables.draw(rows, alt, most=180)
+
+
+BANDS: tuple[Band, ...] = ("Low", "Medium", "High")
+MEANINGS: dict[Band, str] = {
+    "Low": "Wrong calls are likely (grades 1 and 2).",
+    "Medium": "Some guessing is needed (grade 3).",
+    "High": "Little or nothing is missing (grades 4 and 5).",
+}
+COLORS: dict[Band, Color] = {"Low": "red", "Medium": "orange", "High": "green"}
+
+
+def grades_panel(snapshot: Snapshot) -> None:
+    """Draw the button to grade, and the grades, the worst documented tools first."""
+    st.caption(
+        "A model grades how well each tool documents its parameters, constraints, behaviour and "
+        "result, from 1 to 5. Grades change nothing."
+    )
+    ask_panel(snapshot, "quality", "Grade documentation")
+    grades = judging.grades(snapshot)
+    if not grades:
+        return
+    counts = Counter(grade.band for grade in grades.values())
+    for place, band in zip(st.columns(3), BANDS, strict=True):
+        place.metric(band, f"{counts[band]:,}", help=MEANINGS[band], border=True)
+    rows: list[TableRow] = [
+        {
+            "tool": tool_id,
+            "documentation": grade.band,
+            "grade": grade.score,
+            "missing": ", ".join(grade.lacking),
+            "reason": grade.reason,
+        }
+        for tool_id, grade in sorted(grades.items(), key=lambda one: (one[1].score, one[0]))
+    ]
+    data_tables.draw(
+        rows[: pictures.ROWS],
+        "Tools and how well they are documented, the worst first",
+        {"tool": 240, "grade": ("grade (of 5)", 95), "reason": 520},
+        height=380,
+    )
+    with st.container(horizontal=True):
+        pictures.downloads(rows, "documentation")
+
+
+def grade_of(grade: Grade) -> None:
+    """Draw one tool's grade with its reasons."""
+    st.badge(
+        f"Documentation: {grade.band}, {grade.score} of 5",
+        color=COLORS[grade.band],
+        icon=":material/grading:",
+    )
+    missing = f" Missing: {', '.join(grade.lacking)}." if grade.lacking else ""
+    st.caption(f"{safe_text.untrusted(grade.reason)}{missing}")

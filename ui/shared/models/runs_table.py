@@ -6,7 +6,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.store.runs import ModelRun
 from ui.shared import data_tables, safe_text
 from ui.shared.charts import pictures
-from ui.shared.charts.chart_style import TableRow
+from ui.shared.charts.pictures import TableRow
 from ui.shared.services import judging
 from ui.shared.snapshot import Snapshot
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from toolscope_core.embedding.candidate_pairs import nearest
 from toolscope_core.judging.relation_words import differs_of
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.model.kinds import RELATIONS
+from toolscope_core.model.cluster import RELATIONS
 from toolscope_core.model.pair import Outcome, Verdict
 from toolscope_core.model.tool import digest
 from ui.shared.kept import kept

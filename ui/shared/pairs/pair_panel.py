@@ -9,17 +9,16 @@ import pandas as pd
 import streamlit as st
 
 from toolscope_core.model.catalog import Finding
-from toolscope_core.model.kinds import outcome_word
+from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
 from ui.shared import data_tables, page_frame, safe_text
-from ui.shared.cards import decision_buttons, decision_trail, outcome_badges
+from ui.shared.cards import cluster_card, decision_buttons, decision_trail
 from ui.shared.cards.measured_effects import confused_line
 from ui.shared.charts.pictures import picture
-from ui.shared.charts.waterfall import waterfall, waterfall_rows
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_list import closest
-from ui.shared.pairs.pair_view import DIFFERS, Neighbour, PairView
+from ui.shared.pairs.pair_view import DIFFERS, Neighbour, PairView, waterfall, waterfall_rows
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
 
@@ -107,13 +106,13 @@ def _heading(view: PairView) -> None:
     one, other = (safe_text.untrusted(tool.name) for tool in view.tools)
     st.subheader(f"{one} and {other}", anchor=False)
     with st.container(horizontal=True):
-        outcome_badges.badge("Judge", verdict.outcome)
+        cluster_card.badge("Judge", verdict.outcome)
         st.badge(f"Same job {verdict.probability:.2f}", color="gray")
         st.badge(f"Other provider or value {verdict.family:.2f}", color="gray")
         if view.has_model_verdict:
             offline, differs = view.offline, verdict.outcome != view.offline.outcome
             st.badge(
-                f"Offline: {outcome_word(offline.outcome)} {outcome_badges.probability(offline)}",
+                f"Offline: {outcome_word(offline.outcome)} {cluster_card.probability(offline)}",
                 color="orange" if differs else "gray",
                 icon=":material/difference:" if differs else ":material/done_all:",
             )

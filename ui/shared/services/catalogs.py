@@ -20,7 +20,7 @@ from toolscope_core.store.catalog_rows import (
     save_catalog,
 )
 from toolscope_core.store.engine import Store
-from toolscope_core.store.settings import write_setting
+from toolscope_core.store.stored_state import write_setting
 from ui.shared.snapshot import SHAPE
 
 if TYPE_CHECKING:

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.numbers import listed
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.engine import Store

@@ -4,13 +4,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from toolscope_core.catalog.clients.client_table import CLIENTS
-from toolscope_core.catalog.clients.switches import client_files
-from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_SHAPES, format_named
-from toolscope_core.catalog.formats.record_format import RecordFormat
-from toolscope_core.catalog.formats.target import Target
+from toolscope_core.catalog.clients.client_table import CLIENTS, client_files
+from toolscope_core.catalog.formats.format_table import (
+    MATRIX,
+    OFFERED,
+    PROMPT_SHAPES,
+    format_named,
+    target_named,
+)
+from toolscope_core.catalog.formats.record_format import RecordFormat, Target
 from toolscope_core.catalog.formats.target_rules import RuleViolation
-from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
@@ -18,6 +21,7 @@ from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size
 from toolscope_core.check.text_mentions import TextSearch, joined, search_text
 from toolscope_core.decisions.forms import id_list
 from toolscope_core.export.bundle import bundle_files, zipped
+from toolscope_core.export.bundle_readme import zip_files
 from toolscope_core.export.checked_plan import (
     broken_rules,
     disambiguated,
@@ -27,9 +31,8 @@ from toolscope_core.export.checked_plan import (
     refusals,
     toolsets,
 )
-from toolscope_core.export.client_zip import zip_files
 from toolscope_core.export.eager_choice import loading_sizes
-from toolscope_core.merging import unapplied_edits
+from toolscope_core.merging import plan_making
 from toolscope_core.merging.former_names import names_after, with_earlier_names
 from toolscope_core.merging.gone_names import gone_names
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
@@ -159,7 +162,7 @@ def figures(
 def edits_not_applied(snapshot: Snapshot, plan: MergePlan) -> tuple[str, ...]:
     """The edits in the log that the plan does not show, a sentence each."""
     log = snapshot.log
-    reasons = unapplied_edits.unapplied_edits(plan, log)
+    reasons = plan_making.unapplied_edits(plan, log)
     return tuple(f"{id_list(one.ids)}: {reasons[one.seq]}" for one in log if one.seq in reasons)
 
 

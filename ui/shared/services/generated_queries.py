@@ -18,7 +18,7 @@ from toolscope_core.model.configuration import QueryGeneration
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import JsonObject, digest
-from toolscope_core.store.generated_rows import (
+from toolscope_core.store.named_rows import (
     SET_NAME,
     GeneratedQuery,
     GeneratedState,
@@ -30,8 +30,7 @@ from toolscope_core.store.generated_rows import (
 )
 from toolscope_core.store.runs import ModelRun
 from toolscope_core.tool2vec.estimates import Estimates
-from toolscope_core.tool2vec.near_copies import near_copies
-from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw
+from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw, near_copies
 from toolscope_core.tool2vec.query_writing import (
     WrittenQuery,
     as_queries,

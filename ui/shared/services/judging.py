@@ -11,7 +11,7 @@ from toolscope_core.llm.run_configuration import (
     still_holds,
     stored_answers,
 )
-from toolscope_core.llm.tool_grades import grade_tools
+from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.model_verdicts import Grade
 from toolscope_core.model.errors import JobError

@@ -5,9 +5,9 @@ from itertools import combinations
 
 import numpy as np
 
-from toolscope_core.judging.judge_update import JudgeUpdate
+from toolscope_core.judging.learned_weights import JudgeUpdate
 from toolscope_core.model.pair import Pair
-from toolscope_core.store.settings import write_setting
+from toolscope_core.store.stored_state import write_setting
 from ui.shared.cards.queue import waits
 from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot

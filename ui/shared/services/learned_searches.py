@@ -11,10 +11,15 @@ from toolscope_core.model.configuration import LearningMethod, PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import digest
-from toolscope_core.tool2vec.held_out import HeldOutFigures, figures_of_json
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
-from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
+from toolscope_core.tool2vec.training import (
+    HeldOutFigures,
+    LearnOptions,
+    Trainer,
+    figures_of_json,
+    trained_model,
+)
 from ui.shared.kept import kept
 from ui.shared.services import loaded_queries, reviewed_variants
 from ui.shared.services.workspace import Workspace

@@ -19,7 +19,7 @@ from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import Asker, ModelRequests
 from toolscope_core.llm.run_configuration import RunKind, configuration, model_without_key
-from toolscope_core.llm.tool_grades import grade_tools
+from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.plan_making import plan_merge
 from toolscope_core.model.configuration import PlanConfig, QuestionConfig

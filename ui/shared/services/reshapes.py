@@ -18,7 +18,7 @@ from toolscope_core.model.tool import digest
 from toolscope_core.store.engine import now
 from ui.shared.kept import kept_under
 from ui.shared.services import review
-from ui.shared.services.logs import make_decision
+from ui.shared.services.review import make_decision
 from ui.shared.snapshot import Snapshot
 
 MOST_TOOLS = 60

@@ -1,24 +1,29 @@
 """Review on the screen: the plan as it stands, the queue, decisions, undo, the bundle."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from toolscope_core.catalog.tokens import SizeChange
-from toolscope_core.decisions.actions import WITH_RELATION
-from toolscope_core.decisions.log import active
+from toolscope_core.decisions import constraints
+from toolscope_core.decisions.actions import JOINING, WITH_RELATION
+from toolscope_core.decisions.constraints import suspended_decisions
+from toolscope_core.decisions.decision_lines import decision_of_row
+from toolscope_core.decisions.log import active, admit
 from toolscope_core.merging import model_verdicts, plan_making
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.group_syntheses import cluster_id
-from toolscope_core.merging.merge_sizes import is_larger_router, merge_size
 from toolscope_core.merging.model_verdicts import Disagreement
+from toolscope_core.merging.plan_making import is_larger_router, merge_size, supposed
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
-from toolscope_core.model.tool import JsonObject, digest
+from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.store.decision_rows import append_decision, append_decisions
 from toolscope_core.store.engine import now
+from toolscope_core.store.stored_state import write_setting
 from ui.shared.cards import batches
 from ui.shared.cards.batches import ServerPairProposals, Taken, safe_batch
 from ui.shared.cards.cards import Card, card_of
@@ -34,8 +39,35 @@ from ui.shared.cards.queue import (
     waits,
 )
 from ui.shared.kept import kept
-from ui.shared.services.logs import admission, make_decision, retraction
 from ui.shared.snapshot import Snapshot
+
+Step = Callable[[tuple[Decision, ...]], Decision]
+"""What the store appends next to a log. Raises ``DecisionError`` where that may not stand in it."""
+
+
+def admission(catalog: Catalog, decision: Decision, version: str | None = None) -> Step:
+    """Appends a decision on tools of this ``version``, if one was seen."""
+    return lambda log: admit(log, decision, version, suspended_decisions(catalog, log))
+
+
+def retraction(seq: int, reviewer: str) -> Step:
+    """Takes back decision ``seq``."""
+    undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})
+    return lambda log: admit(log, undo, None)
+
+
+def make_decision(
+    catalog: Catalog,
+    action: Action,
+    ids: Iterable[str],
+    reviewer: str,
+    detail: JsonObject = MappingProxyType({}),
+) -> Decision:
+    """What ``reviewer`` says now of tools of the catalog (ids), not yet admitted. Raises
+    ``DecisionError``.
+    """
+    row = {"action": action, "ids": list(ids), "reviewer": reviewer, "detail": dict(detail)}
+    return decision_of_row(catalog, {**row, "at": now()})
 
 
 def queue(
@@ -267,3 +299,140 @@ def undo(snapshot: Snapshot, reviewer: str, seq: int) -> Decision:
     decisions build on it.
     """
     return append_decision(snapshot.work.store, snapshot.id, retraction(seq, reviewer))
+
+
+SettledState = Literal["accepted", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class SettledCluster:
+    """A cluster with the decision that settled it, the latest; ``None`` where none stands."""
+
+    cluster: Cluster
+    decision: Decision | None
+
+
+def clusters(snapshot: Snapshot, state: SettledState) -> tuple[SettledCluster, ...]:
+    """The accepted clusters by name, or the rejected ones, newest first. Rejected tools that
+    have changed or are gone are left out.
+    """
+    return accepted(snapshot) if state == "accepted" else _rejected(snapshot)
+
+
+@kept()
+def _rejected(snapshot: Snapshot) -> tuple[SettledCluster, ...]:
+    analysis = snapshot.analysis
+    return tuple(
+        SettledCluster(_as_rejected(analysis, one), one)
+        for one in active(snapshot.log)[::-1]
+        if one.action == "reject" and _is_unchanged(analysis, one)
+    )
+
+
+@kept()
+def accepted(snapshot: Snapshot) -> tuple[SettledCluster, ...]:
+    """The accepted clusters by name."""
+    latest: dict[str, Decision] = {}
+    for one in active(snapshot.log):
+        if one.action in JOINING:
+            latest |= dict.fromkeys(one.ids, one)
+    accepted = [c for c in snapshot.plan.clusters if c.state == "accepted"]
+    accepted.sort(key=lambda c: (c.document.name.casefold(), c.id))
+    return tuple(
+        SettledCluster(
+            c,
+            max(
+                (latest[m] for m in c.members if m in latest), key=lambda one: one.seq, default=None
+            ),
+        )
+        for c in accepted
+    )
+
+
+@kept()
+def flags(snapshot: Snapshot) -> dict[str, tuple[Decision, ...]]:
+    """By tool id the flags that stand on it, oldest first."""
+    return constraints.flags(snapshot.catalog, snapshot.log)
+
+
+def flags_on(snapshot: Snapshot, cluster: Cluster) -> tuple[Decision, ...]:
+    """The flags on a member of the cluster, each once, oldest first."""
+    own = flags(snapshot)
+    standing = {one.seq: one for member in cluster.members for one in own.get(member, ())}
+    return tuple(standing[seq] for seq in sorted(standing))
+
+
+def _is_unchanged(analysis: Analysis, decision: Decision) -> bool:
+    tools = analysis.catalog.by_id
+    return all(
+        tool_id in tools and tools[tool_id].fingerprint == member
+        for tool_id, member in zip(decision.ids, decision.members, strict=True)
+    )
+
+
+def _as_rejected(analysis: Analysis, decision: Decision) -> Cluster:
+    family = decision.detail.get("relation") == "parametric"
+    return replace(supposed(analysis, decision.ids, family), state="rejected")
+
+
+Split = Literal["random", "server"]
+
+_SEED = 77
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Who reviews, and by what the queue is divided among them."""
+
+    people: tuple[str, ...]
+    by: Split
+
+
+def shares(snapshot: Snapshot) -> Shares | None:
+    """Who the queue is divided among; ``None`` where it is everybody's."""
+    return snapshot.setting(
+        _name(snapshot), lambda saved: Shares(tuple(map(str, saved["people"])), saved["by"])
+    )
+
+
+def divide(snapshot: Snapshot, shares: Shares | None) -> None:
+    """Divide the queue from now on, or with ``None`` no longer. Raises ``DecisionError`` for
+    fewer than two people.
+    """
+    if shares is not None and len(set(shares.people)) < 2:
+        raise DecisionError(
+            f"the queue is divided among {', '.join(shares.people) or 'nobody'}; name two "
+            "people or more"
+        )
+    write_setting(snapshot.work.store, _name(snapshot), asdict(shares) if shares else None)
+
+
+@kept()
+def owners(snapshot: Snapshot) -> dict[str, str]:
+    """By id of each cluster that waits the person who has it; empty where nothing is divided.
+    Raises ``JobError`` before the analysis is finished.
+    """
+    divided = shares(snapshot)
+    if divided is None:
+        return {}
+    tools = snapshot.analysis.catalog.by_id
+    return shared_out(filter(waits, snapshot.plan.clusters), tools, divided)
+
+
+def shared_out(
+    clusters: Iterable[Cluster], tools: Mapping[str, Tool], shares: Shares
+) -> dict[str, str]:
+    """By cluster id the person who has it. A cluster, or all of the server of its canonical, goes
+    to the person whose hash with it is highest: the queue may change and people may come without
+    moving what others have.
+    """
+
+    def person(cluster: Cluster) -> str:
+        about = cluster.id if shares.by == "random" else tools[cluster.canonical].owner
+        return max(shares.people, key=lambda one: digest(_SEED, one, about))
+
+    return {cluster.id: person(cluster) for cluster in clusters} if shares.people else {}
+
+
+def _name(snapshot: Snapshot) -> str:
+    return f"shares/{snapshot.id}"

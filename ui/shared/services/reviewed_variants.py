@@ -16,8 +16,14 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation, Tool
-from toolscope_core.rps.leading_words import leading_clause
-from toolscope_core.rps.rewrites import CLAUSE, MeasuredRewrite, Rewrite, answers_of, best_rewrites
+from toolscope_core.rps.rewrites import (
+    CLAUSE,
+    MeasuredRewrite,
+    Rewrite,
+    answers_of,
+    best_rewrites,
+    leading_clause,
+)
 from toolscope_core.rps.variant_writing import checked_variants
 from toolscope_core.store.named_rows import keep_variants, list_variants
 from ui.shared.kept import kept, kept_under

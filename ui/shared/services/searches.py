@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.document_variants import with_variants
+from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, owners_after, relabelled
-from toolscope_core.evaluation.ranking import ToolsetRanker
 from toolscope_core.evaluation.search_results import (
     Confusion,
     FoundSide,
@@ -16,17 +16,16 @@ from toolscope_core.evaluation.search_results import (
     doubt,
     side,
 )
-from toolscope_core.llm.embedders import scorer_of
+from toolscope_core.llm.embedding import scorer_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
-from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.assembly import LearnedRanking, ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools, SearchSetup
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.retrieval.learned_scores import LearnedRanking
 from toolscope_core.retrieval.retriever import Retriever, ranked_by_words
 from toolscope_core.retrieval.servers import ServerRetriever
 from ui.shared.kept import kept, kept_under

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from toolscope_core.merging.coverage import Coverage, Served, ServerCoverage, server_coverage
-from toolscope_core.merging.server_choice import Advice, advise
-from toolscope_core.merging.switched_off import kept_by, merges_of
+from toolscope_core.merging.server_choice import Advice, advise, kept_by, merges_of
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError

@@ -16,7 +16,7 @@ from toolscope_core.model.pair import Pair, Relation
 from toolscope_core.model.tool import JsonObject
 from ui.shared.cards.queue import cluster_with
 from ui.shared.services import review
-from ui.shared.services.logs import make_decision
+from ui.shared.services.review import make_decision
 from ui.shared.snapshot import Snapshot
 
 MOST_ON_A_CARD = 30

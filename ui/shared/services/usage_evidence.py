@@ -14,7 +14,7 @@ from toolscope_core.store.named_rows import UsageLog, delete_usage_log, list_usa
 from toolscope_core.usage.call_counts import CatalogCallCounts, ToolCallCounts, add_counts
 from toolscope_core.usage.traced_calls import TracedCall, utc_time
 from ui.shared.kept import kept, kept_under
-from ui.shared.services import settled
+from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 
 UNUSED_DAYS = 30
@@ -54,7 +54,7 @@ def after_merges(snapshot: Snapshot) -> Mapping[str, CallsAfterMerge]:
         return {}
     merges = {
         one.cluster.id: DatedMerge(one.cluster.members, one.cluster.document.name, one.decision.at)
-        for one in settled.accepted(snapshot)
+        for one in review.accepted(snapshot)
         if one.decision is not None
     }
     return calls_after_merges(counts, snapshot.catalog.tools, merges)
@@ -63,7 +63,7 @@ def after_merges(snapshot: Snapshot) -> Mapping[str, CallsAfterMerge]:
 def went_bad(snapshot: Snapshot) -> tuple[Cluster, ...]:
     """The accepted merges after which more calls fail or are malformed, the surest first."""
     bad = {key: one for key, one in after_merges(snapshot).items() if one.went_bad}
-    accepted = settled.accepted(snapshot) if bad else ()
+    accepted = review.accepted(snapshot) if bad else ()
     clusters = (one.cluster for one in accepted if one.cluster.id in bad)
     return tuple(sorted(clusters, key=lambda one: bad[one.id].corrected_p))
 

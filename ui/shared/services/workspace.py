@@ -14,7 +14,7 @@ from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.store.catalog_rows import CatalogRecord
 from toolscope_core.store.engine import Store
-from toolscope_core.store.ledger import StoredLedger
+from toolscope_core.store.runs import StoredLedger
 from toolscope_core.store.stored_state import Choose, read_state
 from ui.shared.services.analyses import JOB_KIND, KEPT, Analyses
 from ui.shared.services.catalogs import Catalogs
@@ -130,6 +130,6 @@ class Workspace:
 
 def _embedder_of(settings: Settings) -> Embedder:
     # once a process, and never where an embedder is given
-    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.llm.embedding import embedder_of
 
     return embedder_of(settings)

@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from toolscope_core.decisions.log import active
-from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.catalog import Finding, Severity
-from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.cluster import Cluster, kind_name
 from toolscope_core.model.decision import Decision
-from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import tool_key
 from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_trail, outcome_badges
-from ui.shared.cards.outcome_badges import Color
+from ui.shared.cards import cluster_card, decision_trail
+from ui.shared.cards.cluster_card import Color
 from ui.shared.cards.queue import cluster_with
-from ui.shared.models.grades_panel import grade_of
+from ui.shared.models.ask_panel import grade_of
 from ui.shared.pairs.pair_view import Neighbour, neighbours
 from ui.shared.services import judging
 from ui.shared.snapshot import Snapshot
-from ui.shared.tools import leave_out, tool_parts, tool_selection
+from ui.shared.tools import tool_parts, tool_selection
 
 if TYPE_CHECKING:
     pass
@@ -110,7 +109,7 @@ def _content(snapshot: Snapshot, view: ToolView) -> None:
             page_frame.page_link(
                 "documents", "Edit document", texts=tool_parts.SINGLE, single=tool_key(tool.id)
             )
-            leave_out.leave_out_panel(snapshot, (tool.id,), "drawer")
+            tool_parts.leave_out_panel(snapshot, (tool.id,), "drawer")
     _nearest(snapshot, tool, view.neighbours)
     _decisions(view.decisions)
     st.markdown("**Original definition**")
@@ -140,7 +139,7 @@ def _nearest(snapshot: Snapshot, tool: Tool, neighbours: Sequence[Neighbour]) ->
         name = safe_text.untrusted(f"{near.tool} · {near.server}" if near.server else near.tool)
         page_frame.page_link(
             "overlap",
-            f"**{name}**, similarity {near.similarity:.2f}: {outcome_badges.short(near.verdict)}",
+            f"**{name}**, similarity {near.similarity:.2f}: {cluster_card.short(near.verdict)}",
             icon="compare_arrows",
             pair=near.key,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from toolscope_core.store.selection_rows import Selection, get_selection, keep_selection
+from toolscope_core.store.named_rows import Selection, get_selection, keep_selection
 from ui.shared import page_frame, safe_text
 from ui.shared.kept import kept_under
 from ui.shared.snapshot import Snapshot

@@ -1,0 +1,176 @@
+"""OpenAI's chat completions, and its responses, which can group tools in a namespace."""
+
+from collections.abc import Sequence, Set
+from typing import Any, ClassVar
+
+from toolscope_core.catalog.formats.record_format import (
+    LETTERS,
+    RecordFormat,
+    Rules,
+    places,
+    value_at,
+    with_value,
+)
+from toolscope_core.catalog.schema.walking import every_schema
+from toolscope_core.model.catalog import Server
+from toolscope_core.model.tool import JsonObject
+
+_RULES = Rules(
+    name_rule=LETTERS,
+    longest_name=64,
+    longest_description=1024,
+    most_tools=128,
+    declared_object=True,
+    whole_object=True,
+    typed_items=True,
+)
+_SOURCE = "https://platform.openai.com/docs/guides/function-calling"
+_AS_OF = "2026-11"
+
+
+class _OpenAi(RecordFormat):
+    def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
+        """The parameters say which there are, be it none: nothing is lost by that."""
+        path = self.places["schema"][0]
+        schema = value_at(record, path)
+        says_enough = "properties" in schema if isinstance(schema, dict) else not is_new
+        if says_enough:
+            return record
+        plain = schema if isinstance(schema, dict) else {"type": "object"}
+        return with_value(record, path, {**plain, "properties": {}})
+
+
+class _Responses(_OpenAi):
+    def holds(self, server: Server) -> bool:
+        return bool(server.raw)
+
+
+OPENAI_CHAT = _OpenAi(
+    name="openai-chat",
+    title="OpenAI chat",
+    goes="Pass its list as `tools` to `chat.completions.create`.",
+    rules=_RULES,
+    source=_SOURCE,
+    as_of=_AS_OF,
+    offered=1,
+    in_prompts=True,
+    advised=True,
+    marks=lambda record: isinstance(record.get("function"), dict),
+    template={"type": "function", "function": {}},
+    places=places(
+        name="function.name", description="function.description", schema="function.parameters"
+    ),
+)
+OPENAI_RESPONSES = _Responses(
+    name="openai-responses",
+    title="OpenAI responses",
+    goes="Pass its list as `tools` to `responses.create`.",
+    rules=_RULES,
+    source=_SOURCE,
+    as_of=_AS_OF,
+    offered=2,
+    in_prompts=True,
+    tool_search={"type": "tool_search"},
+    marks=lambda record: record.get("type") == "function" and "name" in record,
+    template={
+        **{"type": "function", "name": "", "description": "", "parameters": None},
+        "strict": False,
+    },
+    places=places(
+        name="name", description="description", schema="parameters", returns="output_schema"
+    ),
+)
+
+
+TOOL_SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
+
+ANTHROPIC = RecordFormat(
+    name="anthropic",
+    title="Anthropic",
+    goes="Pass its list as `tools` to `messages.create`.",
+    rules=Rules(
+        name_rule=LETTERS,
+        longest_name=64,
+        parameter_rule=r"[a-zA-Z0-9_.-]{1,64}",
+        top_parameters=True,
+        whole_object=True,
+    ),
+    source="https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use",
+    as_of="2026-11",
+    offered=3,
+    in_prompts=True,
+    needs_schema=True,
+    advised=True,
+    tool_search=TOOL_SEARCH,
+    marks=lambda record: "input_schema" in record and "name" in record,
+    template={"name": "", "description": "", "input_schema": {"type": "object"}},
+    places=places(name="name", description="description", schema="input_schema"),
+)
+
+
+DECLARATIONS = ("functionDeclarations", "function_declarations")
+TYPE_WORDS = frozenset("object string integer number boolean array null".split())
+_SCHEMAS = ("parametersJsonSchema", "parameters_json_schema")
+_OF_DECLARATION = frozenset(
+    (
+        *(*_SCHEMAS, "name", "description", "behavior", "parameters"),
+        *("response", "responseJsonSchema", "response_json_schema"),
+    )
+)
+
+
+class _Gemini(RecordFormat):
+    renews: ClassVar[bool] = True
+
+    def suits(
+        self, records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
+    ) -> bool:
+        is_declared = bool(lists & set(DECLARATIONS)) or any(map(_is_unlike_others, records))
+        return is_declared and super().suits(records, lists, servers)
+
+    def takes(self, schema: JsonObject, parameters: JsonObject | None) -> bool:
+        """Whether the types are named as Gemini names them, at every depth: in capitals or not."""
+        return all(map(_names_types, every_schema(schema)))
+
+    def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
+        """What the API knows of a declaration: it refuses one that has anything else."""
+        return {key: part for key, part in record.items() if key in _OF_DECLARATION}
+
+
+def _names_types(schema: JsonObject) -> bool:
+    kind: Any = schema.get("type", "null")
+    words = kind if isinstance(kind, list) else [kind]
+    return all(isinstance(word, str) and word.lower() in TYPE_WORDS for word in words)
+
+
+def _is_unlike_others(record: JsonObject) -> bool:
+    """Whether the record says what no other format does: its own keys, or types in capitals."""
+    parameters = record.get("parameters")
+    kind = parameters.get("type") if isinstance(parameters, dict) else None
+    return kind == "OBJECT" or any(key in record for key in _SCHEMAS)
+
+
+GEMINI = _Gemini(
+    name="gemini",
+    title="Gemini",
+    goes="Put it as one entry into the list `tools` of a call to `generateContent`.",
+    rules=Rules(
+        name_rule=r"[A-Za-z_][A-Za-z0-9_.:-]*",
+        longest_name=64,
+        parameter_rule=r"[A-Za-z_][A-Za-z0-9_]{0,63}",
+    ),
+    source="https://ai.google.dev/api/caching#FunctionDeclaration",
+    as_of="2026-11",
+    offered=5,
+    in_prompts=True,
+    advised=True,
+    marks=lambda record: "name" in record and record.get("type") is None and "id" not in record,
+    template={"name": "", "description": "", "parametersJsonSchema": {"type": "object"}},
+    list_key=DECLARATIONS[0],
+    places=places(
+        name="name",
+        description="description",
+        schema="parametersJsonSchema parameters_json_schema parameters",
+        returns="responseJsonSchema response_json_schema response",
+    ),
+)

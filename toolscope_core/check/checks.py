@@ -1,0 +1,399 @@
+"""The pairs that came with new and changed tools: only they are judged."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import KILO, Costs, SizeChange, tokenizer
+from toolscope_core.check.baseline import Baseline, Matched
+from toolscope_core.decisions.constraints import profiles
+from toolscope_core.decisions.decision_lines import under_new_ids
+from toolscope_core.decisions.log import active
+from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.change_effects import PLACES
+from toolscope_core.evaluation.comparison import request_of
+from toolscope_core.evaluation.confusions import FoundInstead, failed_case
+from toolscope_core.evaluation.measured_toolsets import Ranker, ToolsetRanker
+from toolscope_core.evaluation.query_sets import Query, with_ids, with_names
+from toolscope_core.judging.boilerplate import compared_texts
+from toolscope_core.judging.judge import OfflineJudge
+from toolscope_core.judging.reading import same_named
+from toolscope_core.judging.weights import shipped_weights
+from toolscope_core.merging.analysing import Analysis, plan_merge
+from toolscope_core.merging.clusters import find_dangling
+from toolscope_core.model.catalog import Catalog, Finding
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import Outcome, Pair, Verdict
+from toolscope_core.model.plan import Dangling, MergedTool, Relabel
+from toolscope_core.model.protocols import Embedder, Progress, Step, silent
+from toolscope_core.model.tool import Tool
+from toolscope_core.profiles.intent_cover import intents_of
+from toolscope_core.profiles.profile_effect import ProfileReport, misses_of, profile_report
+from toolscope_core.profiles.profile_tools import profile_tools
+from toolscope_core.retrieval.client_search import SearchSetup
+
+
+@dataclass(frozen=True, slots=True)
+class PairJudge:
+    """What pairs are judged with: the embedding model, its cache, and which pairs are near."""
+
+    embedder: Embedder
+    cache: VectorCache
+    config: AnalysisConfig
+    progress: Progress = silent
+
+
+@dataclass(frozen=True, slots=True)
+class NewPairs:
+    """The verdicts on pairs that were not there, by left and right id: of *merge*, of *family*, and
+    *unsure*.
+    """
+
+    overlaps: tuple[Verdict, ...] = ()
+    families: tuple[Verdict, ...] = ()
+    unsure: tuple[Verdict, ...] = ()
+
+
+def new_pairs(catalog: Catalog, tools: Matched, baseline: Baseline, judge: PairJudge) -> NewPairs:
+    """The pairs with a new or changed tool that are an overlap, a family or unsure, and were not
+    the same before. Pairs that people keep apart or put together are left out.
+    """
+    verdicts = _judged(catalog, tools.new, judge)
+    earlier = _earlier(tools, baseline, judge) if verdicts else {}
+    kinds: dict[Outcome, list[Verdict]] = {"merge": [], "family": [], "unsure": []}
+    for verdict in verdicts:
+        is_now, was = _outcome(verdict, baseline.least_probability), tools.earlier(verdict.pair)
+        before = None if was is None else earlier.get(was)
+        settled = was in baseline.settled or verdict.similarity < baseline.least_similarity
+        if is_now in kinds and not settled and not _was_there(is_now, before):
+            kinds[is_now].append(verdict)
+    return NewPairs(tuple(kinds["merge"]), tuple(kinds["family"]), tuple(kinds["unsure"]))
+
+
+def _was_there(now: Outcome, before: Outcome | None) -> bool:
+    """Whether the pair was the same before; one that was an overlap is not unsure anew."""
+    return before == now or (now == "unsure" and before in ("merge", "family"))
+
+
+def _earlier(tools: Matched, baseline: Baseline, judge: PairJudge) -> Mapping[Pair, Outcome]:
+    """The verdicts of before on pairs of which both tools were there; judged where nobody had."""
+    if baseline.outcomes is not None:
+        return baseline.outcomes
+    changed = {change.old.id for change in tools.changes.changed}
+    return {one.pair: one.outcome for one in _judged(baseline.catalog, changed, judge)}
+
+
+def _outcome(verdict: Verdict, least: float | None) -> Outcome:
+    """The outcome of a verdict at the ``least`` probability that people applied, if they did."""
+    if least is None or verdict.outcome == "family":
+        return verdict.outcome
+    if verdict.probability >= least:
+        return "merge"
+    return "unsure" if verdict.outcome == "merge" else verdict.outcome
+
+
+def _judged(catalog: Catalog, wanted: Collection[str], judge: PairJudge) -> tuple[Verdict, ...]:
+    """The verdicts, without *keep*, on the near pairs that hold one of the tools ``wanted``."""
+    if not wanted:
+        return ()
+    texts = compared_texts(catalog.tools)
+    vectors = embed_cached(texts, judge.embedder, judge.cache, judge.progress)
+    theta = judge.config.threshold or default_threshold(judge.embedder.name)
+    is_wanted = np.array([tool.id in wanted for tool in catalog.tools])
+    first = _first_copies(catalog, is_wanted)
+    offline = OfflineJudge.of(catalog.tools, vectors, model=judge.embedder.name)
+    named = same_named(offline.signals.plain, vectors, judge.config.neighbours)
+    near = candidates(vectors, first, judge.config.neighbours, theta, named)
+    chosen = is_wanted[near.left] | is_wanted[near.right]
+    left, right = near.left[chosen], near.right[chosen]
+    judge.progress(Step("judge", 0, len(left)))
+    given = offline.pair_probabilities(left, right)
+    weights = shipped_weights()
+    likely = (given.same_job >= weights.unsure_at) | (given.family >= weights.family_at)
+    judge.progress(Step("judge", len(left), len(left)))
+    return offline.verdicts(left[likely], right[likely])
+
+
+def _first_copies(catalog: Catalog, is_new: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Rows:
+    """By row the row that stands for all tools of its content: the first that is not new, so that a
+    new copy is paired with what was there.
+    """
+    first: dict[str, int] = {}
+    for row in np.argsort(is_new, kind="stable").tolist():
+        first.setdefault(catalog.tools[row].content_hash, row)
+    return np.array([first[tool.content_hash] for tool in catalog.tools], dtype=np.int32)
+
+
+def new_danglings(catalog: Catalog, tools: Matched, baseline: Baseline) -> tuple[Dangling, ...]:
+    """References to gone tools that the baseline did not have, in tool order."""
+    phi = {row.old_id: row for row in baseline.relabels}
+    kept = []
+    for tool in catalog.tools:
+        row = phi.get(tools.before.get(tool.id, ""))
+        if row is None or row.new_id == row.old_id:
+            name = tool.name if row is None or row.status == "kept" else row.new_name
+            kept.append(MergedTool(replace(tool, name=name or tool.name), (tool.id,)))
+    return tuple(
+        item
+        for item in find_dangling(kept, gone_tools(tools, baseline))
+        if (tools.before.get(item.tool_id, item.tool_id), item.cites) not in baseline.dangling
+    )
+
+
+def gone_tools(tools: Matched, baseline: Baseline) -> tuple[Relabel, ...]:
+    """What became of each tool that is gone or renamed since the baseline, or by its merges."""
+    merged = (row for row in baseline.relabels if row.status != "kept")
+    return (*_gone(tools), *merged)
+
+
+def _gone(tools: Matched) -> Iterator[Relabel]:
+    """The tools that the catalog has no longer, or under another name."""
+    for tool in tools.changes.removed:
+        yield Relabel(tool.id, None, tool.server, tool.name, None, "removed")
+    for change in tools.changes.changed:
+        old, new = change.old, change.new
+        if old.name != new.name:
+            yield Relabel(old.id, new.id, old.server, old.name, new.name, "renamed")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseConfusion:
+    """A case by the ids of today, and what it finds in the place of what it asks for."""
+
+    case: Query
+    confusion: FoundInstead
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedCases:
+    """How many cases there are and fail, and what in them is confused that was not before."""
+
+    cases: int = 0
+    failed: int = 0
+    new: tuple[CaseConfusion, ...] = ()
+
+
+def replayed_cases(
+    before: Catalog, now: Catalog, tools: Matched, cases: Sequence[Query], ranker: Ranker
+) -> ReplayedCases:
+    """Cases searched in both catalogs, split by rule. A case may name a tool by a name that no
+    other has, and by its id of before, where it has another one now.
+    """
+    names = {old: new for new, old in tools.before.items() if old not in now.by_id}
+    moved = [with_names(case, names) for case in with_ids(cases, now.tools)]
+    requests = list(map(request_of("rules"), moved))
+    rankings = ranker.rankings(now.tools, requests, PLACES)
+    old_rankings = [
+        [names.get(one, one) for one in ranking]
+        for ranking in ranker.rankings(before.tools, requests, PLACES)
+    ]
+    old_ids = {names.get(tool.id, tool.id) for tool in before.tools}
+    failed, new = 0, []
+    for case, ranking, old_ranking in zip(moved, rankings, old_rankings, strict=True):
+        wrong = failed_case(case, ranking, now.by_id)
+        failed += bool(wrong)
+        earlier = failed_case(case, old_ranking, old_ids)
+        new += [CaseConfusion(case, one) for one in wrong if one not in earlier]
+    return ReplayedCases(len(cases), failed, tuple(new))
+
+
+def new_findings(old: Catalog, new: Catalog, tools: Matched) -> tuple[Finding, ...]:
+    """The *block* and *warn* findings that were not there, the worst first, then in tool order.
+
+    A finding on a tool that is as it was counts as there whatever its place, which may depend on
+    the order of fields.
+    """
+    there = {_key(item, item.tool_id) for item in old.findings}
+    kinds = {(item.tool_id, item.severity, item.code) for item in old.findings}
+    fresh = []
+    for item in new.findings:
+        before = tools.before.get(item.tool_id, "")
+        is_as_it_was = bool(item.tool_id) and item.tool_id not in tools.new
+        was_there = is_as_it_was and (before, item.severity, item.code) in kinds
+        if item.severity != "info" and not was_there and _key(item, before) not in there:
+            fresh.append(item)
+    return tuple(sorted(fresh, key=lambda item: (item.severity != "block", item.tool_id)))
+
+
+def _key(item: Finding, tool_id: str) -> tuple[str, ...]:
+    of = (tool_id, item.server, item.severity, item.code)
+    return (*of, item.field, item.message, item.excerpt)
+
+
+_CHANGES_NOTHING = ("flag", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class StaleDecision:
+    """A decision with those of its tools, by the ids it names, that ``changed`` or are ``gone``."""
+
+    decision: Decision
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+
+
+def stale_decisions(
+    catalog: Catalog, baseline: Baseline, tools: Matched
+) -> tuple[StaleDecision, ...]:
+    """The decisions in force that name a tool which the baseline has as it was decided on, and the
+    catalog has not, in their order; a renamed tool has changed.
+    """
+    left = {*catalog.by_id, *tools.before.values()}
+    now = {tool.fingerprint for tool in catalog.tools}
+    then = {tool.fingerprint for tool in baseline.catalog.tools}
+    stale = []
+    for decision in active(baseline.log):
+        if decision.action in _CHANGES_NOTHING:
+            continue
+        named = zip(decision.members, decision.ids, strict=True)
+        lost = [tool_id for member, tool_id in named if member in then - now]
+        changed = tuple(tool_id for tool_id in lost if tool_id in left)
+        gone = tuple(tool_id for tool_id in lost if tool_id not in left)
+        if lost:
+            stale.append(StaleDecision(decision, changed, gone))
+    return tuple(stale)
+
+
+_LIMIT = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*(%|kB|tokens|)")
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthLimit:
+    """At most so much ``more``: percent of the tokens, kB, or tokens by number."""
+
+    more: float
+    unit: str
+
+    @property
+    def in_words(self) -> str:
+        return f"{self.more:,.10g} {self.unit or 'tokens'}"
+
+    def is_kept(self, change: SizeChange) -> bool:
+        if self.unit == "kB":
+            return change.after.bytes - change.before.bytes <= self.more * KILO
+        share = change.before.tokens / 100 if self.unit == "%" else 1
+        return change.added <= self.more * share
+
+
+def growth_limit(text: str) -> GrowthLimit:
+    """The limit as it is typed: ``500``, ``5%`` or ``2kB``. Raises ``ConfigError``."""
+    match = _LIMIT.fullmatch(text.strip())
+    if match is None:
+        raise ConfigError(
+            f"--max-growth is {text!r}; give tokens (500), percent (5%) or kilobytes (2kB)"
+        )
+    return GrowthLimit(float(match[1]), match[2])
+
+
+@dataclass(frozen=True, slots=True)
+class TokenGrowth:
+    """The whole catalog by shape, the one that totals are given in first, and in that shape by
+    server, sorted; ``counted`` says whether tokens are estimates.
+    """
+
+    shapes: tuple[SizeChange, ...]
+    servers: tuple[SizeChange, ...]
+    counted: str
+
+    @property
+    def total(self) -> SizeChange:
+        return self.shapes[0]
+
+
+def token_growth(old: Catalog, new: Catalog) -> TokenGrowth:
+    """The sizes of both catalogs; a tool that is in both is counted once."""
+    costs = Costs()
+    by_server: defaultdict[str, tuple[list[Tool], list[Tool]]] = defaultdict(lambda: ([], []))
+    for side, catalog in enumerate((old, new)):
+        for tool in catalog.tools:
+            by_server[tool.server][side].append(tool)
+    return TokenGrowth(
+        tuple(costs.change(old.tools, new.tools, shape) for shape in PROMPT_SHAPES),
+        tuple(
+            SizeChange(name, change.before, change.after)
+            for name, tools in sorted(by_server.items())
+            for change in [costs.change(*tools, PROMPT_SHAPES[0])]
+        ),
+        tokenizer().label,
+    )
+
+
+NOUNS = {
+    "tokens": "token",
+    "tools": "tool",
+    "unserved": "unserved request",
+    "confusions": "confusable pair",
+    "misses": "missed request",
+}
+"""What a profile may have a limit on, and what it counts."""
+
+
+def profile_limits(texts: Sequence[str], profile: str | None, has_cases: bool) -> dict[str, int]:
+    """The limits of a profile as they are typed: ``tokens=8000``. Raises ``ConfigError``, also for
+    limits of none, and on misses without cases.
+    """
+    if texts and profile is None:
+        raise ConfigError("--profile-limit is of a profile; give --profile")
+    limits = {}
+    for text in texts:
+        what, _, most = text.partition("=")
+        if what not in NOUNS or not most.isdecimal():
+            raise ConfigError(
+                f"--profile-limit is {text!r}; give a number for one of {', '.join(NOUNS)}, such "
+                "as tokens=8000"
+            )
+        limits[what] = int(most)
+    if "misses" in limits and not has_cases:
+        raise ConfigError("--profile-limit misses is of cases; give --cases")
+    return limits
+
+
+def broken_limits(report: ProfileReport, limits: Mapping[str, int]) -> Iterator[str]:
+    """What is over a limit, a sentence each."""
+    counts = {
+        "tokens": report.tokens,
+        "tools": len(report.chosen.tools),
+        "unserved": len(report.unserved),
+        "confusions": len(report.confusions),
+        "misses": report.misses.missed,
+    }
+    for what, most in limits.items():
+        if counts[what] > most:
+            amount = quantity(counts[what], NOUNS[what])
+            yield f"profile {report.chosen.profile.name}: {amount}, at most {most:,} allowed"
+
+
+def checked_profile(
+    name: str,
+    baseline: Baseline,
+    tools: Matched,
+    analysis: Analysis,
+    queries: Sequence[Query],
+    setup: SearchSetup,
+) -> ProfileReport:
+    """The profile of the baseline's decisions in the catalog that was analysed, merged as the
+    baseline was; it has to serve the queries, or where there are none its own intents.
+
+    Raises ``ConfigError`` for a profile that the baseline does not have.
+    """
+    renamed = {old: new for new, old in tools.before.items()}
+    log = [under_new_ids(one, renamed) for one in baseline.log]
+    standing = profiles(analysis.catalog, log)
+    if name not in standing:
+        names = ", ".join(standing) or "none"
+        raise ConfigError(f"the baseline has no profile {name!r}; it has {names}")
+    plan = plan_merge(analysis, log, baseline.plan)
+    queries = queries or [Query("", text) for text in standing[name].intents]
+    intents = intents_of(queries, plan, lambda: setup.open([one.tool for one in plan.tools]))
+    chosen = profile_tools(plan, standing[name])
+    report = profile_report(analysis, plan, chosen, intents, analysis.syntheses.costs)
+    return replace(report, misses=misses_of(plan, chosen, queries, ToolsetRanker(setup)))

@@ -1,0 +1,252 @@
+"""The report as SARIF 2.1.0, which code scanning shows beside the lines of a pull request.
+
+The limits are those of GitHub's upload: 5,000 results are kept, a text is cut at 1,000 characters,
+and each result has a place in a file.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree as ET
+
+from toolscope_core import __version__
+from toolscope_core.catalog.flaws import RecordLine
+from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.catalog.tokens import SizeChange
+from toolscope_core.check.comparison_report import Failure, GateReport
+from toolscope_core.check.gate_items import TITLES, GateItem, Section
+from toolscope_core.check.version_changes import counted, shortened
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import digest
+
+MOST_RESULTS = 5_000
+_LONGEST = 1_000
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS: Mapping[Section, str] = {
+    **dict.fromkeys(TITLES, "warning"),
+    **dict.fromkeys(("family", "unsure", "changed", "warn", "tokens"), "note"),
+}
+_HELP: Mapping[Section, str] = {
+    "problem": "A record of the catalog is no tool that can be read, and is not checked.",
+    "overlap": "A new or changed tool does the job of another one.",
+    "family": "A new or changed tool is the operation of another, for another provider or value.",
+    "unsure": "A new or changed tool may do the job of another one; a person should look.",
+    "dangling": "A description names a tool that is gone.",
+    "text": "A prompt, a skill or rules name a tool that is gone.",
+    "breaking": "A change breaks callers of the tool as it was accepted.",
+    "unread": "A text was not searched for such names.",
+    "stale": "A recorded decision names a tool that has changed or is gone.",
+    "changed": "A tool is not as it was accepted.",
+    "block": "Hidden text, or text that redefines another tool.",
+    "warn": "Text that addresses the model, or other things to look at.",
+    "confusion": "A request that found its tool finds another one.",
+    "profile": "A profile has changed, leaves a request unserved, or has tools that are alike.",
+    "tokens": "The catalog costs more tokens than allowed.",
+}
+
+
+def sarif_report(
+    failures: Sequence[Failure],
+    items: Sequence[GateItem],
+    lines: Mapping[str, RecordLine],
+    file: Path,
+) -> bytes:
+    """The JSON. A case of a check that fails is an *error*. ``lines`` are by tool id as shown in
+    the items; a case of a tool that stands nowhere is placed on the first line of ``file``.
+    """
+    failing = {one.check for one in failures}
+    ranked = sorted(items, key=lambda item: item.section not in failing)
+    results = [
+        _result(item, "error" if item.section in failing else _LEVELS[item.section], lines, file)
+        for item in ranked[:MOST_RESULTS]
+    ]
+    driver = {
+        "name": "ToolScope",
+        "semanticVersion": __version__,
+        "rules": [_rule(section) for section in TITLES],
+    }
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return f"{json.dumps(document, indent=1)}\n".encode()
+
+
+def _rule(section: Section) -> Mapping[str, Any]:
+    return {
+        "id": f"toolscope/{section}",
+        "name": TITLES[section].replace(" ", ""),
+        "shortDescription": {"text": TITLES[section]},
+        "fullDescription": {"text": _HELP[section]},
+        "defaultConfiguration": {"level": _LEVELS[section]},
+        "properties": {"tags": ["agents", "tools"]},
+    }
+
+
+def _result(
+    item: GateItem, level: str, lines: Mapping[str, RecordLine], file: Path
+) -> Mapping[str, Any]:
+    places = [lines[tool] for tool in item.tools if tool in lines] or [RecordLine(file, 1)]
+    told_apart = () if item.address else (item.says, item.details[:1])
+    fingerprint = digest(item.section, item.tools, told_apart)
+    result = {
+        "ruleId": f"toolscope/{item.section}",
+        "ruleIndex": list(TITLES).index(item.section),
+        "level": level,
+        "message": {"text": _message(item)},
+        "locations": [_location(places[0])],
+        "partialFingerprints": {"primaryLocationLineHash": f"{fingerprint[:16]}:1"},
+    }
+    related = [{"id": number, **_location(one)} for number, one in enumerate(places[1:6], 1)]
+    return {**result, "relatedLocations": related} if related else result
+
+
+def _message(item: GateItem) -> str:
+    """The sentences; what SARIF reads as a link or a place to fill in is escaped."""
+    start = f"{', '.join(item.tools)}: {item.says}." if item.tools else f"{item.says}."
+    text = shortened(" ".join([start, *item.details]), _LONGEST)
+    for mark, escaped in (("\\", "\\\\"), ("[", "\\["), ("]", "\\]"), ("{", "{{"), ("}", "}}")):
+        text = text.replace(mark, escaped)
+    return f"{text} {item.address}".rstrip()
+
+
+def _location(place: RecordLine) -> Mapping[str, Any]:
+    return {
+        "physicalLocation": {
+            "artifactLocation": _artifact(place.file),
+            "region": {"startLine": place.line},
+        }
+    }
+
+
+def _artifact(file: Path) -> Mapping[str, str]:
+    """The file by its path from the working folder, which in CI is the repository's."""
+    path = PurePath(file)
+    if not path.is_absolute() and ".." not in path.parts:
+        return {"uri": quote(path.as_posix(), errors="replace"), "uriBaseId": "%SRCROOT%"}
+    return {"uri": Path(file).absolute().as_uri()}
+
+
+_NAME = "toolscope check"
+_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
+
+
+def junit_report(failures: Sequence[Failure], items: Sequence[GateItem]) -> bytes:
+    """The XML (UTF-8). A case of a check that fails is a failed test, any other a passed one with
+    its text as output; a check without cases is one passed test.
+
+    Ids and details have no character that XML cannot hold, as ``GateItem`` says.
+    """
+    reasons = {one.check: one.reason for one in failures}
+    root = ET.Element("testsuites", name=_NAME)
+    for section, title in TITLES.items():
+        cases = [item for item in items if item.section == section]
+        failing = section in reasons
+        suite = ET.SubElement(
+            root,
+            "testsuite",
+            name=title,
+            tests=str(max(1, len(cases))),
+            failures=str(len(cases) if failing else 0),
+            errors="0",
+        )
+        if not cases:
+            ET.SubElement(suite, "testcase", classname=_NAME, name=f"{title}: none")
+        for item in cases:
+            _add(suite, item, failing)
+    totals = {name: sum(int(suite.get(name, "0")) for suite in root) for name in _COUNTED}
+    root.attrib.update({name: str(count) for name, count in totals.items()})
+    ET.indent(root)
+    return f"{_DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n".encode()
+
+
+_COUNTED = ("tests", "failures", "errors")
+
+
+def _add(suite: ET.Element, item: GateItem, failing: bool) -> None:
+    tools = ", ".join(item.tools)
+    name = f"{tools}: {item.says}" if tools else item.says
+    case = ET.SubElement(suite, "testcase", classname=f"{_NAME}.{item.section}", name=name)
+    text = "\n".join([*item.details, *([item.address] if item.address else [])])
+    if failing:
+        ET.SubElement(case, "failure", message=item.says).text = text
+    elif text:
+        ET.SubElement(case, "system-out").text = text
+
+
+MOST_CHARACTERS = 60_000
+"""A comment of a pull request may have 65,536 characters."""
+_MOST_ITEMS = 25
+_MOST_DETAILS = 8
+_LONGEST_PULL_REQUEST_SUMMARY = 300
+_CUT = "\nThe report is cut here; the other reports of this run have everything.\n"
+
+
+def pull_request_summary(
+    report: GateReport, failures: Sequence[Failure], items: Sequence[GateItem]
+) -> str:
+    """The Markdown, at most ``MOST_CHARACTERS`` long; the same for equal reports."""
+    text = ""
+    for block in _blocks(report, failures, items):
+        if len(text) + len(block) + len(_CUT) > MOST_CHARACTERS:
+            return text + _CUT
+        text += block
+    return text
+
+
+def code(text: str) -> str:
+    """Text of a catalog as a code span, cut where it is long."""
+    line = shortened(
+        for_terminal(" ".join(text.split())) or "(no text)", _LONGEST_PULL_REQUEST_SUMMARY
+    )
+    longest = max(map(len, re.findall("`+", line)), default=0)
+    fence, pad = "`" * (longest + 1), " " if "`" in (line[0], line[-1]) else ""
+    return f"{fence}{pad}{line}{pad}{fence}"
+
+
+def _blocks(
+    report: GateReport, failures: Sequence[Failure], items: Sequence[GateItem]
+) -> Iterator[str]:
+    yield f"## Tool catalog: {'the check fails' if failures else 'the check passes'}\n\n"
+    yield "".join(f"- **{one.reason}**\n" for one in failures) + ("\n" if failures else "")
+    yield f"{quantity(len(report.catalog.tools), 'tool')}; {counted(report.tools.changes)}.\n"
+    yield from _tokens(report)
+    for section, title in TITLES.items():
+        of_section = [item for item in items if item.section == section and item.tools]
+        if not of_section:
+            continue
+        yield f"\n### {title} ({len(of_section):,})\n\n"
+        yield from map(_item, of_section[:_MOST_ITEMS])
+        if len(of_section) > _MOST_ITEMS:
+            yield f"- and {len(of_section) - _MOST_ITEMS:,} more\n"
+
+
+def _item(item: GateItem) -> str:
+    link = f" · [open the pair](<{item.address}>)" if item.address else ""
+    shown = item.tools[:_MOST_DETAILS]
+    others = f" and {len(item.tools) - len(shown)} more" if len(item.tools) > len(shown) else ""
+    lines = [f"- {', '.join(map(code, shown))}{others}: {item.says}{link}"]
+    lines += [f"  - {code(detail)}" for detail in item.details[:_MOST_DETAILS]]
+    if len(item.details) > _MOST_DETAILS:
+        lines.append(f"  - and {len(item.details) - _MOST_DETAILS} more")
+    return "\n".join([*lines, ""])
+
+
+def _tokens(report: GateReport) -> Iterator[str]:
+    growth = report.tokens
+    yield f"\n### Tokens ({growth.counted})\n\n"
+    yield "| target | before → now | growth |\n|---|:--|--:|\n"
+    yield "".join(f"| {one.name} | {one.in_words} | {one.added:+,} |\n" for one in growth.shapes)
+    moved = sorted((one for one in growth.servers if one.added), key=_largest)
+    if moved:
+        yield f"\nBy server, in the shape {growth.total.name}:\n\n"
+    for one in moved[:_MOST_ITEMS]:
+        name = code(one.name) if one.name else "no server"
+        yield f"- {name}: {one.in_words} ({one.added:+,})\n"
+    if len(moved) > _MOST_ITEMS:
+        yield f"- and {len(moved) - _MOST_ITEMS:,} more\n"
+
+
+def _largest(one: SizeChange) -> tuple[int, str]:
+    return -abs(one.added), one.name

@@ -1,1 +1,0 @@
-"""Queries and what was measured with them, as several pages show it."""
