@@ -2,19 +2,137 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
 
+from toolscope_core.decisions.log import active
+from toolscope_core.evaluation.intervals import cohens_kappa
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
-from ui.history.second_looks import agreement, disagreements, progress_of, record_look, to_look_at
+from toolscope_core.model.tool import Tool, digest
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
-from ui.shared.services import people
-from ui.shared.services.people import Shares, Split
+from ui.shared.services import review, toolsets
+from ui.shared.services.review import Shares, Split
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
+
+_SEED = 77
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far one person is: clusters of the own share that wait, decisions made and those of them
+    that stand, and when the last one was made (empty for none).
+    """
+
+    person: str
+    waiting: int
+    made: int
+    standing: int
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What second looks say: how many there are, in how many both people said the same, and Cohen's
+    κ, ``None`` where it is not defined (nobody looked twice, or all said the same one thing).
+    """
+
+    looks: int
+    same: int
+    kappa: float | None
+
+
+def record_look(snapshot: Snapshot, decision: Decision, one_job: bool, reviewer: str) -> Decision:
+    """Keep what a second look says of the tools of a decision; it changes no merge."""
+    right = (decision.action == "accept") == one_job
+    note = f"Second look: {'one job' if one_job else 'not one job'}"
+    detail = {"audited": decision.seq, "right": right, "blind": True}
+    return toolsets.flag(snapshot, decision.ids, reviewer, note, detail)
+
+
+def progress_of(
+    log: Sequence[Decision], waiting: Mapping[str, str], review: Iterable[str]
+) -> tuple[Progress, ...]:
+    """A row for each of ``people`` and for everybody who decided, by name. ``waiting`` has the
+    person of each cluster that waits.
+    """
+    made = [one for one in log if one.action not in ("undo", "note")]
+    standing = Counter(one.reviewer for one in active(log) if one.action != "note")
+    counts, shares = Counter(one.reviewer for one in made), Counter(waiting.values())
+    last = {one.reviewer: one.at for one in made}
+    names = sorted({*review, *counts})
+    return tuple(
+        Progress(one, shares[one], counts[one], standing[one], last.get(one, "")) for one in names
+    )
+
+
+def to_look_at(
+    log: Sequence[Decision], tools: Mapping[str, Tool], reviewer: str, size: int
+) -> tuple[Decision, ...]:
+    """Decisions of others for a second look by ``reviewer``: accepted as one job or kept apart, on
+    ``tools`` that are what they were, in a random order that is always the same, ``size`` in all
+    with those already looked at.
+    """
+    others = [
+        one
+        for one in active(log)
+        if _answer(one) is not None
+        and one.reviewer != reviewer
+        and all(
+            tool_id in tools and tools[tool_id].fingerprint == member
+            for tool_id, member in zip(one.ids, one.members, strict=True)
+        )
+    ]
+    sample = sorted(others, key=lambda one: digest(_SEED, one.key))[:size]
+    looked = {one.detail["audited"] for one in _looks(log) if one.reviewer == reviewer}
+    return tuple(one for one in sample if one.seq not in looked)
+
+
+def agreement(log: Sequence[Decision]) -> Agreement:
+    """How far second looks agree with the decisions that stand."""
+    looked = [(one, look) for one, look in _looked_at(log) if _answer(one) is not None]
+    decided = [_answer(one) is True for one, _ in looked]
+    rights = [look.detail["right"] is True for _, look in looked]
+    seen = [answer == right for answer, right in zip(decided, rights, strict=True)]
+    return Agreement(len(looked), sum(rights), cohens_kappa(decided, seen))
+
+
+def disagreements(log: Sequence[Decision]) -> tuple[tuple[Decision, Decision], ...]:
+    """Each standing decision that a second look sees otherwise, with that look, newest first."""
+    return tuple(
+        (one, look) for one, look in _looked_at(log)[::-1] if look.detail["right"] is False
+    )
+
+
+def _looked_at(log: Sequence[Decision]) -> list[tuple[Decision, Decision]]:
+    """The standing decisions that were looked at twice, each with the second look."""
+    standing = {one.seq: one for one in active(log)}
+    looks = [look for look in _looks(log) if look.detail["audited"] in standing]
+    return [(standing[look.detail["audited"]], look) for look in looks]
+
+
+def _looks(log: Sequence[Decision]) -> list[Decision]:
+    """The second looks that stand, the last one of each person on each decision."""
+    latest = {
+        (one.reviewer, one.detail["audited"]): one
+        for one in active(log)
+        if one.action == "flag" and one.detail.get("blind") is True and "audited" in one.detail
+    }
+    return list(latest.values())
+
+
+def _answer(decision: Decision) -> bool | None:
+    """Whether the decision says *one job*, or ``None`` where it says something else."""
+    if decision.action == "accept" and decision.detail.get("relation") != "parametric":
+        return True
+    return False if decision.action == "reject" else None
+
 
 SPLITS: dict[Split, str] = {"random": "at random", "server": "by server"}
 SIZES = (10, 20, 50, 100)
@@ -23,7 +141,7 @@ SHOWN = 10
 
 def has_several_people(snapshot: Snapshot) -> bool:
     """Whether more than one person decides on the catalog, or is to."""
-    shares = people.shares(snapshot)
+    shares = review.shares(snapshot)
     names = {page_frame.reviewer(), *(one.reviewer for one in snapshot.log)}
     return len(names.union(shares.people if shares else ())) > 1
 
@@ -39,7 +157,7 @@ def people_panel(snapshot: Snapshot) -> None:
 
 
 def _shares(snapshot: Snapshot) -> None:
-    shares = people.shares(snapshot)
+    shares = review.shares(snapshot)
     with st.form("shares", border=True):
         st.markdown("Divide the queue: each person then finds *My share* in Review's filter.")
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -68,13 +186,13 @@ def _divide(snapshot: Snapshot, names_key: str, by_key: str) -> None:
     named = tuple(name for name in names if name)
     shares = Shares(named, st.session_state[by_key]) if named else None
     text = f"The queue is divided among {', '.join(named)}" if named else "Everybody has all"
-    decision_buttons.attempt(lambda: people.divide(snapshot, shares), text)
+    decision_buttons.attempt(lambda: review.divide(snapshot, shares), text)
 
 
 def _progress(snapshot: Snapshot) -> None:
     log = snapshot.log
-    shares = people.shares(snapshot)
-    rows = progress_of(log, people.owners(snapshot), shares.people if shares else ())
+    shares = review.shares(snapshot)
+    rows = progress_of(log, review.owners(snapshot), shares.people if shares else ())
     if not rows:
         return
     data_tables.draw(
@@ -145,5 +263,4 @@ def _question(snapshot: Snapshot, decision: Decision, left: int) -> None:
 
 
 def _look(snapshot: Snapshot, decision: Decision, one_job: bool) -> Decision:
-    work, reviewer = snapshot.work, page_frame.reviewer()
-    return record_look(work, snapshot, decision, one_job, reviewer)
+    return record_look(snapshot, decision, one_job, page_frame.reviewer())

@@ -4,7 +4,7 @@ Streamlit runs a page from its first line at each click, so whatever is not kept
 """
 
 from collections.abc import Callable, Hashable
-from functools import lru_cache, partial, wraps
+from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 Whole = TypeVar("Whole")
@@ -27,17 +27,15 @@ def kept(
     most: int = MOST_KEPT,
 ) -> Callable[[Function[Whole, More, Value]], Function[Whole, More, Value]]:
     """As ``functools.lru_cache``, but the values lie with the first argument and go with it: those
-    of a snapshot, a plan or an analysis that nobody looks at any more are gone.
+    of a snapshot, a plan or an analysis that nobody looks at any more are gone. ``None`` is no
+    value, and made again.
     """
 
     def decorated(make: Function[Whole, More, Value]) -> Function[Whole, More, Value]:
         @wraps(make)
         def value(whole: Whole, /, *more: More.args, **named: More.kwargs) -> Value:
-            own = vars(whole).setdefault("kept", _Values())
-            if make not in own:
-                own[make] = lru_cache(most)(partial(make, whole))
-            made: Value = own[make](*more, **named)
-            return made
+            key = (more, *sorted(named.items()))
+            return kept_under(whole, make, key, lambda: make(whole, *more, **named), most)
 
         return value
 
@@ -45,7 +43,7 @@ def kept(
 
 
 def kept_under(
-    whole: object, kind: str, key: Hashable, make: Callable[[], Value], most: int = MOST_KEPT
+    whole: object, kind: Hashable, key: Hashable, make: Callable[[], Value], most: int = MOST_KEPT
 ) -> Value:
     """The value of a kind that lies with an object under ``key``, made where none does: for what
     cannot be an argument of a ``kept`` function. The oldest go first; ``None`` is no value.
