@@ -5,7 +5,7 @@
 
 Pages run as Streamlit runs them, without a browser. A *redraw* is the run of Review after one
 *Accept*; a *first visit* is a page that a new session opens. ``--beside`` measures the pages of
-another checkout in turn with these; ``--postgres`` measures the redraw on an empty database too.
+another checkout in turn with these; ``--postgres`` measures a database of that server too.
 """
 
 import json
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,11 +30,12 @@ from toolscope_core.evaluation.example import example_path
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.environment import read_environment
 from toolscope_core.store.engine import Store
-from ui import PAGES
 from ui.shared import page_frame
 from ui.shared.services.workspace import Workspace
 
 APP = Path(page_frame.__file__).resolve().parents[2] / "app.py"
+PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
+FIRST = "catalog"
 PATIENCE = 600
 ROUNDS = 3
 """How often two checkouts, or two stores, take turns."""
@@ -68,24 +70,26 @@ def catalog_of(name: str) -> Catalog:
     return Catalog(tuple(eight), tuple(s for s in example.servers if s.name in servers), "mcp")
 
 
-def opened(page: str) -> AppTest:
-    """A page as a new session sees it."""
-    app = AppTest.from_file(str(APP), default_timeout=PATIENCE).run()
-    return app if page == next(iter(PAGES)) else app.switch_page(f"pages/{page}.py").run()
+def opened(page: str, catalog: str) -> AppTest:
+    """A page of a catalog as a new session sees it."""
+    app = AppTest.from_file(str(APP), default_timeout=PATIENCE)
+    app.query_params["catalog"] = catalog
+    app.run()
+    return app if page == FIRST else app.switch_page(f"pages/{page}.py").run()
 
 
-def redraws(accepts: int) -> Iterator[tuple[int, float]]:
-    """Reads and processor seconds of Review after each of so many decisions."""
-    app = opened("review")
+def redraws(accepts: int, catalog: str) -> Iterator[tuple[int, float, float]]:
+    """Reads, processor seconds and seconds of Review after each of so many decisions."""
+    app = opened("review", catalog)
     for _ in range(accepts):
         buttons = [one for one in app.button if (one.key or "").startswith("accept_")]
         buttons = [one for one in buttons if one.key != "accept_safe" and not one.disabled]
         if not buttons:
             return
         with counted_reads() as reads:
-            start = time.process_time()
+            worked, start = time.process_time(), time.perf_counter()
             buttons[0].click().run()
-            yield reads["all"], time.process_time() - start
+            yield reads["all"], time.process_time() - worked, time.perf_counter() - start
         if app.exception:
             raise SystemExit(app.exception[0].value)
 
@@ -96,19 +100,21 @@ def measured(name: str, url: str, accepts: int) -> dict[str, Any]:
         url = url or f"sqlite:///{folder}/store.db"
         work = Workspace(replace(read_environment(), store_url=url, cache_dir=Path(folder)))
         page_frame.workspace = lambda: work  # type: ignore[assignment]
-        record = work.catalogs.add("Measured", catalog_of(name))
+        catalog = f"Measured {uuid.uuid4().hex}"
+        record = work.catalogs.add(catalog, catalog_of(name))
         work.analyses.wait(work.analyses.start(record.id))
         visits = {}
         for page in PAGES:
-            opened(page)  # what is worked out once, and modules
+            opened(page, catalog)  # what is worked out once, and modules
             with counted_reads() as reads:
-                opened(page)
+                opened(page, catalog)
             visits[page] = reads["all"]
-        figures = list(redraws(accepts + 1))[1:]
+        figures = list(redraws(accepts + 1, catalog))[1:]
         work.close()
     return {
-        "reads": max(reads for reads, _ in figures),
-        "seconds": median(seconds for _, seconds in figures),
+        "reads": max(reads for reads, _, _ in figures),
+        "worked": median(worked for _, worked, _ in figures),
+        "seconds": median(seconds for _, _, seconds in figures),
         "redraws": len(figures),
         "visits": visits,
     }
@@ -128,7 +134,8 @@ def in_process(checkout: Path, name: str, accepts: int, url: str = "") -> dict[s
 
 def tell(name: str, label: str, row: dict[str, Any]) -> None:
     visits = ", ".join(f"{page} {reads}" for page, reads in row["visits"].items())
-    print(f"{name:14} {label:10} a redraw: {row['reads']} reads, {row['seconds'] * 1000:.0f} ms")
+    times = [f"{row[one] * 1000:.0f} ms" for one in ("worked", "seconds")]
+    print(f"{name:14} {label:10} a redraw: {row['reads']} reads, {times[0]} of a core, {times[1]}")
     print(f"{'':25} first visits: {visits}", flush=True)
 
 
@@ -154,12 +161,17 @@ def main() -> None:
         for _ in range(ROUNDS):
             for label, (checkout, url) in others.items():
                 rows[label].append(in_process(checkout, name, options.accepts, url))
+        middle = {
+            label: {one: median(row[one] for row in own) for one in ("worked", "seconds")}
+            for label, own in rows.items()
+        }
         for label, own in rows.items():
-            tell(name, label, {**own[0], "seconds": median(row["seconds"] for row in own)})
-        own = median(row["seconds"] for row in rows["here"])
+            tell(name, label, {**own[0], **middle[label]})
         for label in list(others)[1:]:
-            other = median(row["seconds"] for row in rows[label])
-            print(f"{'':25} here / {label}: {own / other:.2f}", flush=True)
+            ratios = (
+                f"{middle['here'][one] / middle[label][one]:.2f}" for one in ("worked", "seconds")
+            )
+            print(f"{'':25} here / {label}: {' of a core, '.join(ratios)} of the time", flush=True)
 
 
 if __name__ == "__main__":

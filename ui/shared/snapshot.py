@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -50,6 +50,13 @@ class Snapshot:
     state: StoredState
     catalog: Catalog
     offline: Analysis | None
+
+    def forget(self) -> None:
+        """Let go of what was worked out: another snapshot has taken the place of this one, but
+        Streamlit holds for a whole session what the buttons that it has drawn were given.
+        """
+        for name in vars(self).keys() - {field.name for field in fields(self)}:
+            vars(self).pop(name, None)
 
     @property
     def record(self) -> CatalogRecord:

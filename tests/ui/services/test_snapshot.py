@@ -1,5 +1,8 @@
 """One moment of a catalog: who has it, when there is another, and what that keeps."""
 
+import gc
+import weakref
+
 from tests.ui.services.small_workspace import by_name, catalog
 from ui.shared.services import review
 from ui.shared.services.workspace import Workspace
@@ -15,6 +18,17 @@ def test_everybody_has_the_same_until_somebody_changes_something(work, catalog_i
     work.catalogs.choose_shape("anthropic")
     third = work.snapshot(catalog_id)
     assert (second.shape, third.shape) == ("openai-chat", "anthropic")
+
+
+def test_one_that_is_past_holds_no_plan(work, catalog_id):
+    """Streamlit holds it for as long as a session lasts."""
+    first = work.snapshot(catalog_id)
+    plan = weakref.ref(first.plan)
+    review.decide(first, "accept", by_name(work, catalog_id, "send_mail"), "ann")
+    work.snapshot(catalog_id)
+    gc.collect()
+    assert plan() is None
+    assert first.plan.clusters, "a button that was drawn with it still works"
 
 
 def test_what_another_program_decided_is_there_at_the_next_look(work, catalog_id):

@@ -77,13 +77,16 @@ class Workspace:
         offline = self.analyses.offline(catalog_id)
         catalog = self.catalogs.open(catalog_id)
         with self._lock:
-            last = self._snapshots.pop(catalog_id, None)
-            if last is None or last.offline is not offline or last.state != state:
-                last = Snapshot(self, state, catalog, offline)
-            self._snapshots[catalog_id] = last
+            now, gone = Snapshot(self, state, catalog, offline), list[Snapshot]()
+            if last := self._snapshots.pop(catalog_id, None):
+                is_same = last.offline is offline and last.state == state
+                now, gone = (last, gone) if is_same else (now, [last])
+            self._snapshots[catalog_id] = now
             while len(self._snapshots) > KEPT:
-                self._snapshots.popitem(last=False)
-        return last
+                gone.append(self._snapshots.popitem(last=False)[1])
+        for one in gone:
+            one.forget()
+        return now
 
     def add(self, name: str, sources: Sequence[Source], forced: str | None = None) -> CatalogRecord:
         """Store the catalog that these files make, and start its analysis."""
