@@ -1,4 +1,4 @@
-"""Parts of a parsed value that cannot be kept exactly, and text that is safe to store and show."""
+"""What cannot be kept exactly, the limits of reading, and text that is safe to store and show."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The pairs that came with new and changed tools: only they are judged."""
+"""What `check` looks for: new pairs, confusions, findings and names, decisions in doubt, growth."""
 
 import re
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""The report as SARIF 2.1.0, which code scanning shows beside the lines of a pull request.
+"""The report as files: SARIF 2.1.0 for code scanning, JUnit, and the summary of a pull request.
 
 The limits are those of GitHub's upload: 5,000 results are kept, a text is cut at 1,000 characters,
 and each result has a place in a file.

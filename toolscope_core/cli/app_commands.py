@@ -1,4 +1,4 @@
-"""The commands around the app: its store made ready, and the app opened."""
+"""The small commands: the store made ready, copied, the app opened, an excerpt of a bundle."""
 
 import gc
 import json

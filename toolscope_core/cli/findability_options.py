@@ -1,4 +1,4 @@
-"""Findability as ``inspect`` says it and ``check`` limits it."""
+"""Options about searches of clients: findability, and which tools stay in every prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that has a model write queries."""
+"""The commands that have a model write: queries, and document variants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What requests find among the tools of a profile, beside the whole toolset."""
+"""What a profile comes to: what requests find in it, beside the whole toolset, and its report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools of a profile in a toolset, and what has changed since the profile was saved."""
+"""The tools of a profile in a toolset, the plan with these alone, and what has changed since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One ranking from the scores of a request and of its sub-queries."""
+"""One ranking from the scores of a request and its sub-queries: fused, and put together."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A request split into sub-queries by rule: sentences, and clauses that begin with a verb."""
+"""A request split into sub-queries: by rule, by the steps of a query set, or by a model."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Document variants that a model writes, each held against what its tool says."""
+"""Document variants that a model writes, each checked against its tool, and their control."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence

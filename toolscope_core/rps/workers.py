@@ -1,4 +1,4 @@
-"""Who decides in a plan: by the ranking alone, or by asking a model."""
+"""The plan of a request, and who decides in it: the ranking alone, or a model that is asked."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

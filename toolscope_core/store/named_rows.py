@@ -1,4 +1,4 @@
-"""What belongs to all versions of a catalog: query sets, usage logs, variants, and its servers."""
+"""What belongs to a catalog beside its tools: queries, logs, variants, its servers, selections."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -1,4 +1,4 @@
-"""Runs of a model over a catalog: the configuration, the end and the cost of each."""
+"""Runs of a model over a catalog: the configuration, the end, the cost, and the answers of each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields

@@ -1,4 +1,4 @@
-"""All that a page asks of the store before it draws, read in one transaction."""
+"""The settings of this store, and all that a page asks of it before it draws."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

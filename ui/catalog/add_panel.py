@@ -1,4 +1,4 @@
-"""The one way to add a catalog: from files, from a pasted text, from servers."""
+"""The one way to add a catalog, by files, text or servers; and how one is renamed or deleted."""
 
 import streamlit as st
 

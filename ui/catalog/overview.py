@@ -1,4 +1,4 @@
-"""The worst collisions nobody has settled, the names that servers share, what to do next."""
+"""What the first page says: collisions, shared names, findings, states, what to do next."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

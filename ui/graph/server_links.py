@@ -1,4 +1,4 @@
-"""How many pairs of tools each two servers share, and of what kind."""
+"""How many pairs of tools each two servers share, of what kind, and how that is drawn."""
 
 import math
 from collections import Counter

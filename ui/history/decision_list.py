@@ -1,4 +1,4 @@
-"""All decisions as a table under filters, and the one that is chosen."""
+"""All decisions as a table under filters, two states compared, and decisions from a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model endpoint: its address and model, limits, budget, key, and a connection test."""
+"""The model endpoint: address, model, limits, budget, key, a connection test, and prices."""
 
 from collections.abc import Mapping
 from dataclasses import replace

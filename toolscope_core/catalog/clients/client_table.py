@@ -1,4 +1,4 @@
-"""The list of clients: a new one is a module beside this one and its name here."""
+"""The clients: how each one says where its servers are, and how tools are switched off in it."""
 
 import json
 import re

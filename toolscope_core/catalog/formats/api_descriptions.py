@@ -1,4 +1,4 @@
-"""A discovery document of Google's APIs as OpenAPI 3.0 has it, as far as tools are read from it."""
+"""Google's discovery documents and Swagger 2.0 as OpenAPI 3.0 has them, as far as tools need it."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

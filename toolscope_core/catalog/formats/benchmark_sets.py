@@ -1,4 +1,4 @@
-"""Seal-Tools: flat parameters by name, with the required names beside them."""
+"""Tools as benchmark sets have them: BFCL, Seal-Tools, UltraTool."""
 
 from toolscope_core.catalog.formats.record_format import (
     ANY_NAMES,

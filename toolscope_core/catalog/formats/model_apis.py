@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, and its responses, which can group tools in a namespace."""
+"""Tools as the APIs of models take them: OpenAI, Anthropic, Gemini."""
 
 from collections.abc import Sequence, Set
 from typing import Any, ClassVar

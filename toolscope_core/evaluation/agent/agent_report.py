@@ -1,4 +1,4 @@
-"""What an agent did with several toolsets, side by side."""
+"""What an agent did with several toolsets, side by side, and the file that keeps it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""What an agent did with two toolsets, as rows: the figures side by side, and each request."""
+"""What an agent did with two toolsets, as rows; and its turns with a model, paid for by the run."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The routing table of a bundle, and what the bundle leaves to another export."""
+"""The routing table of a bundle, what it leaves to another export, and what servers say in it."""
 
 import hashlib
 import json

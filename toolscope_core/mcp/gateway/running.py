@@ -1,4 +1,4 @@
-"""A gateway that runs: its connections, its server, and its end."""
+"""A gateway that runs: its connections, its server, its standard streams, and its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chart as every page shows one: with its data as a table, and downloads of both."""
+"""A chart in the style of every page: with its data as a table, and downloads of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Review on the screen: the plan as it stands, the queue, decisions, undo, the bundle."""
+"""Review on the screen: the queue and who has which share of it, decisions, undo."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
