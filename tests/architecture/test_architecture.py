@@ -42,7 +42,7 @@ DRAWS = set(
     generated_review kept_failure leave_out map_selection measured_effects
     network_component outcome_badges page_frame pair_table
     parameter_editor pictures queue_table rename_delete request_guard review_card runs_table safe_text
-    server_choice shortcuts sign_in start_token sticky_question data_tables
+    server_choice shortcuts sign_in start_token sticky_question cell_tables data_tables
     tool_drawer tool_parts tool_selection try_it value_choice""".split()
 )
 """What draws beside the panels; all else of ui/ is without Streamlit."""

@@ -6,7 +6,7 @@ import streamlit as st
 
 from toolscope_core.evaluation.findability import COMPARED
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables, page_frame
+from ui.shared import cell_tables, page_frame
 from ui.shared.services import findable_tools
 from ui.shared.services.findable_tools import AS_THEY_ARE, DESCRIBED, MERGED, VARIANTS, title_of
 from ui.shared.snapshot import Snapshot
@@ -64,7 +64,7 @@ def findability_panel(snapshot: Snapshot) -> None:
             "findability",
         )
         return
-    data_tables.draw(
+    cell_tables.draw(
         [
             {
                 "search": f"{row.search} (approximate)" if row.approximate else row.search,
@@ -110,7 +110,7 @@ def findability_panel(snapshot: Snapshot) -> None:
         return
     st.write(f"{quantity(len(missed), 'tool')} missed for at least one request, the worst first.")
     ids = [row.tool_id for row in missed]
-    data_tables.draw(
+    cell_tables.draw(
         [
             {
                 "tool": row.name,

@@ -10,7 +10,7 @@ from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from toolscope_core.store.named_rows import SET_NAME, GeneratedState
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.models import ask_panel
 from ui.shared.services import generated_queries, loaded_queries
@@ -205,7 +205,7 @@ def _searched(view: GeneratedView) -> str:
 def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
     """The queries as a table; the ticked ones."""
     rows = [view.query for view in listed]
-    ticked = data_tables.ticked_rows(
+    ticked = cell_tables.ticked_rows(
         {
             "query": [row.text for row in rows],
             "tools": [", ".join(row.tools) for row in rows],

@@ -9,7 +9,7 @@ from toolscope_core.judging.implied_servers import present_servers
 from toolscope_core.model.catalog import Finding, ImpliedServer
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.kept import kept
 from ui.shared.services import review
@@ -34,7 +34,7 @@ def implied_panel(snapshot: Snapshot) -> None:
         "across two of them is never accepted without review, and the heatmap can group by them. "
         "Ids, names and exports stay as they are."
     )
-    data_tables.draw(
+    cell_tables.draw(
         {
             "implied server": [one.name for one in servers],
             "tools": [len(one.tools) for one in servers],
@@ -109,8 +109,8 @@ def servers_table(snapshot: Snapshot) -> None:
         "What does each server cost in every prompt? Tokens: "
         f"{tokenizer().label}, as {snapshot.shape}."
     )
-    data_tables.draw(
-        data_tables.columns(rows, ["name", "tools", "tokens", "description"])
+    cell_tables.draw(
+        cell_tables.columns(rows, ["name", "tools", "tokens", "description"])
         | {"select": [tool_selection.SELECT_TOOLS] * len(rows)},
         "Servers",
         {
@@ -146,14 +146,14 @@ def findings_panel(snapshot: Snapshot) -> None:
     )
     shown = ranked_findings(catalog) if chosen is None else kinds[chosen]
     st.caption(f"{len(shown):,} of {len(catalog.findings):,} findings. Select a row for details.")
-    picked = data_tables.chosen_row(
+    picked = cell_tables.chosen_row(
         shown,
         {
             "severity": [SIGNS[one.severity] for one in shown],
             "kind": [finding_kind(one) for one in shown],
             "tool": [one.subject for one in shown],
             "place": [one.field for one in shown],
-            **data_tables.columns(shown, ["message", "excerpt"]),
+            **cell_tables.columns(shown, ["message", "excerpt"]),
         },
         "Findings in the tools' texts",
         {"severity": 80, "kind": 210, "tool": 190, "place": 110, "message": 420, "excerpt": 320},
@@ -198,7 +198,7 @@ def _unread(snapshot: Snapshot) -> None:
     with st.container(border=True):
         count = quantity(len(problems), "record")
         st.markdown(f"**{count} could not be read**; everything else was.")
-        data_tables.draw(problems, "Records that could not be read")
+        cell_tables.draw(problems, "Records that could not be read")
         st.download_button(
             "Download as CSV", rejects_csv(problems), "not-read.csv", "text/csv", key="rejects"
         )

@@ -5,7 +5,7 @@ import streamlit as st
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from ui.catalog.generated_panel import generated_panel
-from ui.shared import data_tables, safe_text
+from ui.shared import cell_tables, safe_text
 from ui.shared.services import loaded_queries
 from ui.shared.services.loaded_queries import MOST_BYTES, QuerySetView
 from ui.shared.snapshot import Snapshot
@@ -62,7 +62,7 @@ def _form(snapshot: Snapshot) -> None:
         return
     st.write(_in_words(view))
     _problems(view)
-    data_tables.draw(
+    cell_tables.draw(
         [
             {
                 "id": query.id,
@@ -99,7 +99,7 @@ def _problems(view: QuerySetView) -> None:
             f"{quantity(len(problems), 'line')} cannot be read; the others are used.",
             icon=":material/warning:",
         )
-        data_tables.draw(
+        cell_tables.draw(
             problems[:SHOWN], "Lines that cannot be read", {"reason": ("reason", "large")}
         )
     if view.unknown:

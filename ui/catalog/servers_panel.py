@@ -9,7 +9,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.catalog.upload_panel import preview_and_add
-from ui.shared import data_tables, page_frame, safe_text, sign_in
+from ui.shared import cell_tables, page_frame, safe_text, sign_in
 from ui.shared.services import live_servers
 from ui.shared.services.live_servers import ServersRead, Survey, changed_servers
 from ui.shared.snapshot import Snapshot
@@ -94,7 +94,7 @@ def _start(
 
 def _survey(snapshot: Snapshot, survey: Survey) -> None:
     """What the servers offered, and the form that adds their tools."""
-    data_tables.draw(
+    cell_tables.draw(
         [_row(offer) for offer in survey.offers], "What each server offered", {"result": 620}
     )
     failures = [offer.failure for offer in survey.offers if offer.failure]

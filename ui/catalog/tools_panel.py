@@ -11,7 +11,7 @@ from toolscope_core.catalog.tokens import tokenizer
 from ui.catalog import overview
 from ui.catalog.findability_panel import chosen_search, found_shares
 from ui.catalog.overview import Facet
-from ui.shared import data_tables
+from ui.shared import cell_tables, data_tables
 from ui.shared.cards import decision_buttons
 from ui.shared.models.ask_panel import BANDS
 from ui.shared.services import judging, toolsets
@@ -106,8 +106,8 @@ def _table(snapshot: Snapshot, rows: Sequence[ToolRow], bands: Mapping[str, str]
         "operation": not any(row.operation for row in rows),
         "findings": not any(row.findings for row in rows),
     }
-    data_tables.draw(
-        data_tables.columns(rows, ToolRow.__slots__)
+    cell_tables.draw(
+        cell_tables.columns(rows, ToolRow.__slots__)
         | {"open": [tool_parts.LABEL] * len(rows)}
         | ({"found": [data_tables.percent(shares.get(row.id)) for row in rows]} if shares else {})
         | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {})

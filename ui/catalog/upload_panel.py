@@ -14,7 +14,7 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import listed, quantity
 from ui.catalog.changes_panel import new_version_panel, new_version_summary
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.services import versions
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
@@ -151,7 +151,7 @@ def _preview(catalog: Catalog, many: bool) -> None:
     read = f"{quantity(len(catalog.tools), 'tool')}{owners}"
     st.write(f"{read}, format **{' and '.join(catalog.read_from)}**.")
     if len(catalog.files) > 1:
-        data_tables.draw(catalog.files, "Files and their formats")
+        cell_tables.draw(catalog.files, "Files and their formats")
     if catalog.problems:
         rest = (
             "The others can be added; these stay listed on this page under *Findings*."
@@ -163,7 +163,7 @@ def _preview(catalog: Catalog, many: bool) -> None:
             f"{quantity(len(catalog.problems), 'record')}{where} cannot be read. {rest}",
             icon=":material/warning:",
         )
-        data_tables.draw(
+        cell_tables.draw(
             catalog.problems[:SHOWN], "Records that cannot be read", {"reason": ("reason", "large")}
         )
     if not catalog.tools:
@@ -172,7 +172,7 @@ def _preview(catalog: Catalog, many: bool) -> None:
         {"tool": tool.name, "server": tool.server, "description": tool.description[:200]}
         for tool in catalog.tools[:SHOWN]
     ]
-    data_tables.draw(first, "The first tools")
+    cell_tables.draw(first, "The first tools")
 
 
 def _places(catalog: Catalog) -> str:

@@ -22,7 +22,7 @@ from toolscope_core.usage.call_counts import (
     unread_line,
 )
 from toolscope_core.usage.trace_formats import read_trace
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.queue import PARTS
 from ui.shared.services import loaded_queries, review, usage_evidence
@@ -116,7 +116,7 @@ def _figures(snapshot: Snapshot) -> None:
     tools = snapshot.catalog.tools
     st.write(f"{catalog_count_line(figures)}.")
     ordered = sorted(tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
-    data_tables.draw(
+    cell_tables.draw(
         [
             {
                 "tool": tool.name,
@@ -147,7 +147,7 @@ def _figures(snapshot: Snapshot) -> None:
             f"**{quantity(len(unused), 'tool')} unused for {UNUSED_DAYS} days**, counted back from "
             f"the last call of the logs, {figures.last[:10]}"
         )
-        data_tables.draw(
+        cell_tables.draw(
             [
                 {
                     "tool": names[one].name,
@@ -179,7 +179,7 @@ def _merges(snapshot: Snapshot) -> None:
         rows.append(_sides(names[one], "all together", merge) | {"what they say": verdict})
         members = merge.of_members.items()
         rows += [_sides(names[one], *member) | {"what they say": ""} for member in members]
-    data_tables.draw(
+    cell_tables.draw(
         rows[:SHOWN],
         "Calls before and after each accepted merge, those that went bad first",
         {"merge": 120, "what they say": ("what they say", "large")},

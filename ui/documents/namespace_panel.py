@@ -13,7 +13,7 @@ from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import digest
 from ui.documents.siblings_panel import show_violations
-from ui.shared import data_tables, page_frame
+from ui.shared import cell_tables, data_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.models import ask_panel
 from ui.shared.services import findable_tools, judging, review
@@ -126,9 +126,9 @@ def namespace_panel(snapshot: Snapshot) -> None:
         )
     suggested = [SUGGESTED] if any(one.suggested for one in by_server.values()) else []
     percent = st.column_config.NumberColumn(format="%d %%")
-    data_tables.draw(
+    cell_tables.draw(
         {
-            **data_tables.columns(list(by_server.values()), ["server", "tools", "description"]),
+            **cell_tables.columns(list(by_server.values()), ["server", "tools", "description"]),
             "found before": [data_tables.percent(view.before) for view in by_server.values()],
             "found": [data_tables.percent(view.after) for view in by_server.values()],
             SUGGESTED: [data_tables.percent(view.if_suggested) for view in by_server.values()],

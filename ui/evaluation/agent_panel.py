@@ -17,7 +17,7 @@ from ui.evaluation import agent_jobs
 from ui.evaluation.agent_jobs import AGENT, WantedRun
 from ui.evaluation.measure_panel import describe, newest, say_unknown
 from ui.evaluation.measured_sides import POLICIES
-from ui.shared import data_tables, safe_text, sign_in
+from ui.shared import cell_tables, safe_text, sign_in
 from ui.shared.models import ask_panel
 from ui.shared.services import judging, live_servers
 from ui.shared.snapshot import Snapshot
@@ -176,7 +176,7 @@ def _results(snapshot: Snapshot, run: Experiment) -> None:
     result = run.result or {}
     sides = [str(side["name"]) for side in result["sides"]]
     describe(snapshot, run)
-    data_tables.draw(
+    cell_tables.draw(
         [
             {
                 "figure": row.label,
@@ -196,4 +196,4 @@ def _results(snapshot: Snapshot, run: Experiment) -> None:
         height="content",
     )
     st.markdown("**Requests**, those first that went right with one toolset only")
-    data_tables.draw(request_rows(result["requests"], sides), "Each request", {"request": 320})
+    cell_tables.draw(request_rows(result["requests"], sides), "Each request", {"request": 320})

@@ -21,7 +21,7 @@ from toolscope_core.model.tool import JsonObject
 from ui.evaluation import evaluations, experiment_tables
 from ui.evaluation.experiment_tables import FigureRow
 from ui.evaluation.measure_panel import measured
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.services import judging
 from ui.shared.services.experiments import MergeRow, confusion_rows, merge_rows
@@ -72,7 +72,7 @@ def confusion_matrix_panel(snapshot: Snapshot, result: JsonObject) -> None:
     st.markdown(f"Asked for **{wanted}**, found **{instead}**: {quantity(len(places), 'query')}.")
     if not places:
         return
-    data_tables.draw(
+    cell_tables.draw(
         {"query": [queries[at].text for at in places], "id": [queries[at].id for at in places]},
         "The queries of the cell",
         key="cell_queries",
@@ -95,7 +95,7 @@ def _matrix(
     grid = [[FoundInstead(row, name) for row in rows] for name in columns]
     grid.insert(0, [FoundInstead(row, row) for row in rows])
     counts = [[len(cells[one]) if one in cells else None for one in column] for column in grid]
-    state = data_tables.draw(
+    state = cell_tables.draw(
         {ASKED: rows, **{str(number): column for number, column in enumerate(counts)}},
         "How many queries find what, by what they ask for",
         {
@@ -194,14 +194,14 @@ def _figures(snapshot: Snapshot, result: JsonObject) -> None:
         st.caption(experiment_tables.in_words(row.name for row in more))
         if bands:
             st.markdown("**By documentation**")
-            data_tables.draw(bands, "Recall by documentation", key="bands")
+            cell_tables.draw(bands, "Recall by documentation", key="bands")
 
 
 def _figure_table(result: JsonObject, rows: Sequence[FigureRow], key: str) -> None:
-    data_tables.draw(
+    cell_tables.draw(
         {
             "figure": [row.name for row in rows],
-            **data_tables.columns(rows, ["before", "after", "change"]),
+            **cell_tables.columns(rows, ["before", "after", "change"]),
             "p": [f"{row.p} {MARKS[row.better]}".strip() for row in rows],
         },
         "The figures of both toolsets",
@@ -242,12 +242,12 @@ def _queries(snapshot: Snapshot, result: JsonObject) -> None:
     if not rows:
         st.caption("None.")
         return
-    picked = data_tables.chosen_row(
+    picked = cell_tables.chosen_row(
         shown,
         {
             "change": [row.change for row in shown],
             "query": [row.text for row in shown],
-            **data_tables.columns(shown, ["moved", "id"]),
+            **cell_tables.columns(shown, ["moved", "id"]),
         },
         f"Queries: {chosen}",
         {
@@ -285,12 +285,12 @@ def _merges(snapshot: Snapshot, rows: Sequence[MergeRow]) -> None:
         "Each merge is left out once, and the queries that meet it are searched again. *gain*: by "
         "how much their nDCG@10 is higher with the merge, added up; below 0 the merge loses."
     )
-    picked = data_tables.chosen_row(
+    picked = cell_tables.chosen_row(
         rows,
         {
             "change": [row.change for row in rows],
             "members": [", ".join(_names(snapshot, row.members)) for row in rows],
-            **data_tables.columns(rows, ["helped", "hurt", "queries", "joins"]),
+            **cell_tables.columns(rows, ["helped", "hurt", "queries", "joins"]),
         },
         "What each merge does",
         {
@@ -351,7 +351,7 @@ def confusions_panel(snapshot: Snapshot) -> None:
         st.caption("No query finds another tool above its answer.")
         return
     st.markdown(f"**{quantity(len(rows), 'pair')}** of tools, the worst first.")
-    picked = data_tables.chosen_row(
+    picked = cell_tables.chosen_row(
         rows,
         {
             "cost": [row.cost for row in rows],

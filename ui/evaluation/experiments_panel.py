@@ -15,7 +15,7 @@ from ui.evaluation import evaluations, experiment_tables
 from ui.evaluation.agent_panel import agent_panel
 from ui.evaluation.evaluations import Kind
 from ui.evaluation.measure_panel import described, knob_name, measured
-from ui.shared import data_tables, safe_text
+from ui.shared import cell_tables, safe_text
 from ui.shared.charts import pictures
 from ui.shared.charts.pictures import PALETTE, picture
 from ui.shared.services import experiments
@@ -124,7 +124,7 @@ def _series(kind: Kind, snapshot: Snapshot) -> None:
         knob = knob_name(experiment)
         picture(sweep_lines(result["points"], knob), lambda: rows, kind, f"Sweep: {knob}")
     else:
-        data_tables.draw(rows, VIEWS[kind], key=f"{kind}_rows")
+        cell_tables.draw(rows, VIEWS[kind], key=f"{kind}_rows")
     st.caption(experiment_tables.in_words(name for row in rows[:1] for name in row))
 
 
@@ -134,9 +134,9 @@ def _kept_runs(snapshot: Snapshot) -> None:
     if not kept:
         st.caption("Nothing is measured yet.")
         return
-    picked = data_tables.ticked_rows(
+    picked = cell_tables.ticked_rows(
         {
-            **data_tables.columns(kept, ["number", "kind"]),
+            **cell_tables.columns(kept, ["number", "kind"]),
             "what": [described(one) for one in kept],
             "state": [_state(snapshot, one) for one in kept],
             "at": [safe_text.clock(one.at) for one in kept],
@@ -171,7 +171,7 @@ def _compared(snapshot: Snapshot, one: Experiment, other: Experiment) -> None:
     if not rows:
         st.info("These two have no figures in common.", icon=":material/compare_arrows:")
         return
-    data_tables.draw(rows, "Two experiments side by side", key="compared")
+    cell_tables.draw(rows, "Two experiments side by side", key="compared")
 
 
 def _open(chosen: Experiment) -> None:

@@ -10,7 +10,7 @@ from toolscope_core.catalog.formats.record_format import Target
 from toolscope_core.export.bundle_readme import HOME, files_for, name_in_zip, where_it_goes
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables, safe_text
+from ui.shared import cell_tables, safe_text
 from ui.shared.services import exports
 from ui.shared.services.exports import ExportFigures, Use
 from ui.shared.snapshot import Snapshot
@@ -78,7 +78,7 @@ def _places(use: Target, figures: ExportFigures) -> None:
 def _files(contents: Mapping[str, bytes]) -> None:
     files, preview = st.columns([2, 3], gap="large")
     sizes = [f"{len(content):,}" for content in contents.values()]
-    data_tables.draw(
+    cell_tables.draw(
         pd.DataFrame({"file": list(contents), "bytes": sizes}), "Files of the zip", place=files
     )
     name, content = list(contents.items())[1]
@@ -107,4 +107,4 @@ def texts_panel(snapshot: Snapshot, config: PlanConfig) -> None:
             st.caption("No text that was read names a tool that is gone.")
             return
         names = {"name": "names", "now": "renamed to"}
-        data_tables.draw(matches.mentions, title, names)
+        cell_tables.draw(matches.mentions, title, names)

@@ -19,7 +19,7 @@ from toolscope_core.export.eager_choice import (
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables, page_frame
+from ui.shared import cell_tables, data_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.services import findable_tools, review, usage_evidence
 from ui.shared.services.exports import Use
@@ -74,10 +74,10 @@ def _table(snapshot: Snapshot, rows: Sequence[LoadedTool]) -> None:
     """The tools, ticked to decide on them."""
     has_calls = any(row.calls for row in rows)
     decided = ["by a person" if row.is_decided else "" for row in rows]
-    ticked = data_tables.ticked_rows(
+    ticked = cell_tables.ticked_rows(
         {
             "prompt": [row.is_eager for row in rows],
-            **data_tables.columns([row.tool for row in rows], ["name", "server"]),
+            **cell_tables.columns([row.tool for row in rows], ["name", "server"]),
             **({"calls": [row.calls for row in rows]} if has_calls else {}),
             "found": [data_tables.percent(row.share) for row in rows],
             "tokens": [row.tokens for row in rows],

@@ -11,7 +11,7 @@ from toolscope_core.catalog.formats.target_rules import RuleViolation
 from toolscope_core.catalog.tokens import KILO, tokenizer
 from toolscope_core.model.configuration import AcceptPolicy
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables, safe_text
+from ui.shared import cell_tables, safe_text
 from ui.shared.cards.queue import cluster_counts
 from ui.shared.services.exports import ExportFigures, ToolsetLine, Way
 
@@ -25,7 +25,7 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
     st.subheader("Validation by client", anchor=False)
     row = st.container(horizontal=True, gap="large")
     titles = {name: target_named(name).title for name in MATRIX}
-    data_tables.draw(
+    cell_tables.draw(
         [_matrix_row(titles[name], figures.violations[name]) for name in MATRIX],
         "Clients and the number of their rules that the toolset violates",
         {"result": 120},
@@ -34,7 +34,7 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
         height="content",
     )
     tokens = row.container(width=TOKENS_WIDTH)
-    data_tables.draw(
+    cell_tables.draw(
         {
             "format": [one.name for one in figures.sizes],
             "before": [one.before.tokens for one in figures.sizes],
@@ -64,7 +64,7 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
             st.caption(f"{titles.get(rules, rules)} accepts the toolset as exported.")
         return rules
     _consequence(figures, chosen, rules, titles)
-    data_tables.draw(
+    cell_tables.draw(
         figures.violations[rules],
         "Rule violations and suggested fixes",
         {"tool_id": ("tool", 180), "fix": 320, "message": 320, "remedy": "alternative"},
@@ -80,7 +80,7 @@ def limit_panel(
     st.subheader("Over the tool limit", anchor=False)
     more, parts = st.columns(2, gap="large")
     more.caption("**Merge more**: the tools left by each choice of *Merges to apply* above.")
-    data_tables.draw(
+    cell_tables.draw(
         [
             {"merges to apply": policies[way.accept], "tools": way.tools, "parts": way.parts}
             for way in ways
@@ -91,7 +91,7 @@ def limit_panel(
     parts.caption(
         "**Split**: give each agent one part. Servers are kept whole and no tool is dropped."
     )
-    data_tables.draw(
+    cell_tables.draw(
         lines, "The parts of the toolset", {"file": "part", "tokens": "tokens ≈"}, place=parts
     )
 
@@ -183,13 +183,13 @@ def merges_panel(figures: ExportFigures) -> None:
         for one in plan.applied
     ]
     if rows:
-        data_tables.draw(rows, "Merges in the bundle")
+        cell_tables.draw(rows, "Merges in the bundle")
     else:
         st.caption("None yet: the toolset is exported unchanged.")
     if plan.dangling:
         title = "Descriptions that mention removed tools"
         st.subheader(title, anchor=False)
-        data_tables.draw(plan.dangling, title, {"tool_id": "tool", "now": "renamed to"})
+        cell_tables.draw(plan.dangling, title, {"tool_id": "tool", "now": "renamed to"})
 
 
 def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
@@ -206,7 +206,7 @@ def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
             "give them names of your own in Documents."
         )
     names = {"tool_id": "tool", "fixed": "exported name" if fix else "name with the fix"}
-    data_tables.draw(figures.shared_names, title, names)
+    cell_tables.draw(figures.shared_names, title, names)
 
 
 def _left_out(figures: ExportFigures, unapplied: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from ui.graph.server_links import (
     link_rows,
     server_drawing,
 )
-from ui.shared import data_tables
+from ui.shared import cell_tables, data_tables
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.batches import server_pair_key
 from ui.shared.charts import pictures
@@ -71,7 +71,7 @@ def _table(view: ServerOverlap, links: Sequence[ServerLink]) -> None:
     def choose(row: int) -> None:
         st.session_state[OPENED] = links[row].servers
 
-    data_tables.row_chooser(
+    cell_tables.row_chooser(
         rows, f"{ALT}, as a table", key=f"{key}_rows", choose=choose, height=250
     )
     with st.container(horizontal=True):
@@ -107,8 +107,8 @@ def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
         if picked:
             st.query_params["drawn"] = ids[picked[0]]
 
-    data_tables.draw(
-        data_tables.columns(rows, COLUMNS),
+    cell_tables.draw(
+        cell_tables.columns(rows, COLUMNS),
         "Clusters of three or more tools, the largest first",
         {
             "name": st.column_config.TextColumn("cluster", width=170, pinned=True),

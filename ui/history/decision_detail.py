@@ -12,7 +12,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.history import histories
 from ui.history.histories import Entry, change_rows, counted
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import batches
 from ui.shared.services import review
@@ -153,7 +153,7 @@ def _effect(snapshot: Snapshot, decision: Decision) -> None:
         st.caption(f"It changed no tool of {where or 'this version'}.")
         return
     st.markdown(f"What it changed in {where or 'the toolset'}: {counted(changes)}.")
-    data_tables.draw(
+    cell_tables.draw(
         change_rows(changes[:SHOWN]),
         "What the decision changed",
         {"change": 90},

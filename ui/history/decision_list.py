@@ -13,7 +13,7 @@ from toolscope_core.model.numbers import quantity
 from ui.history import histories
 from ui.history.decision_detail import decision_detail
 from ui.history.histories import KINDS, STATES, Entry, HistoryFilter, change_rows, listed
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.snapshot import Snapshot
 
@@ -102,7 +102,7 @@ def _table(shown: tuple[Entry, ...], snapshot: Snapshot) -> int:
     def choose(row: int) -> None:
         st.query_params["decision"] = str(shown[row].decision.seq)
 
-    data_tables.row_chooser(
+    cell_tables.row_chooser(
         [
             {
                 "no.": entry.decision.seq,
@@ -159,7 +159,7 @@ def import_panel(snapshot: Snapshot) -> None:
             safe_text.show_error(error)
             return
         st.write(summary(imported))
-        data_tables.draw(
+        cell_tables.draw(
             [
                 {
                     "outcome": OUTCOMES[row.outcome],
@@ -252,7 +252,7 @@ def state_panel(snapshot: Snapshot) -> None:
     if not rows:
         st.info("Nothing of what is shown differs between the two.", icon=":material/check_circle:")
         return
-    data_tables.draw(
+    cell_tables.draw(
         rows,
         "What differs between the two states",
         {"change": 90},

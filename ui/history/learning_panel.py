@@ -18,7 +18,7 @@ from toolscope_core.judging.learned_weights import (
     lessons,
 )
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables, page_frame
+from ui.shared import cell_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.kept import kept_under
 from ui.shared.services import learned_judge
@@ -123,7 +123,7 @@ def _used(snapshot: Snapshot, view: LearningView) -> None:
         return
     with st.container(border=True):
         st.markdown(f"In use: version `{used.version}`, an order of the Review queue.")
-        data_tables.draw(
+        cell_tables.draw(
             [{"signal": name, "weight added": weight} for name, weight in view.changes[:SHOWN]],
             "What the update changes most",
             key="learned_weights",

@@ -14,7 +14,7 @@ from toolscope_core.evaluation.intervals import cohens_kappa
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, digest
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.services import review, toolsets
 from ui.shared.services.review import Shares, Split
@@ -195,7 +195,7 @@ def _progress(snapshot: Snapshot) -> None:
     rows = progress_of(log, review.owners(snapshot), shares.people if shares else ())
     if not rows:
         return
-    data_tables.draw(
+    cell_tables.draw(
         [
             {
                 "who": one.person,

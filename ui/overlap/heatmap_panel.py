@@ -23,7 +23,7 @@ from ui.overlap.collisions import (
     pair_at,
     tile,
 )
-from ui.shared import data_tables, safe_text
+from ui.shared import cell_tables, safe_text
 from ui.shared.cards import server_advice_panel
 from ui.shared.charts.pictures import TableRow, downloads, picture
 from ui.shared.pairs import pair_view
@@ -64,7 +64,7 @@ def _table(snapshot: Snapshot, servers: ServerCoverage, pairs: list[Coverage]) -
     def open_row() -> None:
         st.session_state["go_to_servers"] = st.session_state["open_servers"]["row"]
 
-    data_tables.draw(
+    cell_tables.draw(
         [
             {"open": ":material/compare_arrows: Open", **row, "select": tool_selection.SELECT_TOOLS}
             for row in rows

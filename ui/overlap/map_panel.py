@@ -15,7 +15,7 @@ from ui.overlap import maps, variant_figures
 from ui.overlap.collisions import Marks, ToolMap, map_rows, silhouette_rows
 from ui.overlap.curve_panel import variant_job
 from ui.overlap.maps import METHODS, SILHOUETTES, UNASKED, Method, colouring
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
 from ui.shared.charts.pictures import ROWS, picture
@@ -38,8 +38,8 @@ def selected_panel(snapshot: Snapshot) -> None:
     st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
     if len(rows) > ROWS:
         st.caption(f"Showing the first {ROWS:,}.")
-    ticked = data_tables.ticked_rows(
-        data_tables.columns(rows[:ROWS], COLUMNS),
+    ticked = cell_tables.ticked_rows(
+        cell_tables.columns(rows[:ROWS], COLUMNS),
         "The selected tools",
         most=320,
         key=f"chosen_{digest(sorted(chosen.tool_ids))[:12]}",

@@ -8,7 +8,7 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.cluster import OUTCOMES, outcome_word
 from toolscope_core.model.pair import Outcome, Pair, pair_key
-from ui.shared import data_tables, safe_text
+from ui.shared import cell_tables, safe_text
 from ui.shared.cards.cluster_graph_panel import cluster_graph
 from ui.shared.cards.queue import cluster_with
 from ui.shared.pairs import pair_list, pair_view
@@ -71,7 +71,7 @@ def _table(snapshot: Snapshot, rows: Sequence[PairRow], key: str, shown: Pair) -
     }
 
     shown_columns = [name for name in COLUMNS if not is_hidden.get(name)]
-    table = data_tables.columns(rows, shown_columns)
+    table = cell_tables.columns(rows, shown_columns)
     if chosen is not None:
         table["selected"] = [MARKS[row.selected] for row in rows]
     table["verdict"] = [outcome_word(row.verdict) for row in rows]
@@ -79,7 +79,7 @@ def _table(snapshot: Snapshot, rows: Sequence[PairRow], key: str, shown: Pair) -
         marks = (DIFFERS if row.differing else "" for row in rows)
         words = (outcome_word(row.model) if row.model else "" for row in rows)
         table["model"] = [mark + word for mark, word in zip(marks, words, strict=True)]
-    data_tables.row_chooser(
+    cell_tables.row_chooser(
         table,
         "Candidate pairs, the most probable merge first",
         _looks(),
@@ -90,7 +90,7 @@ def _table(snapshot: Snapshot, rows: Sequence[PairRow], key: str, shown: Pair) -
     )
 
 
-def _looks() -> data_tables.Looks:
+def _looks() -> cell_tables.Looks:
     """How each column is named and drawn."""
     return {
         "probability": st.column_config.ProgressColumn(

@@ -9,7 +9,7 @@ from toolscope_core.model.numbers import listed
 from ui.overlap import thresholds, variant_figures
 from ui.overlap.curve_panel import merge_curve, variant_curve
 from ui.overlap.thresholds import Moved
-from ui.shared import data_tables, page_frame
+from ui.shared import cell_tables, page_frame
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.charts import pictures
 from ui.shared.services import review
@@ -115,7 +115,7 @@ def _changes(moved: Moved, names: dict[str, str]) -> None:
     ]
     if len(rows) > SHOWN:
         st.caption(f"Showing the first {SHOWN:,} of {len(rows):,}.")
-    data_tables.draw(
+    cell_tables.draw(
         [
             {
                 "change": change,

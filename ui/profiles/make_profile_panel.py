@@ -24,7 +24,7 @@ from toolscope_core.profiles.intent_cover import (
 )
 from ui.profiles import profile_edits
 from ui.profiles.profile_edits import SEARCHED, lines_of
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
 from ui.shared.charts.pictures import PALETTE, TableRow, picture
@@ -186,7 +186,7 @@ def intents_table(
     intents: Sequence[Intent], ids: Collection[str], names: Mapping[str, str]
 ) -> None:
     """Draw each request with the tools of a profile (ids) that serve it, under their names."""
-    data_tables.draw(
+    cell_tables.draw(
         [
             {
                 "request": one.text,

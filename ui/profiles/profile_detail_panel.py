@@ -24,7 +24,7 @@ from toolscope_core.profiles.profile_tools import ProfileTools, own_words, profi
 from ui.profiles import profile_edits
 from ui.profiles.make_profile_panel import intents_table, is_searchable
 from ui.profiles.profile_edits import lines_of
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.services import exports
 from ui.shared.snapshot import Snapshot
@@ -113,7 +113,7 @@ def _confusions(snapshot: Snapshot, chosen: ProfileTools) -> None:
     alike, misses = made[0].confusions, made[0].misses
     if alike:
         st.markdown("Tools that are alike for the judge:")
-        data_tables.draw(
+        cell_tables.draw(
             [
                 {
                     "tool": one.pair.left,
@@ -135,7 +135,7 @@ def _confusions(snapshot: Snapshot, chosen: ProfileTools) -> None:
         )
         return
     st.markdown(f"{misses.in_words.capitalize()}.")
-    data_tables.draw(
+    cell_tables.draw(
         [
             {
                 "asked for": one.wanted,

@@ -14,7 +14,7 @@ from toolscope_core.profiles.intent_cover import with_choice
 from toolscope_core.profiles.profile_effect import client_limits
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from ui.profiles import profile_edits
-from ui.shared import data_tables, page_frame
+from ui.shared import cell_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.snapshot import Snapshot
 
@@ -87,7 +87,7 @@ def _with_ticks(plan: MergePlan, profile: Profile, ticks: pd.Series[bool]) -> Pr
 
 def _figures(snapshot: Snapshot, chosen: Mapping[str, ProfileTools], whole: int) -> None:
     limits = client_limits()
-    data_tables.draw(
+    cell_tables.draw(
         [
             {
                 "profile": name,

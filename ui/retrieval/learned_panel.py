@@ -7,7 +7,7 @@ import streamlit as st
 from toolscope_core.model.configuration import LearningMethod
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import interval_text, quantity
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.services import learned_searches
 from ui.shared.services.learned_searches import Ranking, TrainedSide, TrainedView
 from ui.shared.snapshot import Snapshot
@@ -89,7 +89,7 @@ def _figures(view: TrainedView) -> None:
         for name, side in sides.items()
         for way, m in side.figures.metrics.items()
     ]
-    data_tables.draw(rows, "What each ranking reaches on held-out queries")
+    cell_tables.draw(rows, "What each ranking reaches on held-out queries")
     if idle := [name for name, side in sides.items() if not side.helps]:
         both = len(idle) == len(sides)
         where = "" if both else f" {idle[0]} the merge"

@@ -14,7 +14,7 @@ from ui.retrieval import request_plans
 from ui.retrieval.request_panel import SubmittedRequest
 from ui.retrieval.request_plans import PlanSide
 from ui.retrieval.result_panel import ANSWER, OPEN, building_panel, shared_columns
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.snapshot import Snapshot
 
 CALLED = "●"
@@ -126,7 +126,7 @@ def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
             "server": not any(rows["server"]),
             "arguments": not any(rows["arguments"]),
         }
-        data_tables.draw(
+        cell_tables.draw(
             rows,
             f"What was found for job {number}",
             {

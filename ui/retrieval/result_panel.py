@@ -9,7 +9,7 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.evaluation.search_results import Confusion, Found, FoundSide
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.charts import pictures
 from ui.shared.charts.pictures import TableRow, picture
 from ui.shared.pairs.pair_panel import pair_link
@@ -78,7 +78,7 @@ def building_panel(snapshot: Snapshot, asked: Lookup) -> None:
     )
     if places := () if asked.servers else searches.by_words(snapshot, asked):
         st.subheader("Until then, by words alone (BM25)", anchor=False)
-        data_tables.draw(places, "What words alone find")
+        cell_tables.draw(places, "What words alone find")
 
 
 def shared_columns(ids: Sequence[str], button: str) -> dict[str, Any]:
@@ -211,7 +211,7 @@ def _table(places: Sequence[Found], key: str, view: SearchView, asked: Lookup) -
         "merged": not later or not any(place.stands_for > 1 for place in places),
     }
     ids = [place.id for place in places]
-    data_tables.draw(
+    cell_tables.draw(
         rows,
         f"What the request finds in the toolset {'merged' if later else 'as it is'}",
         _column_config(ids, key, asked.servers),

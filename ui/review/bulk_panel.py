@@ -13,7 +13,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.review import queue_panel
 from ui.review.queue_panel import Listing
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import (
     Batch,
@@ -133,7 +133,7 @@ def _table(
     cells, config = queue_panel.drawn(rows.drop(columns="tools"))
     first = {one.id for one in at_first}
     versions = [one.version for one in clusters]
-    ticked = data_tables.ticked_rows(
+    ticked = cell_tables.ticked_rows(
         {
             **cells.to_dict("list"),
             "tools": [", ".join(all_members(one)) for one in clusters],

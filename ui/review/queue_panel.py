@@ -14,7 +14,7 @@ from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.judging.relation_words import selector_in
 from toolscope_core.model.cluster import KINDS, Cluster, ProposalKind
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, data_tables, page_frame, safe_text
 from ui.shared.cards import decision_trail
 from ui.shared.cards.queue import (
     PARTS,
@@ -375,7 +375,7 @@ def table(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
     columns = [name for name in sorted_by[:1] if name in rows.columns]
     data_tables.select_rows("queue", [listed.place], columns)
     cells, config = drawn(rows)
-    data_tables.draw(
+    cell_tables.draw(
         cells,
         "Clusters to review, in the chosen order",
         config,

@@ -16,7 +16,7 @@ from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import Tool, digest
 from ui.review import queue_panel
 from ui.review.queue_panel import Listing
-from ui.shared import data_tables, safe_text
+from ui.shared import cell_tables, data_tables, safe_text
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.batches import PAIR_VIEW, ServerPairProposals, reasons_against
 from ui.shared.cards.queue import is_family
@@ -181,7 +181,7 @@ def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -
     beyond = {
         cluster.id: servers for cluster, servers in zip(pair.clusters, pair.beyond, strict=True)
     }
-    ticked = data_tables.ticked_rows(
+    ticked = cell_tables.ticked_rows(
         {
             "open": [":material/rule: Open" if row.proposal else "" for row in rows],
             **{side: column(lambda tool: tool.name, side) for side in names},

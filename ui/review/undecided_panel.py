@@ -10,7 +10,7 @@ import streamlit as st
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, pair_key
 from ui.review import queue_panel
-from ui.shared import data_tables, page_frame
+from ui.shared import cell_tables, page_frame
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.queue import pass_filters
 from ui.shared.pairs import pair_view
@@ -96,7 +96,7 @@ def _table(snapshot: Snapshot, pairs: Sequence[Pair], keys: Sequence[str], at: i
     probability = pair_view.unsure(snapshot.analysis)
 
     both = [(tools[pair.left], tools[pair.right]) for pair in pairs]
-    data_tables.row_chooser(
+    cell_tables.row_chooser(
         {
             "tools": [f"{one.name} | {other.name}" for one, other in both],
             "server": [", ".join({one.owner: 0, other.owner: 0}) for one, other in both],

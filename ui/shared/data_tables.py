@@ -1,25 +1,69 @@
 """Tables as every page draws them: plain, with a row to choose, or with rows to tick."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Generic, TypeVar
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 Row = TypeVar("Row")
-Cells: TypeAlias = pd.DataFrame | Mapping[str, Sequence[Any]] | Sequence[Any]
-"""Columns by name, or rows."""
-Looks = Mapping[str, Any]
-"""By column its width, its title, both (title, width) or a column config; the others are drawn as
-they are. Widths are pixels, or in a pair ``small``, ``medium`` or ``large``.
-"""
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """A column of a table: what its cells say, and how they are drawn.
+
+    A cell is the attribute of the row that is called ``name``, or what ``value`` makes of the row.
+    The heading is ``title``, or the name. A ``width`` is in pixels. Numbers have a ``format`` of
+    Streamlit or printf; with ``full`` they are bars from 0 to it. ``config`` is for what only
+    ``st.column_config`` has, as buttons.
+
+    >>> Column("tools", lambda server: len(server.tools), width=60)
+    """
+
+    name: str
+    value: Callable[[Row], Any] | None = None
+    _: KW_ONLY
+    title: str | None = None
+    width: int | None = None
+    help: str | None = None
+    format: str | None = None
+    full: float | None = None
+    pinned: bool = False
+    shown: bool = True
+    config: Any = None
+
+    def cell(self, row: Row) -> Any:
+        return getattr(row, self.name) if self.value is None else self.value(row)
+
+    def drawn(self) -> Any:
+        """The configuration that Streamlit draws the column by."""
+        if self.config is not None:
+            return self.config
+        make: Callable[..., Any] = st.column_config.Column
+        options: dict[str, Any] = {}
+        if self.format is not None:
+            make, options = st.column_config.NumberColumn, {"format": self.format}
+        if self.full is not None:
+            make = st.column_config.ProgressColumn
+            options |= {"min_value": 0.0, "max_value": self.full}
+        pinned = self.pinned or None
+        return make(self.title, width=self.width, help=self.help, pinned=pinned, **options)
+
+
+Columns = Sequence[Column[Row]]
+
+
+def cells(rows: Sequence[Row], columns: Columns[Row]) -> dict[str, list[Any]]:
+    """The shown columns by name, as they are drawn and downloaded."""
+    return {one.name: [one.cell(row) for row in rows] for one in columns if one.shown}
 
 
 def draw(
-    cells: Cells,
+    rows: Sequence[Row],
+    columns: Columns[Row],
     alt: str,
-    looks: Looks | None = None,
     *,
     most: int | None = None,
     place: DeltaGenerator | None = None,
@@ -29,80 +73,77 @@ def draw(
     ``options`` go to ``st.dataframe``, whose value is returned.
     """
     if most is not None:
-        options["height"] = min(most, 38 + 35 * _count(cells))
-    config = {name: _column(look) for name, look in (looks or {}).items()}
-    dataframe = (place or st).dataframe
-    return dataframe(cells, hide_index=True, column_config=config, alt=alt, **options)
+        options["height"] = min(most, 38 + 35 * len(rows))
+    return (place or st).dataframe(
+        cells(rows, columns),
+        hide_index=True,
+        column_config={one.name: one.drawn() for one in columns if one.shown},
+        alt=alt,
+        **options,
+    )
 
 
-def chosen_row(
-    rows: Sequence[Row], cells: Cells, alt: str, looks: Looks | None = None, **options: Any
-) -> Row | None:
-    """Draw a table of which one row can be selected; the one of ``rows`` that is."""
-    state = draw(cells, alt, looks, on_select="rerun", selection_mode="single-row", **options)
+def chosen_row(rows: Sequence[Row], columns: Columns[Row], alt: str, **options: Any) -> Row | None:
+    """Draw a table of which one row can be selected; the row that is."""
+    state = draw(rows, columns, alt, on_select="rerun", selection_mode="single-row", **options)
     return next((rows[at] for at in state["selection"]["rows"] if at < len(rows)), None)
 
 
 def row_chooser(
-    cells: Cells,
+    rows: Sequence[Row],
+    columns: Columns[Row],
     alt: str,
-    looks: Looks | None = None,
     *,
     key: str,
     choose: Callable[[int], None],
-    shown: Sequence[int] | None = None,
+    selected: Sequence[int] | None = None,
     **options: Any,
 ) -> None:
     """Draw a table whose selected row is handed to ``choose`` by its number, before the page runs.
-    Where something else says which rows are ``shown``, those are selected.
+    Where something else says which rows are ``selected``, those are.
     """
-    if shown is not None:
-        select_rows(key, shown)
+    if selected is not None:
+        select_rows(key, selected)
 
     def pick() -> None:
         for row in st.session_state[key]["selection"]["rows"]:
-            if row < _count(cells):
+            if row < len(rows):
                 choose(row)
 
     options.setdefault("selection_mode", "single-row")
-    draw(cells, alt, looks, key=key, on_select=pick, **options)
-
-
-def select_rows(key: str, rows: Sequence[int], columns: Sequence[object] = ()) -> None:
-    """Have the table of this key drawn with these rows and columns selected."""
-    selection = {"rows": list(rows), "columns": list(columns), "cells": []}
-    st.session_state[key] = {"selection": selection}
+    draw(rows, columns, alt, key=key, on_select=pick, **options)
 
 
 def ticked_rows(
-    cells: Cells,
+    rows: Sequence[Row],
+    columns: Columns[Row],
     alt: str,
-    looks: Looks | None = None,
     *,
     key: str,
     at_first: Sequence[int] | None = None,
     **options: Any,
-) -> list[int]:
-    """The numbers of the ticked rows, in their order; at first all are, or those ``at_first``.
+) -> list[Row]:
+    """The ticked rows, in their order; at first all are, or those whose numbers are ``at_first``.
     ``key`` changes with the rows.
     """
-    ticked = list(range(_count(cells)) if at_first is None else at_first)
+    ticked = list(range(len(rows)) if at_first is None else at_first)
     state = draw(
-        cells,
+        rows,
+        columns,
         alt,
-        looks,
         key=key,
         on_select="rerun",
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
         **options,
     )
-    return sorted(row for row in state["selection"]["rows"] if row < _count(cells))
+    return [rows[at] for at in sorted(state["selection"]["rows"]) if at < len(rows)]
 
 
-def columns(rows: Sequence[object], names: Sequence[str]) -> dict[str, list[Any]]:
-    """Attributes of the rows as a table: ``asdict`` would copy all that each of them holds."""
-    return {name: [getattr(row, name) for row in rows] for name in names}
+def select_rows(key: str, rows: Sequence[int], columns: Sequence[object] = ()) -> None:
+    """Have the table of this key drawn with these rows and columns selected."""
+    selection = {"rows": list(rows), "columns": list(columns), "cells": []}
+    st.session_state[key] = {"selection": selection}
 
 
 def percent(share: float | None) -> float | None:
@@ -115,13 +156,3 @@ def which_in_words(ticked: int, total: int) -> str:
     if ticked == total:
         return "it" if total == 1 else f"all {total:,}"
     return f"the {ticked:,} ticked"
-
-
-def _column(look: Any) -> Any:
-    if isinstance(look, int):
-        return st.column_config.Column(width=look)
-    return st.column_config.Column(look[0], width=look[1]) if isinstance(look, tuple) else look
-
-
-def _count(cells: Cells) -> int:
-    return len(next(iter(cells.values()), ())) if isinstance(cells, Mapping) else len(cells)

@@ -7,7 +7,7 @@ from typing import Literal
 import streamlit as st
 
 from toolscope_core.model.tool import Parameter, Tool, canonical_json
-from ui.shared import data_tables, safe_text
+from ui.shared import cell_tables, safe_text
 from ui.shared.cards.cards import ArgumentRow, Card, text_of
 
 COLUMNS_SHOWN = 4
@@ -65,7 +65,7 @@ def arguments(card: Card) -> None:
             }
             for line in lines
         ]
-        data_tables.draw(rows, "Argument mapping of the members")
+        cell_tables.draw(rows, "Argument mapping of the members")
         return
     heads = "".join(_cell("th", safe_text.untrusted_html(tool.name)) for tool in card.tools)
     body = "".join(_line(line) for line in lines)

@@ -26,7 +26,7 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.store.stored_state import Stamps
-from ui.shared import data_tables, safe_text
+from ui.shared import cell_tables, safe_text
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import loaded_queries, searches
 from ui.shared.snapshot import Snapshot
@@ -92,7 +92,7 @@ def _effect(snapshot: Snapshot, wanted: Sequence[ToolsetChange], changes: int) -
         st.caption(f"Requests that are right: {safe_text.untrusted(f'{before} → {after}')}")
     if won or lost:
         with st.expander("Requests won and lost"):
-            data_tables.draw(
+            cell_tables.draw(
                 [*_rows("won", done.won), *_rows("lost", done.lost)],
                 "Requests that this change wins and loses",
             )

@@ -7,7 +7,7 @@ import streamlit as st
 from toolscope_core.check.version_changes import ChangeRow, Reworded
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
-from ui.shared import data_tables, safe_text
+from ui.shared import cell_tables, safe_text
 from ui.shared.cards import decision_trail
 from ui.shared.services import versions
 from ui.shared.snapshot import Snapshot
@@ -45,7 +45,7 @@ def changed_tools(snapshot: Snapshot, decision: Decision) -> None:
 def table(rows: Sequence[ChangeRow], alt: str) -> None:
     """Changes, one a row."""
     if rows:
-        data_tables.draw(
+        cell_tables.draw(
             rows,
             alt,
             {

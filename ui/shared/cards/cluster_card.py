@@ -20,7 +20,7 @@ from toolscope_core.model.cluster import (
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Outcome, Pair, Verdict, pair_key
 from toolscope_core.model.tool import Tool
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.cards.cards import Card
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
@@ -157,7 +157,7 @@ def family(card: Card, selector: FamilySelector) -> None:
         "passes each call on by this argument:"
     )
     names = [tools[tool_id] for tool_id, _ in selector.values]
-    data_tables.draw(
+    cell_tables.draw(
         {
             selector.name: [value for _, value in selector.values],
             "passed on to": [tool.name for tool in names],

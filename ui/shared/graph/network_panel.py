@@ -8,7 +8,7 @@ import streamlit as st
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import pair_key
 from toolscope_core.model.tool import digest
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
 from ui.shared.graph import components
@@ -159,7 +159,7 @@ def _links(part: Network, links: Sequence[Edge]) -> None:
         st.query_params["edge"] = pair_key(links[row].pair)
 
     shown = rows[: pictures.ROWS]
-    data_tables.row_chooser(shown, f"{ALT}, links", most=250, key=key, choose=choose)
+    cell_tables.row_chooser(shown, f"{ALT}, links", most=250, key=key, choose=choose)
     with st.container(horizontal=True):
         pictures.downloads(rows, "network_links")
         pictures.file("HTML", "text/html", lambda: graph_html(drawing(part)), "network")

@@ -14,7 +14,7 @@ from toolscope_core.merging.model_verdicts import Band, Grade
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.configuration import Budget, Endpoint
 from toolscope_core.model.pair import Outcome
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.cards.cluster_card import Color
 from ui.shared.charts import pictures
 from ui.shared.charts.pictures import TableRow
@@ -275,7 +275,7 @@ def _answers(snapshot: Snapshot) -> None:
 
 
 def _table(rows: Sequence[object], alt: str) -> None:
-    data_tables.draw(rows, alt, most=180)
+    cell_tables.draw(rows, alt, most=180)
 
 
 BANDS: tuple[Band, ...] = ("Low", "Medium", "High")
@@ -310,7 +310,7 @@ def grades_panel(snapshot: Snapshot) -> None:
         }
         for tool_id, grade in sorted(grades.items(), key=lambda one: (one[1].score, one[0]))
     ]
-    data_tables.draw(
+    cell_tables.draw(
         rows[: pictures.ROWS],
         "Tools and how well they are documented, the worst first",
         {"tool": 240, "grade": ("grade (of 5)", 95), "reason": 520},

@@ -4,7 +4,7 @@ import streamlit as st
 
 from toolscope_core.model.numbers import quantity
 from toolscope_core.store.runs import ModelRun
-from ui.shared import data_tables, safe_text
+from ui.shared import cell_tables, safe_text
 from ui.shared.charts import pictures
 from ui.shared.charts.pictures import TableRow
 from ui.shared.services import judging
@@ -48,7 +48,7 @@ def runs_panel(snapshot: Snapshot) -> None:
         + (f" Cost: {sum(costs):,.4f}." if any(costs) else "")
         + " A resumed run keeps its line. Answers that were already stored cost nothing."
     )
-    data_tables.draw(
+    cell_tables.draw(
         rows,
         "Model runs",
         {**TITLES, "cost": st.column_config.NumberColumn(format="%.4f"), "why": ("message", 420)},

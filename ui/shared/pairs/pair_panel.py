@@ -12,7 +12,7 @@ from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.cards import cluster_card, decision_buttons, decision_trail
 from ui.shared.cards.measured_effects import confused_line
 from ui.shared.charts.pictures import picture
@@ -203,7 +203,7 @@ def _table(rows: list[object], alt: str) -> None:
         marked = isinstance(cell, str) and cell.startswith(DIFFERS.strip())
         return "background-color: rgba(230,159,0,0.22)" if marked else ""
 
-    data_tables.draw(
+    cell_tables.draw(
         frame.style.map(background), alt, {name: _column_title(name) for name in frame.columns}
     )
 
@@ -255,7 +255,7 @@ def _neighbours(view: PairView, show_pair: Callable[[str], None]) -> None:
 def _nearest(
     view: PairView, side: str, near: Sequence[Neighbour], show_pair: Callable[[str], None]
 ) -> None:
-    data_tables.row_chooser(
+    cell_tables.row_chooser(
         [asdict(row) for row in near],
         f"Tools most similar to {side}",
         {
