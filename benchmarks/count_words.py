@@ -3,7 +3,7 @@ stands.
 
     python -m benchmarks.count_words
 
-Writes ``toolscope_core/judging/data/word_counts.json`` and, of the tokens only what they weigh,
+Writes ``toolscope_core/wording/data/word_counts.json`` and, of the tokens only what they weigh,
 ``toolscope_core/embedding/data/piece_weights.npy``: facts, no text of any tool.
 """
 
@@ -15,10 +15,10 @@ import numpy as np
 from benchmarks.measuring import read_named
 from toolscope_core.embedding.minilm import PIECE_WEIGHTS
 from toolscope_core.embedding.packaged_model import packaged_tokenizer
-from toolscope_core.judging.reading import read_tool
-from toolscope_core.judging.vocabulary import WORD_COUNTS
-from toolscope_core.judging.words import stem
 from toolscope_core.retrieval.documents import tool_document
+from toolscope_core.wording.reading import read_tool
+from toolscope_core.wording.vocabulary import WORD_COUNTS
+from toolscope_core.wording.words import stem
 
 CATALOGS = (
     "toucan",

@@ -22,7 +22,7 @@ import networkx as nx
 
 from benchmarks.measuring import data_folder
 from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.judging import wordnet
+from toolscope_core.wording import wordnet
 
 _SENSES = 4
 _CLOSE = 0.6

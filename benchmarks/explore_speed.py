@@ -40,11 +40,11 @@ from benchmarks.measuring import (
 from benchmarks.perturbed import LARGE, CatalogEmbedder, perturbed_catalog
 from toolscope_core.embedding.candidate_pairs import pairs_above
 from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Vectors
+from toolscope_core.wording.tool_text import tool_text
 from ui.overlap import collisions, curve_panel, curves, heatmap_charts, map_charts, maps, thresholds
 from ui.overlap.collisions import CellMeasure, Grid, tile
 from ui.overlap.curves import THRESHOLDS

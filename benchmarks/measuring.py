@@ -23,13 +23,13 @@ from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.files.json_lines import read_rows
-from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.merging.analysing import Analysis, analyse
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.wording.boilerplate import compared_texts
 
 ROOT = Path(__file__).resolve().parents[1]
 CATALOGS = ("bfcl", "bfcl-live", "ultratool", "docker-mcp", "livemcpbench", "seal-tools")

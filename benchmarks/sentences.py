@@ -17,12 +17,12 @@ from benchmarks.bundle_hashes import CATALOGS, catalog_of
 from benchmarks.measuring import add_catalogs, analysis_of, parser_of
 from benchmarks.train_judge import SERVERS
 from toolscope_core.judging.distinctions import all_distinctions
-from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.relation_words import apart_of, relation_of, serving_of
 from toolscope_core.merging.analysing import Analysis, plan_merge
 from toolscope_core.merging.coverage import server_coverage
 from toolscope_core.merging.server_choice import advise
 from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.wording.reading import read_tool
 
 MODULES = ("catalog", "judging", "merging")
 MOST_PAIRS, MOST_SHOWN, LONGEST, LEAST_WORDS = 1_500, 3, 260, 2

@@ -19,7 +19,6 @@ import numpy as np
 from benchmarks.papers.paper_sets import PaperSet, PaperTable, named, needed_by, spread
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.metrics import metric_rows
 from toolscope_core.evaluation.query_sets import Query
@@ -32,6 +31,7 @@ from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.linear_head import UsageVectors
 from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 from toolscope_core.tool2vec.training_queries import training_queries
+from toolscope_core.wording.tool_text import tool_text
 
 SETS = ("ultratool", "seal-tools")
 CUTOFFS = (3, 5, 7, 10)

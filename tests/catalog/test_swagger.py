@@ -3,7 +3,7 @@ from jsonschema import Draft202012Validator
 
 from tests.support.catalogs import accepting, read_json
 from toolscope_core.catalog.formats.api_descriptions import as_openapi_3
-from toolscope_core.catalog.source_words import OPENAPI_META
+from toolscope_core.catalog.operation_names import OPENAPI_META
 
 CRATE = accepting(
     label={"type": "string"},

@@ -28,7 +28,7 @@ from toolscope_core import __version__
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
-from toolscope_core.judging.boilerplate import compared_texts
+from toolscope_core.wording.boilerplate import compared_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ["pyproject.toml", "requirements.txt", "README.md", "app.py"]

@@ -12,8 +12,8 @@ from toolscope_core.embedding.candidate_pairs import (
     nearest,
     pairs_above,
 )
-from toolscope_core.embedding.tool_text import split_name, tool_text
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.tool_text import split_name, tool_text
 
 
 def unit(rows, width=12, seed=0):

@@ -3,8 +3,8 @@
 import pytest
 
 from toolscope_core.judging.distinctions import named_apart, part_apart, removed_apart
-from toolscope_core.judging.reading import read_tool
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.reading import read_tool
 
 
 def spoken(name, description, server=""):

@@ -3,7 +3,6 @@ from dataclasses import replace
 import pytest
 
 from toolscope_core.judging.guards import Companions, effect, guards, kept_behind, returned
-from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.model.catalog import Catalog
@@ -11,6 +10,7 @@ from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Constraints, Edit
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.reading import read_tool
 
 TEXT, FLAG, NUMBER = {"type": "string"}, {"type": "boolean"}, {"type": "number"}
 

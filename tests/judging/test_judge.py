@@ -21,12 +21,12 @@ from toolscope_core.judging import weights as weights_module
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.explanation import COUNTS, Compared, explain
 from toolscope_core.judging.judge import OfflineJudge
-from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.signals import SIGNALS
-from toolscope_core.judging.vocabulary import is_foreign
 from toolscope_core.judging.weights import MODELS, Weights, shipped_weights
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.reading import read_tool
+from toolscope_core.wording.vocabulary import is_foreign
 
 
 def tool(tool_id, name, description, *parameters, required=(), server="", declared=True):

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.signals import SIGNALS, Signals
-from toolscope_core.judging.vocabulary import action_classes, is_plain_verb, opposites, word_weight
-from toolscope_core.judging.words import singular, stem
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.reading import read_tool
+from toolscope_core.wording.vocabulary import action_classes, is_plain_verb, opposites, word_weight
+from toolscope_core.wording.words import singular, stem
 
 
 def tool(name, description="", *parameters, declared=True):

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.arguments.alignment import argument_map
-from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.relation_words import unmatched_reasons
 from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.merging.auto_accept import accept
@@ -21,6 +20,7 @@ from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.reading import read_tool
 
 TEXT = {"type": "string"}
 

@@ -10,7 +10,6 @@ from tests.support.analyses import asking
 from tests.support.fakes import ScriptedModel, WordEmbedder
 from tests.support.replies import writing
 from tests.ui.services.small_workspace import TOOLS, catalog
-from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.evaluation.query_sets import Query, queries_of
 from toolscope_core.llm.requests import RunBudget
 from toolscope_core.model.catalog import Catalog
@@ -28,6 +27,7 @@ from toolscope_core.tool2vec.query_writing import (
     query_counts,
     query_rows,
 )
+from toolscope_core.wording.tool_text import tool_text
 
 DESK = catalog(*TOOLS)
 PEOPLE = tuple(

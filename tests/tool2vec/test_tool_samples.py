@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from tests.support.fakes import WordEmbedder
-from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool
 from toolscope_core.tool2vec.query_writing import ALIKE, TOOLS, tool_samples
+from toolscope_core.wording.tool_text import tool_text
 
 
 def tool(server, number, about=""):

@@ -13,7 +13,7 @@ from toolscope_core.check.baseline import Baseline, Matched
 from toolscope_core.decisions.constraints import profiles
 from toolscope_core.decisions.decision_lines import under_new_ids
 from toolscope_core.decisions.log import active
-from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold
+from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold, same_named
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.change_effects import PLACES
@@ -21,9 +21,7 @@ from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.confusions import FoundInstead, failed_case
 from toolscope_core.evaluation.measured_toolsets import Ranker, ToolsetRanker
 from toolscope_core.evaluation.query_sets import Query, with_ids, with_names
-from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.judging.judge import OfflineJudge
-from toolscope_core.judging.reading import same_named
 from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.merging.analysing import Analysis, plan_merge
 from toolscope_core.merging.clusters import find_dangling
@@ -40,6 +38,7 @@ from toolscope_core.profiles.intent_cover import intents_of
 from toolscope_core.profiles.profile_effect import ProfileReport, misses_of, profile_report
 from toolscope_core.profiles.profile_tools import profile_tools
 from toolscope_core.retrieval.client_search import SearchSetup
+from toolscope_core.wording.boilerplate import compared_texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,11 +119,11 @@ def _drafts(
 ) -> QueryDrafts:
     """The questions for queries, of tools that are near each other."""
     from toolscope_core.embedding.embed_once import embed_cached
-    from toolscope_core.embedding.tool_text import tool_text
     from toolscope_core.evaluation.example import example_requests
     from toolscope_core.evaluation.query_sets import read_queries
     from toolscope_core.llm.embedding import encoder_and_cache
     from toolscope_core.tool2vec.query_writing import draft_questions
+    from toolscope_core.wording.tool_text import tool_text
 
     people = read_queries(examples) if examples else ()
     catalog = read_files(catalogs)

@@ -135,7 +135,6 @@ def tune_files(
     from toolscope_core.embedding.embed_once import embed_cached
     from toolscope_core.embedding.encoders import SentenceEmbedder
     from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
-    from toolscope_core.embedding.tool_text import tool_text
     from toolscope_core.embedding.vector_cache import VectorCache
     from toolscope_core.evaluation.query_sets import read_queries, with_ids
     from toolscope_core.files.folders import (
@@ -148,6 +147,7 @@ def tune_files(
     from toolscope_core.tool2vec.linear_head import UsageVectors
     from toolscope_core.tool2vec.training_queries import training_queries
     from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder, triplets_of
+    from toolscope_core.wording.tool_text import tool_text
 
     check_ours(out, EMBEDDER_PROGRAM)
     catalog = read_files(catalogs)

@@ -20,7 +20,7 @@ _RETRIES = 3
 _AHEAD = 2
 """Blocks that a worker has at a time: the next one is there when it is done with the first."""
 _SECONDS = 10.0
-_PACKAGES = ("catalog", "embedding", "engine", "judging", "model")
+_PACKAGES = ("catalog", "embedding", "engine", "judging", "model", "wording")
 """What the result of a block depends on."""
 _START = (
     "start it with `ray start --head`, set RAY_AUTH_MODE=token if it asks for its token, or leave "

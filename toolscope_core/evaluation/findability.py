@@ -8,15 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from toolscope_core.catalog.source_words import source_text
-from toolscope_core.embedding.tool_text import name_words
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.judging.words import sentences
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import CLIENT_SEARCHES, SearchableTools
+from toolscope_core.wording.tool_text import name_words, source_text
+from toolscope_core.wording.words import sentences
 
 FIRST = 5
 """Places that count as found: clients return 3 to 10 tools."""

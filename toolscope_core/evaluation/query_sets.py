@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from toolscope_core.catalog.naming import ids_by_name
-from toolscope_core.catalog.source_words import source_text
-from toolscope_core.embedding.tool_text import name_words
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.files.folders import read_file
 from toolscope_core.files.json_lines import row_of, text_of
-from toolscope_core.judging.words import sentences
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.wording.tool_text import name_words, source_text
+from toolscope_core.wording.words import sentences
 
 LISTS = ("gold", "gold_tools", "gold_servers", "steps", "calls", "allowed", "forbidden")
 FIELDS = ("id", "query", "expected", *LISTS)

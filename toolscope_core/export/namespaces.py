@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import count
 from textwrap import shorten
 
-from toolscope_core.embedding.tool_text import name_words
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.tool_text import name_words
 
 _NAMED = 24
 """So many tools are named: with eight fewer requests find their server, with more no more do."""

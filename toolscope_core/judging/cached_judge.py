@@ -58,7 +58,7 @@ class CachedJudge:
         cls, judge: OfflineJudge, folder: Path | None = None, engine: Engine = LOCAL
     ) -> CachedJudge:
         """``folder`` is that of all caches; without it nothing is kept beyond this object."""
-        code = code_version("judging", "embedding", "catalog", "model")
+        code = code_version("judging", "embedding", "wording", "catalog", "model")
         version = f"{judge.name} {judge.signals.near_at} {code}"
         probabilities, evidence = (
             _PairFile(folder, name, version) for name in ("probabilities", "evidence")

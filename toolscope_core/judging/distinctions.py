@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from toolscope_core.catalog.source_words import operation_of, source_name
+from toolscope_core.catalog.operation_names import operation_of
 from toolscope_core.judging.phrasing import (
     alternatives,
     number_apart,
@@ -19,11 +19,12 @@ from toolscope_core.judging.phrasing import (
     renamed,
     voices_apart,
 )
-from toolscope_core.judging.reading import ToolReading
-from toolscope_core.judging.vocabulary import action_classes, is_border, only_gets
-from toolscope_core.judging.words import are_one, is_plural, keys_of, plain_words, stem, words_of
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.tool import Parameter, Tool
+from toolscope_core.wording.reading import ToolReading
+from toolscope_core.wording.tool_text import source_name
+from toolscope_core.wording.vocabulary import action_classes, is_border, only_gets
+from toolscope_core.wording.words import are_one, is_plural, keys_of, plain_words, stem, words_of
 
 _KEYS = frozenset("id uuid guid gid sid slug key".split())
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from toolscope_core.judging.arguments.argument_words import difference
 from toolscope_core.judging.arguments.matching import Match
 from toolscope_core.judging.phrasing import renamed
-from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.selector import selector_of
-from toolscope_core.judging.vocabulary import action_classes, is_foreign, opposites
-from toolscope_core.judging.words import base_forms
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.pair import Relation, Serves
 from toolscope_core.model.tool import Tool, names_of
+from toolscope_core.wording.reading import ToolReading
+from toolscope_core.wording.vocabulary import action_classes, is_foreign, opposites
+from toolscope_core.wording.words import base_forms
 
 _MOST_NAMES = 6
 _VERY_CLOSE, _CLOSE = 0.85, 0.7

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from textwrap import shorten
 
 from toolscope_core.catalog.scan.hidden import without_hidden
-from toolscope_core.judging.products import products_of
-from toolscope_core.judging.reading import ToolReading, read_tool
-from toolscope_core.judging.vocabulary import is_of_facts, keeps_things
-from toolscope_core.judging.words import sentences, text_words
 from toolscope_core.model.cluster import Kind
 from toolscope_core.model.numbers import enumerated, listed, plural, quoted
 from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.wording.products import products_of
+from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.vocabulary import is_of_facts, keeps_things
+from toolscope_core.wording.words import sentences, text_words
 
 _KEPT = 0.6
 """Share of the words of a note that one sentence must still have."""

@@ -16,12 +16,12 @@ from dataclasses import replace
 from operator import is_
 from typing import Literal
 
-from toolscope_core.embedding.tool_text import name_words
-from toolscope_core.judging.vocabulary import action_classes, is_plain_verb
-from toolscope_core.judging.wordnet import kinds_of
-from toolscope_core.judging.words import is_english
 from toolscope_core.model.catalog import Catalog, ImpliedServer
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.tool_text import name_words
+from toolscope_core.wording.vocabulary import action_classes, is_plain_verb
+from toolscope_core.wording.wordnet import kinds_of
+from toolscope_core.wording.words import is_english
 
 Place = Literal["front", "end", "middle"]
 Words = tuple[str, ...]

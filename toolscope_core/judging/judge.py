@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.catalog.scan.hidden import without_hidden
-from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.candidate_pairs import Rows, cosines
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.judging.arguments.alignment import argument_map, serving, unmappable
@@ -28,15 +27,16 @@ from toolscope_core.judging.distinctions import (
 )
 from toolscope_core.judging.explanation import COUNTS, Compared, explain
 from toolscope_core.judging.guards import effect
-from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.selector import FIXED, kind_of
 from toolscope_core.judging.signals import SIGNALS, Matrix, Signals, codes
-from toolscope_core.judging.vocabulary import is_foreign
 from toolscope_core.judging.weights import EVEN, Weights, shipped_weights
-from toolscope_core.judging.words import is_empty, stem, words_of
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.reading import ToolReading
+from toolscope_core.wording.tool_text import source_name
+from toolscope_core.wording.vocabulary import is_foreign
+from toolscope_core.wording.words import is_empty, stem, words_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ and *blocking*, one member and its group's members.
 
 from collections.abc import Iterable, Sequence
 
-from toolscope_core.judging.reading import ToolReading
-from toolscope_core.judging.vocabulary import action_classes, is_border
-from toolscope_core.judging.words import (
+from toolscope_core.wording.reading import ToolReading
+from toolscope_core.wording.vocabulary import action_classes, is_border
+from toolscope_core.wording.words import (
     KEY_WORDS,
     are_one,
     is_english,

@@ -19,16 +19,16 @@ from toolscope_core.judging.explanation import (
 )
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.phrasing import object_apart, renamed, unshared
-from toolscope_core.judging.products import server_words
-from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.selector import selector_of
-from toolscope_core.judging.vocabulary import only_gets
-from toolscope_core.judging.words import KEY_WORDS, Key, keys_of, meaning, plain_words, words_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap, Cluster
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.pair import Verdict
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, names_of
+from toolscope_core.wording.products import server_words
+from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.vocabulary import only_gets
+from toolscope_core.wording.words import KEY_WORDS, Key, keys_of, meaning, plain_words, words_of
 
 
 def unmatched_reasons(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[str]:

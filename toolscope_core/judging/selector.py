@@ -7,11 +7,11 @@
 import re
 from collections.abc import Sequence
 
-from toolscope_core.judging.products import names_a_product
-from toolscope_core.judging.reading import read_tool
-from toolscope_core.judging.wordnet import is_word, kinds_of
-from toolscope_core.judging.words import base_forms, is_english
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.products import names_a_product
+from toolscope_core.wording.reading import read_tool
+from toolscope_core.wording.wordnet import is_word, kinds_of
+from toolscope_core.wording.words import base_forms, is_english
 
 _KINDS = {
     "language": "language",

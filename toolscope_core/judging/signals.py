@@ -18,27 +18,27 @@ from toolscope_core.embedding.candidate_pairs import Rows, cosines, default_thre
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.judging.arguments.matching import INFER_AT, match_parameters
 from toolscope_core.judging.arguments.subschema import types_meet
-from toolscope_core.judging.boilerplate import without_boilerplate
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.phrasing import unshared
-from toolscope_core.judging.products import (
+from toolscope_core.model.protocols import Vectors
+from toolscope_core.model.tool import Tool
+from toolscope_core.wording.boilerplate import without_boilerplate
+from toolscope_core.wording.products import (
     Products,
     of_other_fields,
     products_of,
     server_words,
     share_a_word,
 )
-from toolscope_core.judging.reading import ToolReading, read_tool
-from toolscope_core.judging.vocabulary import (
+from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.vocabulary import (
     is_of_the_machine,
     keeps_things,
     opposites,
     total_weight,
     weighted_jaccard,
 )
-from toolscope_core.judging.words import keys_of, plain_words, stem
-from toolscope_core.model.protocols import Vectors
-from toolscope_core.model.tool import Tool
+from toolscope_core.wording.words import keys_of, plain_words, stem
 
 _MOST_APART = 3
 _EFFECTS = {"reads": 0.0, "writes": 1.0, "destroys": 2.0}

@@ -6,15 +6,13 @@ from contextlib import suppress
 
 import numpy as np
 
-from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold
+from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold, same_named
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge
-from toolscope_core.judging.reading import same_named
 from toolscope_core.merging.analysis import (
     Analysis,
     bars_of,
@@ -51,6 +49,7 @@ from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.pair import PairScores
 from toolscope_core.model.protocols import LOCAL, Embedder, Engine, Progress, Step, silent
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.boilerplate import compared_texts
 
 _REPORTED = 64
 """So many clusters are made between two reports."""

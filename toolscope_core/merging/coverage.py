@@ -15,7 +15,6 @@ from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.guards import handles_of, returned
-from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.group_syntheses import Stores
@@ -26,6 +25,7 @@ from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.numbers import enumerated, listed, quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool, canonical_json
+from toolscope_core.wording.reading import read_tool
 
 Way = Literal["as it is", "mapped", "gateway", "alike"]
 """How a tool is served by another: with the same arguments; with arguments under other names; with

@@ -15,15 +15,15 @@ from toolscope_core.catalog.scan.passages import passages
 from toolscope_core.catalog.scan.scanner import scan_tool
 from toolscope_core.decisions.forms import document_problems
 from toolscope_core.judging.guards import safety_notes, unshared_notes, whole_text
-from toolscope_core.judging.reading import read_tool
-from toolscope_core.judging.vocabulary import action_classes
-from toolscope_core.judging.wordnet import is_word
-from toolscope_core.judging.words import STOP_WORDS, Keys, is_filler, keys_of, words_of
 from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 from toolscope_core.model.cluster import Document
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.reading import read_tool
+from toolscope_core.wording.vocabulary import action_classes
+from toolscope_core.wording.wordnet import is_word
+from toolscope_core.wording.words import STOP_WORDS, Keys, is_filler, keys_of, words_of
 
 Code = Literal[
     "invalid",

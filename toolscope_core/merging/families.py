@@ -12,14 +12,14 @@ from functools import reduce
 from itertools import combinations
 
 from toolscope_core.judging.phrasing import renamed, unshared
-from toolscope_core.judging.reading import ToolReading, read_tool
-from toolscope_core.judging.words import words_of
 from toolscope_core.merging.contracted_graph import RowGraph, RowJudge, weakest_of_rows
 from toolscope_core.merging.correction import correct
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.words import words_of
 
 
 def family_groups(

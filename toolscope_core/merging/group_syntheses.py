@@ -18,11 +18,7 @@ from toolscope_core.judging.guards import (
     only_computes,
     only_looks,
 )
-from toolscope_core.judging.products import Products, products_of
-from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.relation_words import unmatched_reasons
-from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things
-from toolscope_core.judging.words import singular
 from toolscope_core.merging.auto_accept import Differences, Proposal, is_clean
 from toolscope_core.merging.synthesis import Keepers, Synthesis, synthesise
 from toolscope_core.model.catalog import Catalog
@@ -30,6 +26,10 @@ from toolscope_core.model.cluster import ArgumentMap, Group, Kind
 from toolscope_core.model.pair import Relation
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.model.unicode_forms import normalise
+from toolscope_core.wording.products import Products, products_of
+from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.vocabulary import is_of_the_machine, keeps_things
+from toolscope_core.wording.words import singular
 
 _FILES = frozenset("file directory folder document".split())
 _PATHS = frozenset("path file filename filepath folder directory dir root pattern".split())

@@ -12,7 +12,7 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from toolscope_core.catalog.scan.hidden import without_hidden
-from toolscope_core.judging.words import text_words
+from toolscope_core.wording.words import text_words
 
 MOST_NAMED = 12
 """So many values of a selector are named in the description; its schema lists all."""

@@ -17,7 +17,6 @@ from toolscope_core.judging.arguments.argument_words import difference
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.subschema import admits, inlined, leaves_out
 from toolscope_core.judging.phrasing import unshared
-from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.merging.families import own_words
 from toolscope_core.merging.router_words import (
@@ -27,6 +26,7 @@ from toolscope_core.merging.router_words import (
 )
 from toolscope_core.model.cluster import ArgumentMap, Document, Kind
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
+from toolscope_core.wording.reading import ToolReading, read_tool
 
 _WORDS = ("description", "title", "default")
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from toolscope_core.catalog.scan.citations import ToolNames
 from toolscope_core.catalog.scan.scanner import with_own_words
 from toolscope_core.catalog.schema.walking import COMBINED, without_arguments
-from toolscope_core.embedding.tool_text import split_text
 from toolscope_core.merging.calls import check_plan, refusals
 from toolscope_core.merging.clusters import find_dangling
 from toolscope_core.model.catalog import Finding
@@ -18,6 +17,7 @@ from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.plan import MergedTool, MergePlan, Relabel
 from toolscope_core.model.profile import Profile, ProfileTool, ToolRule, Way
 from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.wording.tool_text import split_text
 
 
 @dataclass(frozen=True, slots=True)

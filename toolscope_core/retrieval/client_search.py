@@ -17,9 +17,7 @@ import bm25s
 import numpy as np
 from bm25s.stopwords import STOPWORDS_EN_PLUS
 
-from toolscope_core.embedding.tool_text import encodable, split_text, tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.judging.words import stem
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, Step, Vectors, silent
@@ -29,6 +27,8 @@ from toolscope_core.retrieval.assembly import LearnedRanking, ToolRequest, best_
 from toolscope_core.retrieval.documents import RequestVectors
 from toolscope_core.retrieval.retriever import RankedTool, Retriever
 from toolscope_core.retrieval.sparse import Scores
+from toolscope_core.wording.tool_text import encodable, split_text, tool_text
+from toolscope_core.wording.words import stem
 
 _STOP_WORDS = frozenset(STOPWORDS_EN_PLUS)
 """The list of NLTK, which Codex's library has too."""

@@ -9,21 +9,21 @@ from typing import TypeVar
 
 from bm25s.stopwords import STOPWORDS_EN
 
-from toolscope_core.catalog.source_words import source_text
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.token_cache import TokenCache, TokenCodes, coded
-from toolscope_core.embedding.tool_text import (
-    encodable,
-    name_words,
-    snake_name,
-    split_name,
-    tool_text,
-)
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.protocols import Embedder, Progress, TokenEmbedder, Vectors, silent
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.tool_text import (
+    encodable,
+    name_words,
+    snake_name,
+    source_text,
+    split_name,
+    tool_text,
+)
 
 MADE_WORDS = 12
 """The most words of a description that is made for a server without one."""

@@ -11,8 +11,8 @@ import numpy as np
 from bm25s.stopwords import STOPWORDS_EN
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.tool_text import split_name
-from toolscope_core.judging.words import stem
+from toolscope_core.wording.tool_text import split_name
+from toolscope_core.wording.words import stem
 
 Scores = NDArray[np.float32]
 

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from toolscope_core.embedding.tool_text import split_name, tool_text
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.judging.wordnet import kinds_of
-from toolscope_core.judging.words import STOP_WORDS, stem
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.tool_text import split_name, tool_text
+from toolscope_core.wording.wordnet import kinds_of
+from toolscope_core.wording.words import STOP_WORDS, stem
 
 MOST_WORDS = 3
 MOST_IN_CLAUSE = 4

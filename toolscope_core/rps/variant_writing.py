@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from toolscope_core.judging.guards import whole_text
-from toolscope_core.judging.wordnet import tables
 from toolscope_core.llm.merge_questions import wary_of
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.synthesis_prompt import AUGMENTATION_TASK, augmentation_of
@@ -19,6 +18,7 @@ from toolscope_core.merging.faithful import (
 )
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import Augmentation, Tool
+from toolscope_core.wording.wordnet import tables
 
 LONGEST_EXPANDED = 1_200
 LONGEST_QUESTION = 300

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
@@ -18,6 +17,7 @@ from toolscope_core.rps.telling_apart import (
     rewrites_of_model,
     sibling_pairs,
 )
+from toolscope_core.wording.tool_text import tool_text
 from ui.documents import edited_documents
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import judging, loaded_queries, review, reviewed_variants

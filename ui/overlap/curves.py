@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import pairs_above
 from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.tool_text import tool_text
-from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
+from toolscope_core.wording.boilerplate import compared_texts
+from toolscope_core.wording.tool_text import tool_text
 from ui.overlap.collisions import Curve, CurveVariant
 from ui.shared.kept import kept_under
 from ui.shared.services.workspace import Workspace

@@ -14,10 +14,6 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding import projection
 from toolscope_core.embedding.projection import Points
-from toolscope_core.embedding.tool_text import name_words, tool_text
-from toolscope_core.judging.vocabulary import is_plain_verb
-from toolscope_core.judging.wordnet import is_word, kinds_of
-from toolscope_core.judging.words import STOP_WORDS, is_filler
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError, JobError
@@ -25,6 +21,10 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store.background import subprocess_jobs
+from toolscope_core.wording.tool_text import name_words, tool_text
+from toolscope_core.wording.vocabulary import is_plain_verb
+from toolscope_core.wording.wordnet import is_word, kinds_of
+from toolscope_core.wording.words import STOP_WORDS, is_filler
 from ui.overlap.collisions import Panel, Region, Silhouettes, ToolMap
 from ui.overlap.curves import new_texts, plan_vectors
 from ui.overlap.map_charts import CELLS, density, frame_of

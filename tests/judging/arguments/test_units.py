@@ -4,7 +4,6 @@ from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.units import difference
 from toolscope_core.judging.explanation import Compared, explain
-from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.calls import map_call
 from toolscope_core.merging.clusters import build_clusters
@@ -13,6 +12,7 @@ from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.tool import Parameter, Tool
+from toolscope_core.wording.reading import read_tool
 
 TABLE = [
     ("temp_c", "", "temp_f", "", "degrees Celsius, not degrees Fahrenheit"),

@@ -77,7 +77,7 @@ def analysed_store(tools, name):
     """The SQLite file of a store with these tools analysed, made once a process for each
     judge, the id of their catalog and its analysis.
     """
-    key = (name, repr(tools), cached_judge.code_version("judging"), Stores.are_apart)
+    key = (name, repr(tools), cached_judge.code_version("judging", "wording"), Stores.are_apart)
     if key not in STORES:
         with TemporaryDirectory() as folder:
             path = Path(folder, "store.db")

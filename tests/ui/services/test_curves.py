@@ -3,10 +3,10 @@ import pytest
 
 from tests.support.fakes import WordEmbedder
 from tests.ui.services import small_workspace
-from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.wording.boilerplate import compared_texts
 from ui.overlap import curves
 from ui.shared.services import review
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from toolscope_core.catalog.formats.mcp_records import MCP
 from toolscope_core.catalog.formats.record_format import Rule, Target
-from toolscope_core.catalog.source_words import transliterated
+from toolscope_core.catalog.operation_names import transliterated
 from toolscope_core.model.catalog import FormerName
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import Tool, digest

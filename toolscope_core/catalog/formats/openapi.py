@@ -19,11 +19,16 @@ from toolscope_core.catalog.formats.api_descriptions import (
 )
 from toolscope_core.catalog.formats.discriminators import with_children
 from toolscope_core.catalog.formats.operations import read_operations
+from toolscope_core.catalog.operation_names import (
+    NAME_LENGTH,
+    OPENAPI_META,
+    name_source,
+    operation_of,
+)
 from toolscope_core.catalog.schema.declarations import RecordError, modernised
 from toolscope_core.catalog.schema.definitions import Definitions
 from toolscope_core.catalog.schema.pointers import ExpansionBudget
 from toolscope_core.catalog.schema.walking import Mark, object_at, without_marked
-from toolscope_core.catalog.source_words import NAME_LENGTH, OPENAPI_META, name_source, operation_of
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 

@@ -10,6 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolscope_core.catalog.flaws import MAX_DEPTH, MAX_EXPANDED, Flaw, excerpt
+from toolscope_core.catalog.operation_names import (
+    NAME_LENGTH,
+    OPENAPI_META,
+    identifier,
+    name_source,
+)
 from toolscope_core.catalog.schema.pointers import ExpansionBudget, measure
 from toolscope_core.catalog.schema.references import merge_parts
 from toolscope_core.catalog.schema.walking import (
@@ -19,7 +25,6 @@ from toolscope_core.catalog.schema.walking import (
     required_of,
     resolve,
 )
-from toolscope_core.catalog.source_words import NAME_LENGTH, OPENAPI_META, identifier, name_source
 from toolscope_core.model.tool import JsonObject, digest
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")

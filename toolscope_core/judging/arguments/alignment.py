@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from toolscope_core.catalog.source_words import source_name
 from toolscope_core.judging.arguments.argument_words import demands, difference
 from toolscope_core.judging.arguments.matching import Match, match_parameters, turned
 from toolscope_core.judging.arguments.roles import read_parameter
@@ -24,10 +23,11 @@ from toolscope_core.judging.arguments.subschema import (
     type_set,
 )
 from toolscope_core.judging.arguments.value_facts import LIST, value_facts
-from toolscope_core.judging.words import is_plural, meaning, name_words, plain_words, spelling
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.pair import Serves
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
+from toolscope_core.wording.tool_text import source_name
+from toolscope_core.wording.words import is_plural, meaning, name_words, plain_words, spelling
 
 _SEVERAL = re.compile(r"\w\(e?s\)|\b(?:one or more|multiple|several|lists?)\b", re.IGNORECASE)
 _LARGEST = 2**31 - 1

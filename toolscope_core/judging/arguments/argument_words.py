@@ -35,8 +35,11 @@ from toolscope_core.judging.arguments.value_facts import (
     unsaid,
     value_facts,
 )
-from toolscope_core.judging.vocabulary import opposites
-from toolscope_core.judging.words import (
+from toolscope_core.model.cluster import ArgumentMove
+from toolscope_core.model.numbers import enumerated, quoted
+from toolscope_core.model.tool import JsonObject, Parameter, Tool
+from toolscope_core.wording.vocabulary import opposites
+from toolscope_core.wording.words import (
     STOP_WORDS,
     is_filler,
     plain_words,
@@ -44,9 +47,6 @@ from toolscope_core.judging.words import (
     stem,
     words_of,
 )
-from toolscope_core.model.cluster import ArgumentMove
-from toolscope_core.model.numbers import enumerated, quoted
-from toolscope_core.model.tool import JsonObject, Parameter, Tool
 
 _LONGEST_EXAMPLE = 40
 """A longer one is a text of its own, such as a query."""

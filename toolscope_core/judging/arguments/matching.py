@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from toolscope_core.catalog.source_words import source_name
 from toolscope_core.judging.arguments.roles import (
     KINDS,
     SIDES,
@@ -24,8 +23,9 @@ from toolscope_core.judging.arguments.roles import (
 )
 from toolscope_core.judging.arguments.subschema import types_meet, types_overlap
 from toolscope_core.judging.arguments.units import same_but_unit
-from toolscope_core.judging.words import meaning, plain_words
 from toolscope_core.model.tool import Parameter, Tool
+from toolscope_core.wording.tool_text import source_name
+from toolscope_core.wording.words import meaning, plain_words
 
 MATCH_AT = 0.6
 """Least score at which two parameters are taken for the same one."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from toolscope_core.judging.words import sentences, spelling
 from toolscope_core.model.cluster import ArgumentMove
 from toolscope_core.model.tool import Parameter, Tool, canonical_json
+from toolscope_core.wording.words import sentences, spelling
 
 MOST_READ = 2_000
 """Characters of a text in which facts are looked for; of the rest each word is compared."""

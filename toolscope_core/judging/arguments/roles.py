@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from toolscope_core.judging.arguments.units import same_but_unit
-from toolscope_core.judging.words import (
+from toolscope_core.model.tool import Parameter
+from toolscope_core.wording.words import (
     KEY_WORDS,
     is_filler,
     meaning,
@@ -16,7 +17,6 @@ from toolscope_core.judging.words import (
     stem,
     text_words,
 )
-from toolscope_core.model.tool import Parameter
 
 Words = frozenset[str]
 

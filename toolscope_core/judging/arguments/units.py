@@ -3,8 +3,8 @@
 import re
 from functools import lru_cache
 
-from toolscope_core.judging.words import meaning, plain_words
 from toolscope_core.model.tool import Parameter
+from toolscope_core.wording.words import meaning, plain_words
 
 _UNITS = {
     "temperature": {

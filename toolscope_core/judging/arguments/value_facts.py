@@ -18,7 +18,8 @@ from toolscope_core.judging.arguments.omitted_arguments import (
     without_conditions,
     without_defaults,
 )
-from toolscope_core.judging.words import (
+from toolscope_core.model.tool import Parameter, Tool, canonical_json
+from toolscope_core.wording.words import (
     STOP_WORDS,
     Key,
     is_english,
@@ -29,7 +30,6 @@ from toolscope_core.judging.words import (
     stem,
     words_of,
 )
-from toolscope_core.model.tool import Parameter, Tool, canonical_json
 
 _FACTS: Mapping[str, Any] = json.loads(
     (Path(__file__).parents[1] / "data" / "argument_facts.json").read_text("utf-8")

@@ -12,7 +12,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from toolscope_core.judging.words import sentences
 from toolscope_core.llm.tasks.fence import RULES, PromptText, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.prompt_task import (
     PromptTask,
@@ -35,6 +34,7 @@ from toolscope_core.merging.synthesis import Synthesis
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.cluster import Cluster, Document, Kind
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool, canonical_json, digest
+from toolscope_core.wording.words import sentences
 
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 4_000

@@ -10,13 +10,13 @@ from difflib import get_close_matches
 import anyio
 import mcp_types as types
 
-from toolscope_core.judging.words import sentences
 from toolscope_core.mcp.gateway.callers import Context
 from toolscope_core.mcp.gateway.original_calls import Result
 from toolscope_core.mcp.gateway.routing import Route, Search
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls, tool_error
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import JsonObject
+from toolscope_core.wording.words import sentences
 
 LIST, SEARCH, INSPECT, CALL = "list_tools", "search_tools", "inspect_tool", "call_tool"
 MOST, FEW = 20, 5

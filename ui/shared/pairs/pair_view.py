@@ -13,7 +13,6 @@ from toolscope_core.decisions.log import active, version_of
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.guards import effect
-from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.relation_words import apart_of, relation_of, serving_of
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.merging.analysis import Analysis
@@ -23,6 +22,7 @@ from toolscope_core.model.cluster import ArgumentMap, Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Outcome, Pair, Verdict, pair_key
 from toolscope_core.model.tool import Parameter, Tool, canonical_json
+from toolscope_core.wording.reading import read_tool
 from ui.shared.cards.cards import move_sentence
 from ui.shared.cards.queue import cluster_with
 from ui.shared.charts import pictures

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from toolscope_core.catalog.source_words import declared_as
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import tool_key
 from toolscope_core.model.tool import Tool
 from toolscope_core.usage.call_counts import tool_count_line
+from toolscope_core.wording.tool_text import declared_as
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.services import reshapes, toolsets, usage_evidence

@@ -15,10 +15,10 @@ from typing import Any
 
 import Stemmer
 
-from toolscope_core.embedding.tool_text import split_text
-from toolscope_core.judging import wordnet
-from toolscope_core.judging.wordnet import is_word
 from toolscope_core.model.tool import canonical_json
+from toolscope_core.wording import wordnet
+from toolscope_core.wording.tool_text import split_text
+from toolscope_core.wording.wordnet import is_word
 
 Key = str | int
 Keys = frozenset[Key]

@@ -15,10 +15,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from toolscope_core.embedding.tool_text import name_words, split_name
-from toolscope_core.judging.vocabulary import word_weight
-from toolscope_core.judging.wordnet import is_word
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.tool_text import name_words, split_name
+from toolscope_core.wording.vocabulary import word_weight
+from toolscope_core.wording.wordnet import is_word
 
 PRODUCTS = Path(__file__).with_name("data") / "products.json"
 """The list, with what each part of it means."""

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from toolscope_core.judging.wordnet import are_opposite
-from toolscope_core.judging.words import (
+from toolscope_core.wording.wordnet import are_opposite
+from toolscope_core.wording.words import (
     INFLECTED,
     LISTS,
     STOP_WORDS,

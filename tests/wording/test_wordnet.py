@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks import derive_wordnet
 from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.judging import wordnet
-from toolscope_core.judging.wordnet import are_opposite, is_word, kinds_of, tables
+from toolscope_core.wording import wordnet
+from toolscope_core.wording.wordnet import are_opposite, is_word, kinds_of, tables
 
 
 def test_the_tables_are_whole():

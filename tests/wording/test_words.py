@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.judging.phrasing import renamed, unshared
-from toolscope_core.judging.reading import read_tool
-from toolscope_core.judging.words import base_forms, groups_of, is_filler, stem
 from toolscope_core.merging.families import own_words
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.reading import read_tool
+from toolscope_core.wording.words import base_forms, groups_of, is_filler, stem
 
 TEXT = {"type": "string"}
 

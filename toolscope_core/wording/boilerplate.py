@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.embedding.tool_text import name_words, tool_text
-from toolscope_core.judging.products import server_words
-from toolscope_core.judging.vocabulary import action_classes
-from toolscope_core.judging.wordnet import is_word
-from toolscope_core.judging.words import sentences
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.products import server_words
+from toolscope_core.wording.tool_text import name_words, source_name, source_text, tool_text
+from toolscope_core.wording.vocabulary import action_classes
+from toolscope_core.wording.wordnet import is_word
+from toolscope_core.wording.words import sentences
 
 _MOST = 0.6
 """What this share of a server's tools say tells none of them apart."""

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from toolscope_core.judging.words import PARAMETER_WORDS, TOOL_WORDS, meaning
+from toolscope_core.wording.words import PARAMETER_WORDS, TOOL_WORDS, meaning
 
 LISTS = json.loads(TOOL_WORDS.read_text("utf-8"))
 

@@ -6,16 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-import numpy as np
-
 from toolscope_core.catalog.scan.hidden import without_hidden
-from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.embedding.candidate_pairs import Rows
-from toolscope_core.judging.products import server_words
-from toolscope_core.judging.vocabulary import action_classes, is_border, is_plain_verb, leads
-from toolscope_core.judging.words import (
+from toolscope_core.model.tool import Tool
+from toolscope_core.wording.tool_text import source_name, source_text
+from toolscope_core.wording.vocabulary import action_classes, is_border, is_plain_verb, leads
+from toolscope_core.wording.words import (
     KEY_WORDS,
-    Key,
     Keys,
     is_empty,
     is_filler,
@@ -25,8 +21,6 @@ from toolscope_core.judging.words import (
     singular,
     words_of,
 )
-from toolscope_core.model.protocols import Vectors
-from toolscope_core.model.tool import Tool
 
 _LONGEST = 2_000
 _BEGINNING = 220
@@ -199,36 +193,3 @@ def _nouns(words: Iterable[str]) -> tuple[str, ...]:
 
 def _distinct(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
-
-
-def same_named(tools: Sequence[Tool], vectors: Vectors, neighbours: int) -> tuple[Rows, Rows]:
-    """Pairs of rows (int32, left < right) of which the names say the same in some words, each tool
-    with at most the ``neighbours`` nearest ones. ``tools`` are those without boilerplate.
-    """
-    by_meaning: dict[frozenset[str], list[int]] = {}
-    for row, tool in enumerate(tools):
-        if meaning := _meaning(tool):
-            by_meaning.setdefault(meaning, []).append(row)
-    pairs = {pair for rows in by_meaning.values() for pair in _near(rows, vectors, neighbours)}
-    ends = np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)
-    return ends[:, 0], ends[:, 1]
-
-
-def _near(rows: Sequence[int], vectors: Vectors, neighbours: int) -> Iterator[tuple[int, int]]:
-    if len(rows) < 2:
-        return
-    own = vectors[list(rows)]
-    order = np.argsort(-(own @ own.T), axis=1, kind="stable")[:, : neighbours + 1].tolist()
-    for row, near in zip(rows, order, strict=True):
-        yield from ((min(row, rows[at]), max(row, rows[at])) for at in near if rows[at] != row)
-
-
-def _meaning(tool: Tool) -> frozenset[str]:
-    """What the words of a name may be known by, without those of the server's name."""
-    named, of_server = named_words(tool), server_words(tool.server)
-    words = [word for word in named if word not in of_server]
-    return frozenset(min(map(_text, keys_of(word))) for word in words or named)
-
-
-def _text(key: Key) -> str:
-    return str(key)

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from toolscope_core.judging.boilerplate import compared_texts, without_boilerplate
-from toolscope_core.judging.products import (
+from toolscope_core.embedding.candidate_pairs import same_named
+from toolscope_core.model.tool import Tool
+from toolscope_core.wording.boilerplate import compared_texts, without_boilerplate
+from toolscope_core.wording.products import (
     of_other_fields,
     products_of,
     server_products,
     share_a_word,
 )
-from toolscope_core.judging.reading import same_named
-from toolscope_core.judging.vocabulary import keeps_things
-from toolscope_core.model.tool import Tool
+from toolscope_core.wording.vocabulary import keeps_things
 
 
 def tool(name, description="", server=""):

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tests.support.catalogs import read_openapi
-from toolscope_core.catalog.source_words import declared_as, identifier, source_name, source_text
+from toolscope_core.catalog.operation_names import identifier
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.tool_text import declared_as, source_name, source_text
 from ui.shared.tools.catalog_tables import matching, tool_rows
 
 
