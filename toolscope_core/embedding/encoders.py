@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from toolscope_core.embedding.minilm import normalised
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL, packaged_model
 from toolscope_core.files.folders import file_sha256
 from toolscope_core.model.errors import ModelError
@@ -178,12 +179,6 @@ def triplet_loss(model: Any, margin: float) -> Any:
     from sentence_transformers.sentence_transformer import losses
 
     return losses.TripletLoss(model, losses.TripletDistanceMetric.COSINE, margin)
-
-
-def normalised(rows: Vectors) -> Vectors:
-    """The rows with length 1, float32."""
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)
 
 
 def _device() -> str:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from toolscope_core.embedding.encoders import normalised
 from toolscope_core.embedding.packaged_model import packaged_tokenizer
 from toolscope_core.embedding.quantized_model import QUANTIZED_MODEL, quantized_model
 from toolscope_core.model.errors import ModelError
@@ -135,3 +134,9 @@ class MiniLmEmbedder:
             raise ModelError(
                 f"{path} cannot be loaded ({reason}); delete it, and it is made anew"
             ) from error
+
+
+def normalised(rows: Vectors) -> Vectors:
+    """The rows with length 1, float32."""
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)
