@@ -13,8 +13,7 @@ from collections import Counter
 import numpy as np
 
 from benchmarks.measuring import read_named
-from toolscope_core.embedding.minilm import PIECE_WEIGHTS
-from toolscope_core.embedding.packaged_model import packaged_tokenizer
+from toolscope_core.embedding.minilm import PIECE_WEIGHTS, packaged_tokenizer
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.wording.reading import read_tool
 from toolscope_core.wording.vocabulary import WORD_COUNTS

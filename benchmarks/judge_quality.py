@@ -33,7 +33,7 @@ from benchmarks.train_judge import (
     unseen,
 )
 from toolscope_core.embedding.candidate_pairs import cosines, default_threshold, nearest
-from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.judging.signals import SIGNALS

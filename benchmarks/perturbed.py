@@ -6,9 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from benchmarks.measuring import user_cache
-from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.token_cache import TokenCache, TokenVectors
+from toolscope_core.embedding.vector_cache import TokenCache, TokenVectors, embed_cached
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.protocols import Vectors

@@ -110,7 +110,7 @@ def _peak_since_last() -> float:
 def _recovered(bundle: Path, planted: list[Any]) -> dict[str, Any]:
     """What of the planted copies is a judged pair, and what stands in one proposal."""
     from benchmarks.measuring import json_rows
-    from toolscope_core.catalog.bundle_versions import files_of
+    from toolscope_core.catalog.sources import files_of
 
     manifest = json.loads((bundle / "manifest.json").read_bytes())
     entries = json.loads((bundle / "relabel.json").read_bytes())["entries"]

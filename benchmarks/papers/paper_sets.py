@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmarks.measuring import catalog_file, data_folder
 from toolscope_core.catalog.document_variants import read_variants
-from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.evaluation.comparison import Measured, Trial
 from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.papers.paper_sets import PaperSet, PaperTable, named, needed_by, spread
 from toolscope_core.catalog.document_variants import with_variants
-from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.metrics import metric_rows
 from toolscope_core.evaluation.query_sets import Query

@@ -21,9 +21,9 @@ from benchmarks.papers.tool2vec_tables import (
     tool_vectors,
 )
 from toolscope_core.cli.learn_commands import tune_files
-from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.encoders import SentenceEmbedder
-from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
+from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.model.protocols import Embedder
 from toolscope_core.model.tool import JsonObject

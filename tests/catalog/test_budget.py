@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support.catalogs import accepting, answer, component, read_openapi
 from tests.support.catalogs import read_schemas as read
 from tests.support.properties import examples
-from toolscope_core.catalog import parts
+from toolscope_core.catalog import readers
 from toolscope_core.catalog.flaws import MAX_DEPTH
 from toolscope_core.catalog.formats import operations, parameter_names
 from toolscope_core.catalog.schema import definitions, references
@@ -38,7 +38,7 @@ def size(tool):
 
 @pytest.fixture
 def small_budget(monkeypatch):
-    monkeypatch.setattr(parts, "ExpansionBudget", lambda: ExpansionBudget(2_000))
+    monkeypatch.setattr(readers, "ExpansionBudget", lambda: ExpansionBudget(2_000))
 
 
 def test_a_part_that_leads_back_through_a_property_is_read():

@@ -3,8 +3,7 @@
 import pytest
 
 from tests.support.catalogs import accepting, read_json, unmerged
-from toolscope_core.catalog.formats.detection import find_unread
-from toolscope_core.catalog.formats.format_table import OFFERED
+from toolscope_core.catalog.formats.format_table import OFFERED, find_unread
 from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.model.tool import Tool
 

@@ -2,7 +2,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.support.catalogs import accepting, answer, component, operation_tool
-from toolscope_core.catalog.formats.discriminators import with_children
+from toolscope_core.catalog.formats.openapi import with_children
 from toolscope_core.catalog.schema.pointers import ExpansionBudget
 
 LOAD = {

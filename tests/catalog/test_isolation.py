@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 
 from tests.support.catalogs import DATA, read_json, read_text
-from toolscope_core.catalog import isolation, parts, reading_child
+from toolscope_core.catalog import isolation, readers, reading_child
 from toolscope_core.catalog.isolation import read_files, read_isolated
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
@@ -194,7 +194,7 @@ def test_a_child_that_is_gone_is_an_error_with_its_remedy(as_child, monkeypatch)
 
 
 def test_records_are_counted_over_all_files_and_one_too_many_is_enough(monkeypatch):
-    monkeypatch.setattr(parts, "MAX_RECORDS", 3)
+    monkeypatch.setattr(readers, "MAX_RECORDS", 3)
     two = b'[{"name": "a"}, {"name": "b"}]'
     with pytest.raises(CatalogError, match="brings the input to 4 records or more; at most 3"):
         read_catalog([Source("a.json", two), Source("b.json", two)])

@@ -10,7 +10,7 @@ from tests.merging.test_pipeline import analysed
 from tests.support.catalogs import DATA, read_json
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
-from toolscope_core.catalog.yaml_values import read_yaml
+from toolscope_core.catalog.values import read_yaml
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.analysing import plan_merge

@@ -12,8 +12,7 @@ import pytest
 
 from tests.support.catalogs import DATA
 from toolscope_core.catalog.formats.format_table import INPUTS
-from toolscope_core.catalog.parts import read_contents
-from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.readers import read_catalog, read_contents
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import Placed, read_values
 from toolscope_core.model.errors import CatalogError

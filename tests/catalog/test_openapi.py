@@ -14,7 +14,7 @@ from tests.support.catalogs import (
     read_json,
 )
 from tests.support.catalogs import read_openapi as read
-from toolscope_core.catalog import referenced_files
+from toolscope_core.catalog import sources
 from toolscope_core.catalog.formats.openapi import find_inferred
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.operation_names import OPENAPI_META
@@ -297,7 +297,7 @@ def test_no_part_that_is_not_there_makes_an_empty_tool(version, operation):
 def test_no_reference_leads_out_of_the_folder_and_each_is_a_problem(
     tmp_path, reference, monkeypatch
 ):
-    monkeypatch.setattr(referenced_files, "MAX_BYTES", 30_000)
+    monkeypatch.setattr(sources, "MAX_BYTES", 30_000)
     secret = "operationId: secret\nsummary: secret\n"
     folder = written(tmp_path, {"secret.yml": secret, "api/secret.txt": secret}) / "api"
     led = {"$ref": reference.replace("{outside}", str(tmp_path))}

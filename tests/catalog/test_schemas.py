@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.catalog.test_parameter_names import CALLS
 from tests.support.catalogs import accepting
 from tests.support.properties import examples
-from toolscope_core.catalog.formats.benchmark_sets import BFCL, flat_parameters
+from toolscope_core.catalog.formats.foreign_formats import BFCL, flat_parameters
 from toolscope_core.catalog.schema.declarations import RecordError, read_parameters, read_returns
 from toolscope_core.model.tool import canonical_json
 

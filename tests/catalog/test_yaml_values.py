@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.catalog import yaml_values
+from toolscope_core.catalog import values
 from toolscope_core.catalog.flaws import Flaw
-from toolscope_core.catalog.yaml_values import read_yaml
+from toolscope_core.catalog.values import read_yaml
 
 
 def one(text):
@@ -75,7 +75,7 @@ def test_aliases_that_multiply_or_grow_without_end_are_refused_at_once():
 def test_without_the_c_library(monkeypatch):
     import yaml
 
-    monkeypatch.setattr(yaml_values, "LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(values, "LOADER", yaml.SafeLoader)
     assert one("a: [1, {b: no}]") == {"a": [1, {"b": "no"}]}
     assert isinstance(read_yaml("a: [1"), Flaw)
     assert isinstance(read_yaml("\x00"), Flaw)

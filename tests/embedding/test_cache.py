@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.embedding import embed_once
+from toolscope_core.embedding import vector_cache
 from toolscope_core.embedding import vector_cache as cache_module
-from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Step
 
@@ -126,7 +125,7 @@ def test_embedding_through_the_cache_equals_embedding_directly(tmp_path_factory,
 
 
 def test_progress_moves_within_a_chunk(tmp_path, monkeypatch):
-    monkeypatch.setattr(embed_once, "PIECE", 2)
+    monkeypatch.setattr(vector_cache, "PIECE", 2)
     steps = []
     embed_cached([*"abcde"], LetterCounts(), VectorCache(tmp_path), steps.append)
     assert [step.done for step in steps] == [0, 2, 4, 5]
@@ -134,7 +133,7 @@ def test_progress_moves_within_a_chunk(tmp_path, monkeypatch):
 
 @pytest.mark.case(2)
 def test_a_cancelled_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(embed_once, "CHUNK", 2)
+    monkeypatch.setattr(vector_cache, "CHUNK", 2)
     cache, texts = VectorCache(tmp_path), ["a", "bb", "ccc", "dddd", "eeeee", "a"]
     steps = []
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from toolscope_core.embedding import quantized_model
+from toolscope_core.embedding import minilm
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import TOKENS, MiniLmEmbedder
 from toolscope_core.llm.embedding import embedder_of
@@ -78,30 +78,30 @@ def folders(tmp_path, monkeypatch):
         made.append(1)
         return b"ok"
 
-    monkeypatch.setattr(quantized_model, "_folders", lambda: places)
-    monkeypatch.setattr(quantized_model, "_quantize", make)
+    monkeypatch.setattr(minilm, "_folders", lambda: places)
+    monkeypatch.setattr(minilm, "_quantize", make)
     return (*places, made)
 
 
 def test_where_the_installation_cannot_be_written_the_users_cache_holds_it(folders):
     first, second, _ = folders
     first.write_bytes(b"a file, no folder")
-    assert quantized_model.quantized_model().parent == second
+    assert minilm.quantized_model().parent == second
     shutil.rmtree(second)
     second.write_bytes(b"another file")
     with pytest.raises(ModelError, match=r"cannot be written.*first.*second.*make one of these"):
-        quantized_model.quantized_model()
+        minilm.quantized_model()
 
 
 def test_the_model_is_made_once_and_again_when_it_is_damaged(folders):
     first, _, made = folders
-    path = quantized_model.quantized_model()
+    path = minilm.quantized_model()
     assert (path.parent, path.read_bytes(), len(made)) == (first, b"ok", 1)
-    assert quantized_model.quantized_model() == path and len(made) == 1
+    assert minilm.quantized_model() == path and len(made) == 1
     with pytest.raises(ModelError, match=r"int8\.onnx cannot be loaded .*delete it"):
         MiniLmEmbedder(path).encode(["text"])
     path.write_bytes(b"oh")
-    assert quantized_model.quantized_model().read_bytes() == b"ok"
+    assert minilm.quantized_model().read_bytes() == b"ok"
     assert len(made) == 2
 
 

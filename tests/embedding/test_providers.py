@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.tool2vec.tiny_bert import save_tiny_bert
-from toolscope_core.embedding import encoders, packaged_model
+from toolscope_core.embedding import encoders, minilm
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.model.errors import ModelError
 
@@ -81,9 +81,9 @@ def test_packaged_files_that_are_not_the_published_ones_are_refused(
     for name in files:
         (tmp_path / name).write_bytes(b"x")
     package = SimpleNamespace(get_model_path=lambda: tmp_path)
-    monkeypatch.setattr(packaged_model, "import_module", lambda name: package)
+    monkeypatch.setattr(minilm, "import_module", lambda name: package)
     with pytest.raises(ModelError, match=message):
-        packaged_model.packaged_model()
+        minilm.packaged_model()
 
 
 def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):

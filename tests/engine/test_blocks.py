@@ -11,9 +11,8 @@ from tests.support.fakes import WordEmbedder
 from toolscope_core.cli.model_options import EngineChoice
 from toolscope_core.cli.searcher import Searcher, SearchOptions
 from toolscope_core.embedding import candidate_pairs
-from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.engine import ray_engine
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import ConfigError, missing_packages_in_words

@@ -6,7 +6,7 @@ import pytest
 
 from tests.merging.test_pipeline import analysed
 from tests.support.catalogs import example_catalog
-from toolscope_core.catalog import bundle_versions
+from toolscope_core.catalog import sources
 from toolscope_core.catalog.shards import read_shards
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.check.baseline import read_baseline
@@ -28,7 +28,7 @@ def written(analysis, tmp_path_factory):
     plan = plan_merge(analysis)
     bundle.write_bundle(analysis, plan, whole)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (bundle_versions, bundle, checked_plan):
+        for module in (sources, bundle, checked_plan):
             patch.setattr(module, "PART_TOOLS", 20)
         patch.setattr(bundle, "PART_PAIRS", 50)
         bundle.write_bundle(analysis, plan, parts)
@@ -40,7 +40,7 @@ def test_parts_hold_what_the_whole_files_hold(written):
     names = {path.name for path in parts.iterdir()}
     assert {"neutral-1.json", "original-1.json", "pairs-1.jsonl", "toolset-1.json"} <= names
     assert not {"neutral.json", "original.json", "pairs.jsonl", "toolset.json"} & names
-    pairs = b"".join(part.read_bytes() for part in bundle_versions.files_of(parts, "pairs.jsonl"))
+    pairs = b"".join(part.read_bytes() for part in sources.files_of(parts, "pairs.jsonl"))
     assert pairs == (whole / "pairs.jsonl").read_bytes()
     hashed = json.loads((parts / "manifest.json").read_bytes())["sha256"]
     assert names - {"manifest.json", "clients"} <= set(hashed)

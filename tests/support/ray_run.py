@@ -9,7 +9,7 @@ import time
 from functools import partial
 
 from toolscope_core.catalog import shards
-from toolscope_core.embedding import candidate_pairs, embed_once
+from toolscope_core.embedding import candidate_pairs, vector_cache
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.engine.ray_engine import ray_engine
@@ -98,7 +98,7 @@ def error_of(engine, function):
 
 def run(folder, *paths):
     """As JSON what came of it; the folder has a file for each function and worker that ran it."""
-    candidate_pairs._SEARCHED = embed_once.PIECE = 16
+    candidate_pairs._SEARCHED = vector_cache.PIECE = 16
     cached_judge._BLOCK = 8
     shards._PIECE = 100
     results = {"equal": []}

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolscope_core.catalog.clients.configurations import SERVER_MAPS, configured_servers
 from toolscope_core.catalog.flaws import Flaw, writable
-from toolscope_core.catalog.formats.model_apis import DECLARATIONS
+from toolscope_core.catalog.formats.foreign_formats import DECLARATIONS
 from toolscope_core.catalog.formats.neutral import GENERIC
 from toolscope_core.catalog.formats.openapi import is_openapi
 from toolscope_core.catalog.schema.walking import map_objects

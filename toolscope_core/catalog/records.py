@@ -31,9 +31,9 @@ from toolscope_core.catalog.places import (
     tools_inside,
     unexpected_tools,
 )
-from toolscope_core.catalog.referenced_files import joined_files
 from toolscope_core.catalog.schema.pointers import ExpansionBudget
 from toolscope_core.catalog.schema.walking import list_at
+from toolscope_core.catalog.sources import joined_files
 from toolscope_core.catalog.values import Placed
 from toolscope_core.model.catalog import Problem, Server
 from toolscope_core.model.tool import JsonObject

@@ -4,13 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from toolscope_core.catalog.bundle_versions import files_of
 from toolscope_core.catalog.flaws import MAX_BYTES, MAX_TOTAL_BYTES
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.naming import REPEAT, assign_ids, find_repeats
-from toolscope_core.catalog.referenced_files import referenced_files
 from toolscope_core.catalog.scan.scanner import scan_catalog
-from toolscope_core.catalog.sources import Source, check_size, input_files
+from toolscope_core.catalog.sources import (
+    Source,
+    check_size,
+    files_of,
+    input_files,
+    referenced_files,
+)
 from toolscope_core.files.folders import read_file
 from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
 from toolscope_core.model.cluster import grouped

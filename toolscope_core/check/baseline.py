@@ -8,11 +8,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, get_args
 
-from toolscope_core.catalog.bundle_versions import BUNDLE, files_of, why_unreadable
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.shards import read_parts
-from toolscope_core.catalog.sources import is_bundle, load_paths
-from toolscope_core.check.versions.diff import CatalogDiff, diff
+from toolscope_core.catalog.sources import BUNDLE, files_of, is_bundle, load_paths, why_unreadable
+from toolscope_core.check.version_changes import CatalogDiff, diff
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.decisions.log import active

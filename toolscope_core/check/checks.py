@@ -14,8 +14,7 @@ from toolscope_core.decisions.constraints import profiles
 from toolscope_core.decisions.decision_lines import under_new_ids
 from toolscope_core.decisions.log import active
 from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold, same_named
-from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.evaluation.change_effects import PLACES
 from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.confusions import FoundInstead, failed_case

@@ -8,9 +8,8 @@ from urllib.parse import quote, urlencode
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check.checks import CaseConfusion, StaleDecision
 from toolscope_core.check.comparison_report import Check, Failure, GateReport
-from toolscope_core.check.version_changes import both_sides
-from toolscope_core.check.versions.diff import ToolChange
-from toolscope_core.check.versions.fields import FieldChange
+from toolscope_core.check.field_changes import FieldChange
+from toolscope_core.check.version_changes import ToolChange, both_sides
 from toolscope_core.evaluation.confusions import NONE, NOT_A_TOOL
 from toolscope_core.model.catalog import Problem
 from toolscope_core.model.cluster import RELATIONS

@@ -118,7 +118,7 @@ def _drafts(
     catalogs: Sequence[Path], examples: Path | None, wanted: QueryGeneration, embedder: str | None
 ) -> QueryDrafts:
     """The questions for queries, of tools that are near each other."""
-    from toolscope_core.embedding.embed_once import embed_cached
+    from toolscope_core.embedding.vector_cache import embed_cached
     from toolscope_core.evaluation.example import example_requests
     from toolscope_core.evaluation.query_sets import read_queries
     from toolscope_core.llm.embedding import encoder_and_cache

@@ -37,7 +37,7 @@ from toolscope_core.model.protocols import Engine
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
-    from toolscope_core.check.versions.diff import CatalogDiff
+    from toolscope_core.check.version_changes import CatalogDiff
     from toolscope_core.merging.server_choice import Advice
 
 _MOST_ADVICE = 8
@@ -88,7 +88,7 @@ def diff(
 ) -> None:
     """Show what changed between two versions of a catalog; exit 1 if a change breaks callers."""
     from toolscope_core.check.version_changes import counted, table
-    from toolscope_core.check.versions.diff import diff as changes_between
+    from toolscope_core.check.version_changes import diff as changes_between
 
     before, after = (read_files([path]) for path in (old, new))
     changes = changes_between(before, after)

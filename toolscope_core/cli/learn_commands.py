@@ -132,10 +132,9 @@ def tune_files(
     folder holds anything else; ``ModelError`` where the embedder cannot be loaded; ``ConfigError``
     where too few queries name a tool.
     """
-    from toolscope_core.embedding.embed_once import embed_cached
     from toolscope_core.embedding.encoders import SentenceEmbedder
-    from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
-    from toolscope_core.embedding.vector_cache import VectorCache
+    from toolscope_core.embedding.minilm import DEFAULT_MODEL
+    from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
     from toolscope_core.evaluation.query_sets import read_queries, with_ids
     from toolscope_core.files.folders import (
         EMBEDDER_PROGRAM,

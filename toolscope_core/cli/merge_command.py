@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.catalog.bundle_versions import PROFILES
 from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_SHAPES
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.catalog.sources import PROFILES
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange
 from toolscope_core.cli.findability_options import (
     CallLogs,

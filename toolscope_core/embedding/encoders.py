@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.minilm import normalised
-from toolscope_core.embedding.packaged_model import DEFAULT_MODEL, packaged_model
+from toolscope_core.embedding.minilm import DEFAULT_MODEL, normalised, packaged_model
 from toolscope_core.files.folders import file_sha256
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Vectors

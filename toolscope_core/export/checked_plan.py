@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from toolscope_core.catalog.bundle_versions import PART_TOOLS, part_names
 from toolscope_core.catalog.formats.format_table import target_named
 from toolscope_core.catalog.formats.offered_names import named_as_others, shared_names, unique_names
 from toolscope_core.catalog.formats.target_rules import (
@@ -12,6 +11,7 @@ from toolscope_core.catalog.formats.target_rules import (
     unreadable,
 )
 from toolscope_core.catalog.scan.cleaning import without_hidden_text
+from toolscope_core.catalog.sources import PART_TOOLS, part_names
 from toolscope_core.catalog.splitting import ToolsetPart, split
 from toolscope_core.merging.clusters import without_unreadable
 from toolscope_core.merging.former_names import NewNames, names_now, with_tools

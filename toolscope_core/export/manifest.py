@@ -3,8 +3,8 @@
 from collections import Counter, defaultdict
 from dataclasses import asdict
 
-from toolscope_core.catalog.bundle_versions import BUNDLE
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.sources import BUNDLE
 from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.tokens import Costs, plan_size, tokenizer
 from toolscope_core.export.checked_plan import broken_rules, named_toolsets

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.embedding.candidate_pairs import Rows, cosines
-from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.judging.arguments.alignment import argument_map, serving, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.distinctions import (

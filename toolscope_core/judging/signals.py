@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import Rows, cosines, default_threshold
-from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.judging.arguments.matching import INFER_AT, match_parameters
 from toolscope_core.judging.arguments.subschema import types_meet
 from toolscope_core.judging.guards import effect

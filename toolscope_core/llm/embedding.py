@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.encoders import CrossScorer, SentenceEmbedder
-from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.quantized_model import QUANTIZED_MODEL
+from toolscope_core.embedding.minilm import QUANTIZED_MODEL, MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.chat import sendable
 from toolscope_core.llm.http_replies import HttpReply, failure_of

@@ -7,9 +7,8 @@ from contextlib import suppress
 import numpy as np
 
 from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold, same_named
-from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge

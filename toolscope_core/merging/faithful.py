@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from toolscope_core.catalog.scan.passages import passages
+from toolscope_core.catalog.scan.hidden import passages
 from toolscope_core.catalog.scan.scanner import scan_tool
 from toolscope_core.decisions.forms import document_problems
 from toolscope_core.judging.guards import safety_notes, unshared_notes, whole_text

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from toolscope_core.catalog.bundle_versions import files_of
 from toolscope_core.catalog.formats.neutral import names_in
 from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
+from toolscope_core.catalog.sources import files_of
 from toolscope_core.files.folders import DAMAGE, read_file
 from toolscope_core.merging.calls import check_plan, renamed_inside
 from toolscope_core.merging.clusters import find_dangling

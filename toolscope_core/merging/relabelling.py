@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from jsonschema_rs import Draft202012Validator
 
-from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
+from toolscope_core.catalog.sources import BUNDLE, why_unreadable
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import read_file, restore
 from toolscope_core.merging.gone_names import GoneNames, gone_forms

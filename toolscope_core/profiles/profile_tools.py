@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from toolscope_core.catalog.scan.citations import ToolNames
-from toolscope_core.catalog.scan.scanner import with_own_words
+from toolscope_core.catalog.scan.scanner import ToolNames, with_own_words
 from toolscope_core.catalog.schema.walking import COMBINED, without_arguments
 from toolscope_core.merging.calls import check_plan, refusals
 from toolscope_core.merging.clusters import find_dangling

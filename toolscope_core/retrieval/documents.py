@@ -9,9 +9,13 @@ from typing import TypeVar
 
 from bm25s.stopwords import STOPWORDS_EN
 
-from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.token_cache import TokenCache, TokenCodes, coded
-from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.embedding.vector_cache import (
+    TokenCache,
+    TokenCodes,
+    VectorCache,
+    coded,
+    embed_cached,
+)
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.protocols import Embedder, Progress, TokenEmbedder, Vectors, silent

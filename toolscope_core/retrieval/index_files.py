@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.files.folders import file_sha256, unusable
 from toolscope_core.model.protocols import Embedder, Engine, Progress, Vectors, silent
 from toolscope_core.model.tool import digest

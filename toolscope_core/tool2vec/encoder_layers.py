@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.encoders import loaded_encoder
-from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Progress, Step
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.tool2vec.encoder_layers import (

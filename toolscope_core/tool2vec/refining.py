@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.retrieval.assembly import best_first
 from toolscope_core.tool2vec.blend import REFINER, HeldOutQuery

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.catalog.document_variants import with_variants
-from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.vector_cache import VectorCache, text_key
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached, text_key
 from toolscope_core.evaluation.intervals import Interval
 from toolscope_core.evaluation.metrics import metric_rows
 from toolscope_core.evaluation.query_sets import Query

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.files.folders import read_sealed, write_sealed
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 from toolscope_core.model.tool import digest

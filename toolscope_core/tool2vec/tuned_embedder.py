@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.encoders import loaded_encoder, triplet_loss
-from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.tool2vec.encoder_layers import batches_by_length, train_in_batches
 from toolscope_core.tool2vec.training_queries import TrainingQueries

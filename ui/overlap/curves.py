@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import pairs_above
-from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan

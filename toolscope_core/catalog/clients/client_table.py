@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolscope_core.catalog.formats.model_apis import TOOL_SEARCH
+from toolscope_core.catalog.formats.foreign_formats import TOOL_SEARCH
 from toolscope_core.catalog.formats.record_format import DOTTED, LETTERS, Rules, Target
 from toolscope_core.catalog.splitting import split
 from toolscope_core.model.cluster import grouped

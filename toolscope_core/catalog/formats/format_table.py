@@ -1,22 +1,39 @@
-"""The list of formats: what is read, written, offered and counted.
+"""The list of formats: what is read, written, offered and counted, and which one a record is in.
 
 A new format of tool records is a module beside this one and its name in ``RECORD_FORMATS``. All
 lists below, the choices of the command line and the screen, the formats in which tokens are counted
 and the targets that a toolset is checked against (``target_table``) follow from that.
 """
 
+from collections.abc import Sequence, Set
+
 from toolscope_core.catalog.clients.client_table import CLIENTS, FURTHER_CLIENTS
-from toolscope_core.catalog.formats.benchmark_sets import BFCL, SEAL_TOOLS, ULTRATOOL
-from toolscope_core.catalog.formats.mcp_records import MCP
-from toolscope_core.catalog.formats.model_apis import (
+from toolscope_core.catalog.flaws import excerpt
+from toolscope_core.catalog.formats.foreign_formats import (
     ANTHROPIC,
+    BFCL,
     GEMINI,
     OPENAI_CHAT,
     OPENAI_RESPONSES,
+    SEAL_TOOLS,
+    ULTRATOOL,
 )
+from toolscope_core.catalog.formats.mcp_records import MCP
 from toolscope_core.catalog.formats.neutral import GENERIC, NEUTRAL
-from toolscope_core.catalog.formats.record_format import RecordFormat, Target
+from toolscope_core.catalog.formats.record_format import (
+    HINTS,
+    KEPT,
+    Path,
+    RecordFormat,
+    Target,
+    ToolPart,
+    built_in_record,
+    home_of,
+    value_at,
+)
+from toolscope_core.model.catalog import Finding, Server, Severity
 from toolscope_core.model.errors import ExportError
+from toolscope_core.model.tool import JsonObject, Tool
 
 _IN_ORDER: tuple[RecordFormat, ...] = (
     NEUTRAL,
@@ -68,3 +85,84 @@ def target_named(name: str) -> Target:
     Raises ``ExportError`` for a name that is neither.
     """
     return _CHECKED_CLIENTS[name] if name in _CHECKED_CLIENTS else format_named(name)
+
+
+_BESIDE = frozenset(
+    "_meta meta metadata icons annotations execution tags labels category categories function "
+    "cache_control input_examples examples allowed_callers members required_parameters "
+    "optional_parameters".split()
+) | {KEPT}
+"""Lists and maps of which is known that they hold no parameters."""
+_NOT_READ = (
+    "The record has {!r}, which is not read; if parameters stand there, name it `parameters`."
+)
+READ: tuple[ToolPart, ...] = ("server", "name", "description", "schema", "returns", "annotations")
+
+
+def fits(record: JsonObject, form: RecordFormat) -> bool:
+    """Whether the record is written in the format and says nothing that it would not read."""
+    if home := home_of(record):
+        return form.name == home
+    if not form.marks(record):
+        return False
+    entries = ((part, GENERIC.find(record, part)) for part in READ)
+    return all(not entry or entry[0] in form.places.get(part, ()) for part, entry in entries)
+
+
+def detect(
+    records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
+) -> RecordFormat:
+    """The most specific format that every record with a name is written in, else ``generic``.
+
+    ``lists`` are the keys of the lists that the records stand in (empty for none), ``servers``
+    those that the objects around these lists name.
+    """
+    named = [record for record in records if GENERIC.marks(record)]
+    for form in RECORD_FORMATS.values():
+        if form.suits(named, lists, servers) and all(fits(record, form) for record in named):
+            return form
+    return GENERIC
+
+
+def unread(record: JsonObject) -> JsonObject:
+    """The record without the parts of a tool, wherever its format keeps them.
+
+    Lists of required names beside flat parameters are parts, and so is OpenAI's type.
+    """
+    paths: list[Path] = [("required",)] if isinstance(record.get("required"), list) else []
+    paths += [("type",)] if record.get("type") == "function" else []
+    for part, part_places in GENERIC.places.items():
+        read, value = GENERIC.find(record, part) or ((), None)
+        if part == "annotations" and isinstance(value, dict):
+            paths += [(*read, hint) for hint in HINTS]
+        else:
+            unused = (path for path in part_places if value_at(record, path) is None)
+            paths += [*unused, *([read] if read else [])]
+    for path in paths:
+        record = _without(record, path)
+    return record
+
+
+def find_unread(tool: Tool) -> tuple[Finding, ...]:
+    """A finding on each list or map of a tool's record that no format reads: *warn* where nothing
+    was read as parameters, which may stand there, else *info*.
+    """
+    if built_in_record(tool.raw):
+        return ()
+    severity: Severity = "warn" if tool.schema is None else "info"
+    return tuple(
+        Finding(
+            tool.id, severity, "unread-part", f"raw/{key}", _NOT_READ.format(key), excerpt(part)
+        )
+        for key, part in unread(tool.raw).items()
+        if isinstance(part, (dict, list)) and part and key not in _BESIDE
+    )
+
+
+def _without(value: JsonObject, path: Path) -> JsonObject:
+    """A copy without what stands at the path, and without objects that this leaves empty."""
+    key, rest = path[0], path[1:]
+    inner = value.get(key)
+    kept = _without(inner, rest) if rest and isinstance(inner, dict) else {}
+    others = {name: item for name, item in value.items() if name != key}
+    return {**others, key: kept} if kept else others

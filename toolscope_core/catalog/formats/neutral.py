@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from toolscope_core.catalog.bundle_versions import TOOLSET
 from toolscope_core.catalog.formats.record_format import (
     ANY_NAMES,
     Path,
@@ -12,6 +11,7 @@ from toolscope_core.catalog.formats.record_format import (
     places,
     with_value,
 )
+from toolscope_core.catalog.sources import TOOLSET
 from toolscope_core.model.catalog import FormerName, Server
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import MergedTool

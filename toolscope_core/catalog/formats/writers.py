@@ -3,8 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from toolscope_core.catalog.formats.detection import fits
-from toolscope_core.catalog.formats.format_table import format_named
+from toolscope_core.catalog.formats.format_table import fits, format_named
 from toolscope_core.catalog.formats.record_format import (
     HINTS,
     KEPT,

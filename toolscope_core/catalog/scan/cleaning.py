@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolscope_core.catalog.formats.offered_names import HASH_DIGITS, comparable_name
-from toolscope_core.catalog.scan.hidden import cleaned, count_hidden, find_hidden
-from toolscope_core.catalog.scan.passages import passages
+from toolscope_core.catalog.scan.hidden import cleaned, count_hidden, find_hidden, passages
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import Tool, canonical_json, digest
 

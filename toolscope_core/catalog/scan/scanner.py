@@ -7,16 +7,22 @@ wording that addresses the model, other tools by name, secrets, markup, over-lon
 what is good to know. The sentences of a finding say what, where and what to do.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from toolscope_core.catalog.scan.citations import TOKEN, ToolNames, find_citations
-from toolscope_core.catalog.scan.hidden import find_hidden, visible
+from toolscope_core.catalog.scan.hidden import (
+    Passage,
+    find_hidden,
+    passages,
+    server_passages,
+    visible,
+)
 from toolscope_core.catalog.scan.lookalikes import find_lookalikes, name_key, plain_text
-from toolscope_core.catalog.scan.passages import Passage, passages, server_passages
 from toolscope_core.catalog.scan.suspicious_wording import (
+    FEW,
     find_length,
     find_order,
     find_requested_secrets,
@@ -26,6 +32,118 @@ from toolscope_core.catalog.tokens import estimate_tokens
 from toolscope_core.model.catalog import Finding, Server
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import Tool
+
+TOKEN = re.compile(r"\w+(?:[.\-]\w+)*")
+IDENTIFIER = re.compile(r"[^\W_][_.]\w|\w-\w+-\w|[a-z][A-Z]|[A-Za-z]{2}\d")
+QUOTED = re.compile(r"`([^`\s]{2,80})`|\b(\w{2,80})\(\)")
+SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+SHORTEST = 4
+
+_CITED = "citedtool"
+REDEFINES = re.compile(
+    rf"\b(?:instead\W+of|in\W+place\W+of|rather\W+than|replac\w+|supersed\w+|overrid\w+|redefin\w+"
+    rf"|supplant\w*|shadow\w*|deprecat\w+)\s+\W?{FEW}\W?{_CITED}"
+    rf"|{_CITED}\W+{FEW}(?:deprecated|broken|obsolete|disabled|outdated|unsafe|insecure|removed|"
+    rf"replaced|superseded|compromised|unreliable|retired|no\W+longer|(?:does|do|must|should|can|"
+    rf"will)\W*(?:not|n['’]t|never))\b"
+    rf"|\b(?:do\W+not|don['’]?t|never|stop|avoid|ignore|disregard)\W+{FEW}\W?{_CITED}"
+    rf"|\b(?:when|whenever|before|after|while|if|once|(?:each|every|any)\W+time|prior\W+to|for|with)"
+    rf"\W+{FEW}(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|invok(?:e|es|ed|ing)|run(?:s|ning)?|call\W+to|"
+    rf"calls\W+to)?\W*{FEW}{_CITED}[^\n]*\b(?:must|always|never|should|shall|has\W+to|have\W+to|"
+    rf"need\w*\W+to|first|instead|change|set|bcc|replace|append|redirect)\b"
+    rf"|{_CITED}\W+{FEW}(?:must|always|never|should|shall|now|has\W+to|needs?\W+to)\W+{FEW}\w",
+    re.IGNORECASE,
+)
+COMES_FIRST = re.compile(rf"\b(?:before|prior\W+to)\W+{FEW}{_CITED}", re.IGNORECASE)
+"""That another tool comes after this one, which a list of one server may well say."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolNames:
+    """The names of all tools, each with its servers; the ``rare`` ones no prose holds by chance:
+    ``get_user``, ``getUser``, ``get-user-name``.
+    """
+
+    owners: Mapping[str, set[str]]
+    rare: frozenset[str]
+
+    @classmethod
+    def of(cls, tools: Sequence[Tool]) -> "ToolNames":
+        owners: defaultdict[str, set[str]] = defaultdict(set)
+        for tool in tools:
+            owners[tool.name].add(tool.server)
+        rare = (name for name in owners if len(name) >= SHORTEST and IDENTIFIER.search(name))
+        return cls(dict(owners), frozenset(rare))
+
+
+def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> Iterator[Finding]:
+    """A finding on a tool whose ``texts`` name others, one for those of its own server and one for
+    the rest, at the first place.
+
+    Rare names count, and plain words where they stand in backticks or before ``()``.
+    """
+    own = {plain_text(tool.name), tool.name}
+    reported: set[tuple[str, str]] = set()
+    for passage in texts:
+        if " " not in passage.text or passage.path in ("name", "server"):
+            continue  # names, keys and types are no prose
+        text = plain_text(passage.text)
+        for name in sorted(_cited(text, names) - own):
+            finding = _citation(tool, passage, text, name, names.owners[name])
+            if (finding.code, finding.severity) not in reported:
+                reported.add((finding.code, finding.severity))
+                yield finding
+
+
+def _cited(text: str, names: ToolNames) -> set[str]:
+    cited = {*names.rare.intersection(TOKEN.findall(text))}
+    if "`" in text or "()" in text:
+        marked = (one or other for one, other in QUOTED.findall(text))
+        cited.update(name for name in marked if name in names.owners)
+    return cited
+
+
+def _citation(tool: Tool, passage: Passage, text: str, name: str, owners: set[str]) -> Finding:
+    at = text.find(name)
+    plain = Passage(passage.path, text)
+    shown = visible(name).replace("{", "{{").replace("}", "}}")
+    sentences = [*_sentences(text, name)]
+    redefined = any(map(REDEFINES.search, sentences))
+    is_one_list = not tool.server and owners == {""}
+    if not is_one_list:
+        redefined = redefined or any(map(COMES_FIRST.search, sentences))
+    if tool.server and tool.server in owners and len(owners) > 1 and redefined:
+        message = (
+            f"The {{field}} says how {shown!r} is to be used, a name that other servers have too; "
+            "make sure that it means its own."
+        )
+        return plain.finding(tool.id, "warn", "cites-tool", message, at)
+    if tool.server and tool.server in owners:
+        message = (
+            f"The {{field}} names {shown!r} of the same server; rename it there too if you merge."
+        )
+        return plain.finding(tool.id, "info", "cites-tool", message, at)
+    if redefined:
+        message = (
+            f"The {{field}} says how {shown!r}, a tool that is not its own, is to be used; leave "
+            "this tool out, or have that text removed."
+        )
+        return plain.finding(tool.id, "block", "redefines-tool", message, at)
+    message = (
+        f"The {{field}} names {shown!r}, a tool that is not known to be its own; check what it "
+        "says of it."
+    )
+    return plain.finding(tool.id, "warn", "cites-tool", message, at)
+
+
+def _sentences(text: str, name: str) -> Iterator[str]:
+    """The sentences that hold the name, which is replaced by a mark."""
+    whole = re.compile(rf"(?<![\w]){re.escape(name)}(?!\w)")
+    marked = whole.sub(_CITED, text)
+    for sentence in SENTENCE.split(marked):
+        if _CITED in sentence:
+            yield sentence
+
 
 ADDED = {
     "hidden-unicode": "hidden characters",
@@ -66,7 +184,7 @@ def find_shadowing(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterat
         codes = added.get(tool.id, {})
         original = originals.of(tool, by_name=not codes.keys() <= MILD) if codes else None
         if original is not None:
-            yield _finding(tool, original, codes)
+            yield _shadowing(tool, original, codes)
 
 
 class _Originals:
@@ -117,7 +235,7 @@ def _text(tool: Tool) -> Sequence[str]:
     return TOKEN.findall(plain_text(tool.description).casefold())
 
 
-def _finding(tool: Tool, original: Tool, added: Mapping[str, Finding]) -> Finding:
+def _shadowing(tool: Tool, original: Tool, added: Mapping[str, Finding]) -> Finding:
     what = " and ".join(ADDED[code] for code in added)
     message = (
         f"This tool copies {visible(original.id)!r} and adds {what}; keep the original and leave "

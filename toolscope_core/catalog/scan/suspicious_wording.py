@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from toolscope_core.catalog.scan.hidden import Passage
 from toolscope_core.catalog.scan.lookalikes import plain_text
-from toolscope_core.catalog.scan.passages import Passage
 from toolscope_core.model.catalog import Finding, Severity
 from toolscope_core.model.tool import Parameter, Tool
 

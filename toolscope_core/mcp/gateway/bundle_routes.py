@@ -7,13 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from toolscope_core.catalog.bundle_versions import PROFILES, files_of
 from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.scan.citations import ToolNames
 from toolscope_core.catalog.scan.hidden import cleaned, visible
-from toolscope_core.catalog.scan.scanner import with_own_words
+from toolscope_core.catalog.scan.scanner import ToolNames, with_own_words
 from toolscope_core.catalog.shards import join
-from toolscope_core.catalog.sources import Source
+from toolscope_core.catalog.sources import PROFILES, Source, files_of
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import read_file
 from toolscope_core.files.json_lines import objects_in

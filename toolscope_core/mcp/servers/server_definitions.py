@@ -19,8 +19,7 @@ from urllib.parse import urlsplit
 
 from toolscope_core.catalog.clients.configurations import server_entries
 from toolscope_core.catalog.flaws import Flaw, find_flaw
-from toolscope_core.catalog.values import read_toml
-from toolscope_core.catalog.yaml_values import read_yaml
+from toolscope_core.catalog.values import read_toml, read_yaml
 from toolscope_core.files.folders import read_file
 from toolscope_core.mcp.servers.masked_words import shown_arguments, shown_text, shown_url
 from toolscope_core.model.errors import ConfigError

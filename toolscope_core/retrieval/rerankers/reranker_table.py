@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toolscope_core.embedding.token_cache import TokenCache, decoded
+from toolscope_core.embedding.vector_cache import TokenCache, decoded
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import (
     Embedder,

@@ -95,7 +95,7 @@ class Analyses:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Texts as the tools were embedded: float32 (n, d), cached; loads the model if need be."""
-        from toolscope_core.embedding.embed_once import embed_cached
+        from toolscope_core.embedding.vector_cache import embed_cached
 
         return embed_cached(texts, self._embedder, self._cache)
 

@@ -56,7 +56,7 @@ class Catalogs:
         """Store a previewed catalog under a name; equal content again is a no-op. Decisions on
         tools that the newest version of that name has under other ids follow them.
         """
-        from toolscope_core.check.versions.diff import diff
+        from toolscope_core.check.version_changes import diff
 
         name = name.strip()
         if not name:

@@ -4,17 +4,18 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.catalog.scan.hidden import visible
+from toolscope_core.check.field_changes import FieldChange, field_changes
 from toolscope_core.check.version_changes import (
+    CatalogDiff,
     ChangeRow,
     Changes,
     Doubt,
     Reworded,
     change_row,
     counted,
+    diff,
     table,
 )
-from toolscope_core.check.versions.diff import CatalogDiff, diff
-from toolscope_core.check.versions.fields import FieldChange, field_changes
 from toolscope_core.decisions.actions import LINKING
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.decision_lines import under_new_ids

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from toolscope_core.catalog.formats.detection import unread
+from toolscope_core.catalog.formats.format_table import unread
 from toolscope_core.catalog.formats.record_format import value_at
 from toolscope_core.catalog.schema.contradictions import is_of_type
 from toolscope_core.catalog.schema.walking import map_subschemas

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.merging.strategies import tools
 from toolscope_core.catalog import renamed_tools as module
 from toolscope_core.catalog.renamed_tools import new_ids_of
-from toolscope_core.check.versions.diff import diff
+from toolscope_core.check.version_changes import diff
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import Tool
 

@@ -14,7 +14,7 @@ from toolscope_core.catalog.formats.format_table import OUTPUTS
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
-from toolscope_core.check.versions.fields import FieldChange, field_changes
+from toolscope_core.check.field_changes import FieldChange, field_changes
 from toolscope_core.model.tool import Tool
 
 LIMIT = {"type": "integer", "minimum": 1, "maximum": 100, "description": "How many."}

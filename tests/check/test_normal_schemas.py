@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tests.merging.strategies import calls, tools
-from toolscope_core.check.versions.fields import normal_schema
+from toolscope_core.check.field_changes import normal_schema
 from toolscope_core.model.tool import canonical_json
 
 values = st.none() | st.booleans() | st.integers() | st.text(max_size=3)

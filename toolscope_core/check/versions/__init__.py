@@ -1,1 +1,0 @@
-"""The changes between two versions of a catalog, and which of them break callers."""
