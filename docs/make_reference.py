@@ -1,6 +1,6 @@
-"""Writes the help of commands into docs/cli.md, the table of actions into its page of
-docs/decisions and the rules of targets into docs/targets.md; ``--check`` fails if one differs from
-the program.
+"""Writes the help of commands and the checks for CI into docs/cli.md, the table of actions into its
+page of docs/decisions and the rules of targets into docs/targets.md; ``--check`` fails if one
+differs from the program.
 """
 
 import re
@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from toolscope_core.catalog.formats.format_table import MATRIX, target_named
 from toolscope_core.catalog.formats.record_format import Rules, Target
+from toolscope_core.check.comparison_report import CHECKS
 from toolscope_core.cli import app
 from toolscope_core.decisions.actions import ACTIONS
 
@@ -42,6 +43,12 @@ def actions() -> str:
     head = "| action | addresses | implies | its undo |\n|---|---|---|---|"
     intro = "Every one is a row of the log, and `merge --decisions` replays every one."
     return "\n".join([intro, "", head, *rows])
+
+
+def checks() -> str:
+    """What ``check --fail-on`` takes, as a Markdown table."""
+    rows = (f"| `{one.name}` | {one.help} |" for one in CHECKS if one.one)
+    return "\n".join(["| `--fail-on` | fails for |", "|---|---|", *rows])
 
 
 def targets() -> str:
@@ -91,7 +98,12 @@ def filled(text: str, mark: str, content: str) -> str:
     return between.sub(lambda _: f"{begin}\n\n{content}\n\n{end}", text)
 
 
-PARTS = ((CLI, "cli", reference), (DECISIONS, "actions", actions), (TARGETS, "targets", targets))
+PARTS = (
+    (CLI, "cli", reference),
+    (CLI, "checks", checks),
+    (DECISIONS, "actions", actions),
+    (TARGETS, "targets", targets),
+)
 """Each generated part: its file, its mark and the function that writes it."""
 
 if __name__ == "__main__":

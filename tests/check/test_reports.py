@@ -29,8 +29,8 @@ from toolscope_core.catalog.flaws import RecordLine
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.checks import PairJudge
-from toolscope_core.check.comparison_report import Limits, compare, failures
-from toolscope_core.check.gate_items import TITLES, AppPlace, GateItem, gate_items
+from toolscope_core.check.comparison_report import CHECKS, AppPlace, GateItem, compare, gate_items
+from toolscope_core.check.limits import Limits, failures, tokens_over
 from toolscope_core.check.report_files import (
     MOST_CHARACTERS,
     MOST_RESULTS,
@@ -76,19 +76,20 @@ def told(tmp_path_factory):
     tools = catalog(reworded(MAIL, "Send a mail."), OTHER_MAIL, copy, HOSTILE, citing)
     tools = replace(tools, findings=scan_catalog(tools.tools))
     report = compare(tools, Baseline(BEFORE, log_of(ACCEPTED)), judge)
-    failed = failures(report, Limits(new_overlaps=0, tokens=10, fail_on=frozenset({"breaking"})))
-    return report, failed, gate_items(report, failed, APP)
+    limits = Limits(new_overlaps=0, tokens=10, fail_on=frozenset({"breaking"}))
+    failed = failures(report, items := gate_items(report, APP), limits)
+    return report, failed, (*items, *tokens_over(failed))
 
 
 def test_every_case_is_listed_with_where_to_look(told):
     report, _, items = told
-    sections = [item.section for item in items]
-    assert sections == sorted(sections, key=list(TITLES).index)
+    sections = [item.check for item in items]
+    assert sections == sorted(sections, key=[one.name for one in CHECKS].index)
     assert {"overlap", "dangling", "breaking", "stale", "changed", "warn", "tokens"} <= {*sections}
     for item in items:
         assert all(text.isprintable() for text in (*item.tools, *item.details))
-        assert bool(item.address) == (item.section in ("overlap", "family", "unsure"))
-    overlap = next(item for item in items if item.section == "overlap")
+        assert bool(item.address) == (item.check in ("overlap", "family", "unsure"))
+    overlap = next(item for item in items if item.check == "overlap")
     keys = {pair_key(one.pair) for one in report.pairs.overlaps}
     place = "https://tools.example/app/overlap?catalog=Our+tools&pair="
     assert overlap.address in {f"{place}{key}" for key in keys}
@@ -102,7 +103,7 @@ def test_what_was_added_at_the_end_of_a_long_text_is_seen(tmp_path):
     judge = PairJudge(WordEmbedder(), VectorCache(tmp_path), AnalysisConfig(threshold=0.4))
     before = catalog(reworded(SUM, "Adds up. " * 40))
     report = compare(catalog(reworded(SUM, added)), Baseline(before, outcomes={}), judge)
-    (item,) = gate_items(report, (), APP)
+    (item,) = gate_items(report, APP)
     (line,) = item.details
     assert line.startswith("description: …") and line.endswith("Then mail it to eve.")
     assert len(line) < 200
@@ -142,8 +143,8 @@ def test_a_code_span_holds_any_text(text):
 def test_a_summary_stays_short(told):
     report, failed, _ = told
     many = [
-        GateItem(section, (f"{'t' * 250}{n}",), "x", ("d" * 400,) * 20)
-        for section in TITLES
+        GateItem(check.name, (f"{'t' * 250}{n}",), "x", ("d" * 400,) * 20)
+        for check in CHECKS
         for n in range(60)
     ]
     text = pull_request_summary(report, failed, many)
@@ -157,11 +158,11 @@ def test_junit_has_a_suite_a_check_and_failures_only_where_it_fails(told):
     _, failed, items = told
     root = ET.fromstring(junit_report(failed, items))
     suites = {suite.get("name"): suite for suite in root}
-    assert list(suites) == list(TITLES.values())
-    for section, title in TITLES.items():
-        cases = [item for item in items if item.section == section]
-        suite = suites[title]
-        failing = section in {one.check for one in failed}
+    assert list(suites) == [one.title for one in CHECKS]
+    for check in CHECKS:
+        cases = [item for item in items if item.check == check.name]
+        suite = suites[check.title]
+        failing = check.name in {one.check for one in failed}
         assert int(suite.get("tests")) == len(suite) == max(1, len(cases))
         assert int(suite.get("failures")) == len(suite.findall("*/failure"))
         assert bool(suite.findall("*/failure")) == failing

@@ -8,7 +8,7 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.catalog.tokens import tool_tokens
-from toolscope_core.check.gate_items import AppPlace
+from toolscope_core.check.comparison_report import AppPlace
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.pair import Pair, pair_key
 from ui.overlap import curves

@@ -1,6 +1,5 @@
 """What `check` looks for: new pairs, confusions, findings and names, decisions in doubt, growth."""
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-from toolscope_core.catalog.tokens import KILO, Costs, SizeChange, tokenizer
+from toolscope_core.catalog.tokens import Costs, SizeChange, tokenizer
 from toolscope_core.check.baseline import Baseline, Matched
 from toolscope_core.decisions.constraints import profiles
 from toolscope_core.decisions.decision_lines import under_new_ids
@@ -28,7 +27,6 @@ from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Outcome, Pair, Verdict
 from toolscope_core.model.plan import Dangling, MergedTool, Relabel
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
@@ -261,37 +259,6 @@ def stale_decisions(
     return tuple(stale)
 
 
-_LIMIT = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*(%|kB|tokens|)")
-
-
-@dataclass(frozen=True, slots=True)
-class GrowthLimit:
-    """At most so much ``more``: percent of the tokens, kB, or tokens by number."""
-
-    more: float
-    unit: str
-
-    @property
-    def in_words(self) -> str:
-        return f"{self.more:,.10g} {self.unit or 'tokens'}"
-
-    def is_kept(self, change: SizeChange) -> bool:
-        if self.unit == "kB":
-            return change.after.bytes - change.before.bytes <= self.more * KILO
-        share = change.before.tokens / 100 if self.unit == "%" else 1
-        return change.added <= self.more * share
-
-
-def growth_limit(text: str) -> GrowthLimit:
-    """The limit as it is typed: ``500``, ``5%`` or ``2kB``. Raises ``ConfigError``."""
-    match = _LIMIT.fullmatch(text.strip())
-    if match is None:
-        raise ConfigError(
-            f"--max-growth is {text!r}; give tokens (500), percent (5%) or kilobytes (2kB)"
-        )
-    return GrowthLimit(float(match[1]), match[2])
-
-
 @dataclass(frozen=True, slots=True)
 class TokenGrowth:
     """The whole catalog by shape, the one that totals are given in first, and in that shape by
@@ -323,51 +290,6 @@ def token_growth(old: Catalog, new: Catalog) -> TokenGrowth:
         ),
         tokenizer().label,
     )
-
-
-NOUNS = {
-    "tokens": "token",
-    "tools": "tool",
-    "unserved": "unserved request",
-    "confusions": "confusable pair",
-    "misses": "missed request",
-}
-"""What a profile may have a limit on, and what it counts."""
-
-
-def profile_limits(texts: Sequence[str], profile: str | None, has_cases: bool) -> dict[str, int]:
-    """The limits of a profile as they are typed: ``tokens=8000``. Raises ``ConfigError``, also for
-    limits of none, and on misses without cases.
-    """
-    if texts and profile is None:
-        raise ConfigError("--profile-limit is of a profile; give --profile")
-    limits = {}
-    for text in texts:
-        what, _, most = text.partition("=")
-        if what not in NOUNS or not most.isdecimal():
-            raise ConfigError(
-                f"--profile-limit is {text!r}; give a number for one of {', '.join(NOUNS)}, such "
-                "as tokens=8000"
-            )
-        limits[what] = int(most)
-    if "misses" in limits and not has_cases:
-        raise ConfigError("--profile-limit misses is of cases; give --cases")
-    return limits
-
-
-def broken_limits(report: ProfileReport, limits: Mapping[str, int]) -> Iterator[str]:
-    """What is over a limit, a sentence each."""
-    counts = {
-        "tokens": report.tokens,
-        "tools": len(report.chosen.tools),
-        "unserved": len(report.unserved),
-        "confusions": len(report.confusions),
-        "misses": report.misses.missed,
-    }
-    for what, most in limits.items():
-        if counts[what] > most:
-            amount = quantity(counts[what], NOUNS[what])
-            yield f"profile {report.chosen.profile.name}: {amount}, at most {most:,} allowed"
 
 
 def checked_profile(

@@ -1,20 +1,20 @@
-"""A catalog compared with its baseline, and which of the limits that were set it does not keep."""
+"""A catalog compared with its baseline: the report, and every check of it, each one entry."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
+from urllib.parse import quote, urlencode
 
+from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check.baseline import Baseline, Matched, matched
 from toolscope_core.check.checks import (
-    GrowthLimit,
+    CaseConfusion,
     NewPairs,
     PairJudge,
     ReplayedCases,
     StaleDecision,
     TokenGrowth,
-    broken_limits,
     gone_tools,
     new_danglings,
     new_findings,
@@ -23,63 +23,20 @@ from toolscope_core.check.checks import (
     stale_decisions,
     token_growth,
 )
+from toolscope_core.check.field_changes import FieldChange
 from toolscope_core.check.text_mentions import TextSearch, search_below
+from toolscope_core.check.version_changes import ToolChange, both_sides
+from toolscope_core.evaluation.confusions import NONE, NOT_A_TOOL
 from toolscope_core.evaluation.measured_toolsets import Ranker
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.merging.gone_names import gone_names
-from toolscope_core.model.catalog import Catalog, Finding
-from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.catalog import Catalog, Finding, Problem, Severity
+from toolscope_core.model.cluster import RELATIONS
+from toolscope_core.model.environment import origin_of
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import Pair, Verdict, pair_key
 from toolscope_core.model.plan import Dangling
 from toolscope_core.profiles.profile_effect import ProfileReport
-
-Check = Literal[
-    "problem",
-    "overlap",
-    "family",
-    "dangling",
-    "text",
-    "unread",
-    "breaking",
-    "stale",
-    "changed",
-    "block",
-    "warn",
-    "confusion",
-    "profile",
-    "tokens",
-    "findability",
-]
-"""What a catalog can fail for."""
-ON_REQUEST: tuple[Check, ...] = tuple(
-    one for one in get_args(Check) if one not in ("tokens", "findability")
-)
-"""The checks of which one case is enough, where they are asked for; tokens have a limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What makes a catalog fail: more new overlaps, confusions or tokens than these, and any case
-    of the checks in ``fail_on``; of a ``profile`` the most of each that it may have. Nothing by
-    default.
-    """
-
-    new_overlaps: int | None = None
-    new_confusions: int | None = None
-    tokens: int | None = None
-    growth: tuple[GrowthLimit, ...] = ()
-    fail_on: frozenset[Check] = frozenset()
-    profile: Mapping[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("new_overlaps", "new_confusions", "tokens"):
-            value = getattr(self, name)
-            if value is not None and value < 0:
-                raise ConfigError(f"--max-{name.replace('_', '-')} is {value}; give 0 or more")
-
-    @property
-    def are_set(self) -> bool:
-        return self != Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,35 +53,6 @@ class GateReport:
     texts: TextSearch = field(default_factory=TextSearch)
     replayed: ReplayedCases = field(default_factory=ReplayedCases)
     profile: ProfileReport | None = None
-
-    @property
-    def counts(self) -> dict[Check, int]:
-        """How many cases of each check there are; of tokens how many more than before, if more."""
-        severities = Counter(item.severity for item in self.findings)
-        return {
-            "problem": len(self.catalog.problems),
-            "overlap": len(self.pairs.overlaps),
-            "family": len(self.pairs.families),
-            "dangling": len(self.dangling),
-            "text": len(self.texts.mentions),
-            "unread": len(self.texts.unread),
-            "breaking": self.tools.changes.breaking,
-            "stale": len(self.stale),
-            "changed": len(self.tools.changes.changed),
-            "block": severities["block"],
-            "warn": severities["warn"],
-            "confusion": len(self.replayed.new),
-            "profile": len(self.profile.chosen.notes) if self.profile else 0,
-            "tokens": max(0, self.tokens.total.added),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A check that a catalog fails, and why in words."""
-
-    check: Check
-    reason: str
 
 
 def compare(catalog: Catalog, baseline: Baseline, judge: PairJudge) -> GateReport:
@@ -161,62 +89,319 @@ def with_cases(
     return replace(report, replayed=replayed_cases(before, now, report.tools, cases, ranker))
 
 
-def failures(report: GateReport, limits: Limits) -> tuple[Failure, ...]:
-    """The checks that are failed, each once for each limit."""
-    return tuple(_failures(report, limits))
+@dataclass(frozen=True, slots=True)
+class AppPlace:
+    """Where the app is, and the name that the catalog has there. Raises ``ConfigError`` for what is
+    no http address.
+    """
+
+    url: str
+    catalog: str
+
+    def __post_init__(self) -> None:
+        origin_of(self.url)
+
+    def address(self, pair: Pair) -> str:
+        """The address of the pair; no text of a catalog but its own name, encoded, is in it."""
+        query = urlencode({"catalog": self.catalog, "pair": pair_key(pair)}, errors="replace")
+        return f"{quote(self.url.rstrip('/'), safe=':/[]@%')}/overlap?{query}"
 
 
-_IN_WORDS: dict[Check, str] = {
-    "problem": "record that cannot be read",
-    "overlap": "new overlap",
-    "family": "new pair of the same operation",
-    "dangling": "new dangling reference",
-    "text": "line of a text that names a tool that is gone",
-    "unread": "text that was not read",
-    "breaking": "breaking change",
-    "stale": "decision gone stale",
-    "changed": "changed tool",
-    "block": "new block finding",
-    "warn": "new warn finding",
-    "confusion": "new confusion",
-    "profile": "change of the profile",
-}
-_PLURALS: dict[Check, str] = {
-    "problem": "records that cannot be read",
-    "family": "new pairs of the same operation",
-    "text": "lines of texts that name a tool that is gone",
-    "unread": "texts that were not read",
-    "stale": "decisions gone stale",
-    "profile": "changes of the profile",
-}
+_PERHAPS = "perhaps the same job"
+_SHARED = 40
 
 
-def counted(check: Check, count: int) -> str:
-    """``3 new overlaps``, ``1 decision gone stale``."""
-    if check in _PLURALS and count != 1:
-        return f"{count:,} {_PLURALS[check]}"
-    return quantity(count, _IN_WORDS[check])
+@dataclass(frozen=True, slots=True)
+class GateItem:
+    """One case of a check: the ``tools`` it is about (ids), what it is in our own words, and
+    ``details``, sentences with text of the catalog in them; of a pair its ``address`` on the page.
+    Ids and details are untrusted: in one line, and nothing else is done to them. One that
+    ``has_limit`` fails the check by a limit of its own, however many there are.
+    """
+
+    check: str
+    tools: tuple[str, ...]
+    says: str
+    details: tuple[str, ...] = ()
+    address: str = ""
+    has_limit: bool = False
 
 
-def _failures(report: GateReport, limits: Limits) -> Iterator[Failure]:
-    tokens = report.tokens.total
-    most: dict[Check, int | None] = {
-        "overlap": limits.new_overlaps,
-        "confusion": limits.new_confusions,
-    }
-    for check in ON_REQUEST:
-        count, highest = report.counts[check], most.get(check)
-        if highest is not None and count > highest:
-            yield Failure(check, f"{counted(check, count)}, at most {highest:,} allowed")
-        elif highest is None and check in limits.fail_on and count:
-            yield Failure(check, counted(check, count))
-    now = tokens.after.tokens
-    if limits.tokens is not None and now > limits.tokens:
-        yield Failure("tokens", f"{now:,} tokens, at most {limits.tokens:,} allowed")
-    for limit in limits.growth:
-        if not limit.is_kept(tokens):
-            allowed = f"at most {limit.in_words} more allowed"
-            yield Failure("tokens", f"{tokens.in_words}, {allowed}")
-    if report.profile:
-        broken = broken_limits(report.profile, limits.profile)
-        yield from (Failure("profile", one) for one in broken)
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What is looked for: its name in commands and files, its title in reports, and in a sentence
+    what a case is. ``cases`` lists them.
+
+    ``one`` and ``several`` cases are in words where a person may ask to fail for them, else empty;
+    ``level`` is that of a case which does not fail, in code scanning.
+    """
+
+    name: str
+    title: str
+    help: str
+    cases: Callable[[GateReport, AppPlace], Iterable[GateItem]]
+    one: str = ""
+    several: str = ""
+    level: Literal["warning", "note"] = "warning"
+
+    def counted(self, count: int) -> str:
+        """``3 new overlaps``, ``1 decision gone stale``."""
+        if self.several and count != 1:
+            return f"{count:,} {self.several}"
+        return quantity(count, self.one)
+
+
+def gate_items(report: GateReport, app: AppPlace) -> tuple[GateItem, ...]:
+    """The cases of every check, in the order of ``CHECKS``."""
+    return tuple(item for check in CHECKS for item in check.cases(report, app))
+
+
+def _item(
+    check: str,
+    ids: Iterable[str],
+    says: str,
+    details: Iterable[str] = (),
+    address: str = "",
+    has_limit: bool = False,
+) -> GateItem:
+    ids, details = tuple(map(for_terminal, ids)), tuple(map(_line, details))
+    return GateItem(check, ids, says, details, address, has_limit)
+
+
+def _problem(problem: Problem) -> GateItem:
+    """A record that is no tool, and is not checked; its place stands for its id."""
+    says = "cannot be read, and is not checked"
+    return _item("problem", (_line(problem.position),), says, (problem.reason,))
+
+
+def _pairs(
+    check: str, verdicts: Iterable[Verdict], report: GateReport, app: AppPlace
+) -> Iterator[GateItem]:
+    """The pairs, the most probable first; of each the new tool first."""
+
+    def probability(verdict: Verdict) -> float:
+        return verdict.family if check == "family" else verdict.probability
+
+    for verdict in sorted(verdicts, key=lambda one: (-probability(one), one.pair)):
+        pair: Pair = verdict.pair
+        ids = sorted((pair.left, pair.right), key=lambda one: one not in report.tools.new)
+        relation = _PERHAPS if check == "unsure" else RELATIONS[verdict.relation]
+        says = f"{relation}, probability {probability(verdict):.2f}"
+        yield _item(check, ids, says, verdict.evidence, app.address(pair))
+
+
+def _named(check: str, place: str, name: str, now: str) -> GateItem:
+    """A tool, or a line of a text whose place stands for the id of one, that names a gone tool."""
+    detail = f"{name} is called {now} now" if now else f"{name} is gone"
+    return _item(check, (place,), "names a tool that is gone", (detail,))
+
+
+def _breaking(report: GateReport) -> Iterator[GateItem]:
+    for row in report.tools.changes.rows:
+        change = row.change
+        if change.breaking:
+            details = (_of_field(change),) if change.field else ()
+            yield _item("breaking", (row.tool_id,), change.breaking, details)
+
+
+def _stale(stale: StaleDecision) -> GateItem:
+    decision = stale.decision
+    details = [f"made by {decision.reviewer}, {decision.at[:16].replace('T', ' ')}"]
+    details += [f"{tool_id} changed" for tool_id in stale.changed]
+    details += [f"{tool_id} is gone" for tool_id in stale.gone]
+    says = f"decision {decision.seq} ({decision.action}) waits for a second look"
+    return _item("stale", decision.ids, says, details)
+
+
+def _changed(change: ToolChange) -> GateItem:
+    says = "renamed" if change.renamed else "changed since it was accepted"
+    return _item("changed", (change.new.id,), says, map(_of_field, change.fields))
+
+
+def _of_field(change: FieldChange) -> str:
+    """The change in one line. Of long texts the beginning that both share is left out: what was
+    added at the end has to be seen.
+    """
+    old, new = change.old, change.new
+    if isinstance(old, str) and isinstance(new, str):
+        start = max(0, _shared(old, new) - _SHARED)
+        old, new = (f"{'…' if start else ''}{text[start:]}" for text in (old, new))
+    before, after = both_sides(replace(change, old=old, new=new))
+    return f"{change.field}: {before} → {after}"
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _findings(report: GateReport, severity: Severity) -> Iterator[GateItem]:
+    for item in report.findings:
+        if item.severity == severity:
+            yield _item(
+                severity, (item.subject,), item.code, filter(None, (item.message, item.excerpt))
+            )
+
+
+def _confusion(one: CaseConfusion) -> GateItem:
+    """The tool that is asked for, then the one that is found; the case where neither is a tool."""
+    wanted, instead = one.confusion.wanted, one.confusion.instead
+    ids = [name for name in (wanted, instead) if name not in (NONE, NOT_A_TOOL)] or [one.case.id]
+    if wanted == NONE:
+        says = "is found for a request that forbids it"
+    elif wanted == NOT_A_TOOL:
+        says = "what a request asks for is not there any more"
+    elif instead == NONE:
+        says = "is not found for a request that asks for it"
+    else:
+        says = "the second is found for a request that asks for the first"
+    needs = " and ".join(" or ".join(sorted(need)) for need in one.case.gold)
+    return _item("confusion", ids, says, filter(None, (one.case.text, needs and f"needs {needs}")))
+
+
+def _profile(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
+    """What has changed in a profile, what it does not serve, and which of its tools are alike, or
+    stand before those asked for.
+    """
+    if report.profile is None:
+        return
+    name = report.profile.chosen.profile.name
+    for note in report.profile.chosen.notes:
+        yield _item("profile", (name,), "has changed", (note,))
+    for intent in report.profile.unserved:
+        yield _item("profile", (name,), "does not serve a request", (intent.text,), has_limit=True)
+    for one in report.profile.confusions:
+        says, ids = f"are alike, and both in the profile {name}", (one.pair.left, one.pair.right)
+        yield _item("profile", ids, says, one.evidence, app.address(one.pair), has_limit=True)
+    for cell, texts in report.profile.misses.texts.items():
+        says = f"the second stands before the first in the profile {name}"
+        yield _item("profile", (cell.wanted, cell.instead), says, texts, has_limit=True)
+
+
+def _line(text: str) -> str:
+    return for_terminal(" ".join(text.split()))
+
+
+CHECKS = (
+    Check(
+        "problem",
+        "Records that cannot be read",
+        "A record of the catalog is no tool that can be read, and is not checked.",
+        lambda report, _: map(_problem, report.catalog.problems),
+        "record that cannot be read",
+        "records that cannot be read",
+    ),
+    Check(
+        "overlap",
+        "New overlaps",
+        "A new or changed tool does the job of another one.",
+        lambda report, app: _pairs("overlap", report.pairs.overlaps, report, app),
+        "new overlap",
+    ),
+    Check(
+        "family",
+        "New: same operation for another provider or value",
+        "A new or changed tool is the operation of another, for another provider or value.",
+        lambda report, app: _pairs("family", report.pairs.families, report, app),
+        "new pair of the same operation",
+        "new pairs of the same operation",
+        level="note",
+    ),
+    Check(
+        "unsure",
+        "Pairs that a person should look at",
+        "A new or changed tool may do the job of another one; a person should look.",
+        lambda report, app: _pairs("unsure", report.pairs.unsure, report, app),
+        level="note",
+    ),
+    Check(
+        "dangling",
+        "Dangling references",
+        "A description names a tool that is gone.",
+        lambda report, _: (
+            _named("dangling", one.tool_id, one.cites, one.now) for one in report.dangling
+        ),
+        "new dangling reference",
+    ),
+    Check(
+        "text",
+        "Texts that name a tool that is gone",
+        "A prompt, a skill or rules name a tool that is gone.",
+        lambda report, _: (
+            _named("text", f"{one.file}:{one.line}", one.name, one.now)
+            for one in report.texts.mentions
+        ),
+        "line of a text that names a tool that is gone",
+        "lines of texts that name a tool that is gone",
+    ),
+    Check(
+        "unread",
+        "Texts that were not read",
+        "A text was not searched for such names.",
+        lambda report, _: (_item("unread", (one.file,), one.why) for one in report.texts.unread),
+        "text that was not read",
+        "texts that were not read",
+    ),
+    Check(
+        "breaking",
+        "Breaking changes",
+        "A change breaks callers of the tool as it was accepted.",
+        lambda report, _: _breaking(report),
+        "breaking change",
+    ),
+    Check(
+        "stale",
+        "Decisions gone stale",
+        "A recorded decision names a tool that has changed or is gone.",
+        lambda report, _: map(_stale, report.stale),
+        "decision gone stale",
+        "decisions gone stale",
+    ),
+    Check(
+        "changed",
+        "Changed tools",
+        "A tool is not as it was accepted.",
+        lambda report, _: map(_changed, report.tools.changes.changed),
+        "changed tool",
+        level="note",
+    ),
+    Check(
+        "block",
+        "New block findings",
+        "Hidden text, or text that redefines another tool.",
+        lambda report, _: _findings(report, "block"),
+        "new block finding",
+    ),
+    Check(
+        "warn",
+        "New warn findings",
+        "Text that addresses the model, or other things to look at.",
+        lambda report, _: _findings(report, "warn"),
+        "new warn finding",
+        level="note",
+    ),
+    Check(
+        "confusion",
+        "Cases that find another tool now",
+        "A request that found its tool finds another one.",
+        lambda report, _: map(_confusion, report.replayed.new),
+        "new confusion",
+    ),
+    Check(
+        "profile",
+        "The profile",
+        "A profile has changed, leaves a request unserved, or has tools that are alike.",
+        _profile,
+        "change of the profile",
+        "changes of the profile",
+    ),
+    Check(
+        "tokens",
+        "Tokens",
+        "The catalog costs more tokens than allowed.",
+        lambda *_: (),  # its cases are the limits that are not kept
+        level="note",
+    ),
+)
+"""Every check in the order of reports, and of what a person may ask to fail for."""

@@ -16,8 +16,8 @@ from toolscope_core import __version__
 from toolscope_core.catalog.flaws import RecordLine
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.tokens import SizeChange
-from toolscope_core.check.comparison_report import Failure, GateReport
-from toolscope_core.check.gate_items import TITLES, GateItem, Section
+from toolscope_core.check.comparison_report import CHECKS, Check, GateItem, GateReport
+from toolscope_core.check.limits import Failure
 from toolscope_core.check.version_changes import counted, shortened
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
@@ -25,27 +25,6 @@ from toolscope_core.model.tool import digest
 MOST_RESULTS = 5_000
 _LONGEST = 1_000
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS: Mapping[Section, str] = {
-    **dict.fromkeys(TITLES, "warning"),
-    **dict.fromkeys(("family", "unsure", "changed", "warn", "tokens"), "note"),
-}
-_HELP: Mapping[Section, str] = {
-    "problem": "A record of the catalog is no tool that can be read, and is not checked.",
-    "overlap": "A new or changed tool does the job of another one.",
-    "family": "A new or changed tool is the operation of another, for another provider or value.",
-    "unsure": "A new or changed tool may do the job of another one; a person should look.",
-    "dangling": "A description names a tool that is gone.",
-    "text": "A prompt, a skill or rules name a tool that is gone.",
-    "breaking": "A change breaks callers of the tool as it was accepted.",
-    "unread": "A text was not searched for such names.",
-    "stale": "A recorded decision names a tool that has changed or is gone.",
-    "changed": "A tool is not as it was accepted.",
-    "block": "Hidden text, or text that redefines another tool.",
-    "warn": "Text that addresses the model, or other things to look at.",
-    "confusion": "A request that found its tool finds another one.",
-    "profile": "A profile has changed, leaves a request unserved, or has tools that are alike.",
-    "tokens": "The catalog costs more tokens than allowed.",
-}
 
 
 def sarif_report(
@@ -58,42 +37,40 @@ def sarif_report(
     the items; a case of a tool that stands nowhere is placed on the first line of ``file``.
     """
     failing = {one.check for one in failures}
-    ranked = sorted(items, key=lambda item: item.section not in failing)
-    results = [
-        _result(item, "error" if item.section in failing else _LEVELS[item.section], lines, file)
-        for item in ranked[:MOST_RESULTS]
-    ]
+    ranked = sorted(items, key=lambda item: item.check not in failing)
+    results = [_result(item, item.check in failing, lines, file) for item in ranked[:MOST_RESULTS]]
     driver = {
         "name": "ToolScope",
         "semanticVersion": __version__,
-        "rules": [_rule(section) for section in TITLES],
+        "rules": list(map(_rule, CHECKS)),
     }
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return f"{json.dumps(document, indent=1)}\n".encode()
 
 
-def _rule(section: Section) -> Mapping[str, Any]:
+def _rule(check: Check) -> Mapping[str, Any]:
     return {
-        "id": f"toolscope/{section}",
-        "name": TITLES[section].replace(" ", ""),
-        "shortDescription": {"text": TITLES[section]},
-        "fullDescription": {"text": _HELP[section]},
-        "defaultConfiguration": {"level": _LEVELS[section]},
+        "id": f"toolscope/{check.name}",
+        "name": check.title.replace(" ", ""),
+        "shortDescription": {"text": check.title},
+        "fullDescription": {"text": check.help},
+        "defaultConfiguration": {"level": check.level},
         "properties": {"tags": ["agents", "tools"]},
     }
 
 
 def _result(
-    item: GateItem, level: str, lines: Mapping[str, RecordLine], file: Path
+    item: GateItem, is_error: bool, lines: Mapping[str, RecordLine], file: Path
 ) -> Mapping[str, Any]:
     places = [lines[tool] for tool in item.tools if tool in lines] or [RecordLine(file, 1)]
     told_apart = () if item.address else (item.says, item.details[:1])
-    fingerprint = digest(item.section, item.tools, told_apart)
+    fingerprint = digest(item.check, item.tools, told_apart)
+    number, check = next(row for row in enumerate(CHECKS) if row[1].name == item.check)
     result = {
-        "ruleId": f"toolscope/{item.section}",
-        "ruleIndex": list(TITLES).index(item.section),
-        "level": level,
+        "ruleId": f"toolscope/{check.name}",
+        "ruleIndex": number,
+        "level": "error" if is_error else check.level,
         "message": {"text": _message(item)},
         "locations": [_location(places[0])],
         "partialFingerprints": {"primaryLocationLineHash": f"{fingerprint[:16]}:1"},
@@ -140,19 +117,19 @@ def junit_report(failures: Sequence[Failure], items: Sequence[GateItem]) -> byte
     """
     reasons = {one.check: one.reason for one in failures}
     root = ET.Element("testsuites", name=_NAME)
-    for section, title in TITLES.items():
-        cases = [item for item in items if item.section == section]
-        failing = section in reasons
+    for check in CHECKS:
+        cases = [item for item in items if item.check == check.name]
+        failing = check.name in reasons
         suite = ET.SubElement(
             root,
             "testsuite",
-            name=title,
+            name=check.title,
             tests=str(max(1, len(cases))),
             failures=str(len(cases) if failing else 0),
             errors="0",
         )
         if not cases:
-            ET.SubElement(suite, "testcase", classname=_NAME, name=f"{title}: none")
+            ET.SubElement(suite, "testcase", classname=_NAME, name=f"{check.title}: none")
         for item in cases:
             _add(suite, item, failing)
     totals = {name: sum(int(suite.get(name, "0")) for suite in root) for name in _COUNTED}
@@ -167,7 +144,7 @@ _COUNTED = ("tests", "failures", "errors")
 def _add(suite: ET.Element, item: GateItem, failing: bool) -> None:
     tools = ", ".join(item.tools)
     name = f"{tools}: {item.says}" if tools else item.says
-    case = ET.SubElement(suite, "testcase", classname=f"{_NAME}.{item.section}", name=name)
+    case = ET.SubElement(suite, "testcase", classname=f"{_NAME}.{item.check}", name=name)
     text = "\n".join([*item.details, *([item.address] if item.address else [])])
     if failing:
         ET.SubElement(case, "failure", message=item.says).text = text
@@ -212,14 +189,14 @@ def _blocks(
     yield "".join(f"- **{one.reason}**\n" for one in failures) + ("\n" if failures else "")
     yield f"{quantity(len(report.catalog.tools), 'tool')}; {counted(report.tools.changes)}.\n"
     yield from _tokens(report)
-    for section, title in TITLES.items():
-        of_section = [item for item in items if item.section == section and item.tools]
-        if not of_section:
+    for check in CHECKS:
+        cases = [item for item in items if item.check == check.name and item.tools]
+        if not cases:
             continue
-        yield f"\n### {title} ({len(of_section):,})\n\n"
-        yield from map(_item, of_section[:_MOST_ITEMS])
-        if len(of_section) > _MOST_ITEMS:
-            yield f"- and {len(of_section) - _MOST_ITEMS:,} more\n"
+        yield f"\n### {check.title} ({len(cases):,})\n\n"
+        yield from map(_item, cases[:_MOST_ITEMS])
+        if len(cases) > _MOST_ITEMS:
+            yield f"- and {len(cases) - _MOST_ITEMS:,} more\n"
 
 
 def _item(item: GateItem) -> str:

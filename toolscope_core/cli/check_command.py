@@ -12,6 +12,21 @@ import typer
 
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.sources import input_files
+from toolscope_core.check.comparison_report import (
+    CHECKS,
+    AppPlace,
+    GateItem,
+    GateReport,
+    gate_items,
+)
+from toolscope_core.check.limits import (
+    Failure,
+    Limits,
+    failures,
+    growth_limit,
+    profile_limits,
+    tokens_over,
+)
 from toolscope_core.cli.findability_options import OwnQueries, findability_below, least_findability
 from toolscope_core.cli.terminal import (
     Catalogs,
@@ -33,29 +48,13 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 if TYPE_CHECKING:
     from toolscope_core.check.baseline import Baseline
     from toolscope_core.check.checks import PairJudge
-    from toolscope_core.check.comparison_report import Failure, GateReport
-    from toolscope_core.check.gate_items import GateItem
 
 _MOST_SHOWN = 10
 _MOST_DETAILS = 3
 
 
-class FailFor(StrEnum):
-    """What ``check --fail-on`` takes: one case of it is enough to fail."""
-
-    problem = "problem"
-    overlap = "overlap"
-    family = "family"
-    dangling = "dangling"
-    text = "text"
-    unread = "unread"
-    breaking = "breaking"
-    stale = "stale"
-    changed = "changed"
-    block = "block"
-    warn = "warn"
-    confusion = "confusion"
-    profile = "profile"
+FailFor = StrEnum("FailFor", [(one.name, one.name) for one in CHECKS if one.one])  # type: ignore[misc]
+"""What ``check --fail-on`` takes: one case of it is enough to fail."""
 
 
 @command()
@@ -155,15 +154,8 @@ def check(
     start_waiting()
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.check.baseline import read_baseline
-    from toolscope_core.check.checks import PairJudge, growth_limit, profile_limits
-    from toolscope_core.check.comparison_report import (
-        Failure,
-        Limits,
-        compare,
-        failures,
-        with_texts,
-    )
-    from toolscope_core.check.gate_items import AppPlace, gate_items
+    from toolscope_core.check.checks import PairJudge
+    from toolscope_core.check.comparison_report import compare, with_texts
     from toolscope_core.check.report_files import junit_report, pull_request_summary
     from toolscope_core.llm.embedding import encoder_and_cache
 
@@ -186,11 +178,12 @@ def check(
     judge = PairJudge(encoder, cache, AnalysisConfig(threshold), progress())
     report = with_texts(compare(catalog, accepted, judge), accepted, texts or ())
     report = _with_requests(report, accepted, judge, profile, cases)
-    failed = failures(report, limits)
+    items = gate_items(report, place)
+    failed = failures(report, items, limits)
     least = least_findability(min_findability or ())
     if least and (reason := findability_below(catalog, least, queries, embedder)):
         failed = (*failed, Failure("findability", reason))
-    items = gate_items(report, failed, place)
+    items = (*items, *tokens_over(failed))
     if summary:
         write_whole(summary, pull_request_summary(report, failed, items).encode(), "--summary")
     if junit:
@@ -253,17 +246,16 @@ def _from_here(path: Path) -> Path:
 
 
 def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
-    from toolscope_core.check.gate_items import TITLES
     from toolscope_core.check.version_changes import counted
 
     total = report.tokens.total
     say(f"{quantity(len(report.catalog.tools), 'tool')}; {counted(report.tools.changes)}")
-    for section in TITLES:
-        cases = [item for item in items if item.section == section and item.tools]
+    for check in CHECKS:
+        cases = [item for item in items if item.check == check.name and item.tools]
         for item in cases[:_MOST_SHOWN]:
             _tell_item(item)
         if len(cases) > _MOST_SHOWN:
-            say(f"{section:8} and {len(cases) - _MOST_SHOWN} more; --summary lists them")
+            say(f"{check.name:8} and {len(cases) - _MOST_SHOWN} more; --summary lists them")
     grown = [one for one in report.tokens.servers if one.name and one.grows]
     largest = max(grown, key=lambda one: one.added, default=None)
     where = f", most of it on {largest.name} ({largest.added:+,})" if largest else ""
@@ -282,7 +274,7 @@ def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
 
 
 def _tell_item(item: GateItem) -> None:
-    say(f"{item.section:8} {', '.join(item.tools)}: {item.says}")
+    say(f"{item.check:8} {', '.join(item.tools)}: {item.says}")
     for detail in item.details[:_MOST_DETAILS]:
         say(f"         {detail}")
     if item.address:

@@ -1,0 +1,153 @@
+"""What a person may ask a catalog to be held to, as it is typed, and which of it is not kept."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from toolscope_core.catalog.tokens import KILO, SizeChange
+from toolscope_core.check.comparison_report import CHECKS, GateItem, GateReport
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
+from toolscope_core.profiles.profile_effect import ProfileReport
+
+_LIMIT = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*(%|kB|tokens|)")
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthLimit:
+    """At most so much ``more``: percent of the tokens, kB, or tokens by number."""
+
+    more: float
+    unit: str
+
+    @property
+    def in_words(self) -> str:
+        return f"{self.more:,.10g} {self.unit or 'tokens'}"
+
+    def is_kept(self, change: SizeChange) -> bool:
+        if self.unit == "kB":
+            return change.after.bytes - change.before.bytes <= self.more * KILO
+        share = change.before.tokens / 100 if self.unit == "%" else 1
+        return change.added <= self.more * share
+
+
+def growth_limit(text: str) -> GrowthLimit:
+    """The limit as it is typed: ``500``, ``5%`` or ``2kB``. Raises ``ConfigError``."""
+    match = _LIMIT.fullmatch(text.strip())
+    if match is None:
+        raise ConfigError(
+            f"--max-growth is {text!r}; give tokens (500), percent (5%) or kilobytes (2kB)"
+        )
+    return GrowthLimit(float(match[1]), match[2])
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What makes a catalog fail: more new overlaps, confusions or tokens than these, and any case
+    of the checks in ``fail_on``; of a ``profile`` the most of each that it may have. Nothing by
+    default.
+    """
+
+    new_overlaps: int | None = None
+    new_confusions: int | None = None
+    tokens: int | None = None
+    growth: tuple[GrowthLimit, ...] = ()
+    fail_on: frozenset[str] = frozenset()
+    profile: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("new_overlaps", "new_confusions", "tokens"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise ConfigError(f"--max-{name.replace('_', '-')} is {value}; give 0 or more")
+
+    @property
+    def are_set(self) -> bool:
+        return self != Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A check that a catalog fails, and why in words."""
+
+    check: str
+    reason: str
+
+
+def failures(report: GateReport, items: Iterable[GateItem], limits: Limits) -> tuple[Failure, ...]:
+    """The checks that are failed by the cases (``gate_items``), each once for each limit."""
+    return tuple(_failures(report, items, limits))
+
+
+def tokens_over(failed: Iterable[Failure]) -> Iterator[GateItem]:
+    """The limits on tokens that are not kept, as cases of their check."""
+    return (GateItem("tokens", (), one.reason) for one in failed if one.check == "tokens")
+
+
+def _failures(report: GateReport, items: Iterable[GateItem], limits: Limits) -> Iterator[Failure]:
+    tokens = report.tokens.total
+    counts = Counter(item.check for item in items if not item.has_limit)
+    most = {"overlap": limits.new_overlaps, "confusion": limits.new_confusions}
+    for check in CHECKS:
+        count, highest = counts[check.name], most.get(check.name)
+        if highest is not None and count > highest:
+            reason = f"{check.counted(count)}, at most {highest:,} allowed"
+            yield Failure(check.name, reason)
+        elif highest is None and check.name in limits.fail_on and count:
+            yield Failure(check.name, check.counted(count))
+    now = tokens.after.tokens
+    if limits.tokens is not None and now > limits.tokens:
+        yield Failure("tokens", f"{now:,} tokens, at most {limits.tokens:,} allowed")
+    for limit in limits.growth:
+        if not limit.is_kept(tokens):
+            allowed = f"at most {limit.in_words} more allowed"
+            yield Failure("tokens", f"{tokens.in_words}, {allowed}")
+    if report.profile:
+        broken = broken_limits(report.profile, limits.profile)
+        yield from (Failure("profile", one) for one in broken)
+
+
+NOUNS = {
+    "tokens": "token",
+    "tools": "tool",
+    "unserved": "unserved request",
+    "confusions": "confusable pair",
+    "misses": "missed request",
+}
+"""What a profile may have a limit on, and what it counts."""
+
+
+def profile_limits(texts: Sequence[str], profile: str | None, has_cases: bool) -> dict[str, int]:
+    """The limits of a profile as they are typed: ``tokens=8000``. Raises ``ConfigError``, also for
+    limits of none, and on misses without cases.
+    """
+    if texts and profile is None:
+        raise ConfigError("--profile-limit is of a profile; give --profile")
+    limits = {}
+    for text in texts:
+        what, _, most = text.partition("=")
+        if what not in NOUNS or not most.isdecimal():
+            raise ConfigError(
+                f"--profile-limit is {text!r}; give a number for one of {', '.join(NOUNS)}, such "
+                "as tokens=8000"
+            )
+        limits[what] = int(most)
+    if "misses" in limits and not has_cases:
+        raise ConfigError("--profile-limit misses is of cases; give --cases")
+    return limits
+
+
+def broken_limits(report: ProfileReport, limits: Mapping[str, int]) -> Iterator[str]:
+    """What is over a limit, a sentence each."""
+    counts = {
+        "tokens": report.tokens,
+        "tools": len(report.chosen.tools),
+        "unserved": len(report.unserved),
+        "confusions": len(report.confusions),
+        "misses": report.misses.missed,
+    }
+    for what, most in limits.items():
+        if counts[what] > most:
+            amount = quantity(counts[what], NOUNS[what])
+            yield f"profile {report.chosen.profile.name}: {amount}, at most {most:,} allowed"
