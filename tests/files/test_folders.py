@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from toolscope_core.files import folders
-from toolscope_core.files.folders import restore, why_not_ours, write_folder
+from toolscope_core.files.folders import why_not_ours, write_folder
 from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.errors import ExportError
 
@@ -143,18 +143,13 @@ def killed_before(step, out):
 
 
 @pytest.mark.case(2, 64)
-@pytest.mark.parametrize("exchange", [True, False])
-def test_whenever_it_is_killed_the_old_or_the_new_bundle_is_there(tmp_path, monkeypatch, exchange):
-    if not exchange:
-        monkeypatch.setattr(folders, "_exchanged", lambda new, folder: False)
+def test_whenever_it_is_killed_the_old_or_the_new_bundle_is_there(tmp_path):
     for step in range(1, 50):
         out = tmp_path / str(step) / "out"
         write_folder(OLD.items(), out)
         ended = killed_before(step, out)
-        if exchange:
-            assert held(out) in (OLD, NEW), step
-        read_relabelling(out)
         assert held(out) in (OLD, NEW), step
+        read_relabelling(out)
         write_folder(NEW.items(), out)
         assert held(out) == NEW
         assert [path.name for path in out.parent.iterdir()] == ["out"], "nothing is left behind"
@@ -163,10 +158,32 @@ def test_whenever_it_is_killed_the_old_or_the_new_bundle_is_there(tmp_path, monk
     assert ended and step > 8
 
 
-def test_what_a_living_program_has_beside_it_is_left_alone(tmp_path):
+def test_where_folders_cannot_be_exchanged_the_old_one_stays_until_the_new_one_is_there(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(folders, "_exchanged", lambda new, folder: False)
+    out, rename = tmp_path / "out", Path.rename
+    for files in (OLD, NEW):
+        write_folder(files.items(), out)
+        assert held(out) == files
+
+    def refuse(path, target):
+        if path.name == "new":
+            raise OSError("no")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(ExportError, match="is unchanged"):
+        write_folder(OLD.items(), out)
+    assert held(out) == NEW
+
+
+def test_only_what_a_killed_program_left_is_cleared(tmp_path):
     mine = tmp_path / f".out-{os.getpid()}-0123abcd" / "old"
     mine.mkdir(parents=True)
+    gone = tmp_path / ".out-999999999-0123abcd"
+    gone.mkdir()
     other = tmp_path / ".out-notes"
     other.mkdir()
-    restore(tmp_path / "out")
-    assert mine.exists() and other.exists()
+    write_folder(NEW.items(), tmp_path / "out")
+    assert mine.exists() and other.exists() and not gone.exists()

@@ -16,7 +16,7 @@ from toolscope_core.decisions.constraints import constraints
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.decisions.log import active
 from toolscope_core.files.archives import bundle_folder
-from toolscope_core.files.folders import DAMAGE, read_file, restore
+from toolscope_core.files.folders import DAMAGE, read_file
 from toolscope_core.files.json_lines import read_rows
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
@@ -61,8 +61,6 @@ def read_baseline(path: Path) -> Baseline:
     another version, ``ExportError`` for a damaged bundle and for a zip of another version,
     ``ConfigError`` for a damaged zip.
     """
-    if not path.exists():
-        restore(path.absolute())
     if is_bundle(path) or (path.is_file() and zipfile.is_zipfile(path)):
         with bundle_folder(path) as folder:
             return _of_bundle(folder)

@@ -1,9 +1,7 @@
 """A folder of a bundle or a model: written whole or not at all, never over files of others.
 
 The new folder is made beside its place and the two are exchanged in one step where the system can
-(Linux), so that the old or the new bundle is there at every moment. Where it cannot, a kill
-between two renames leaves the old one under another name: ``restore`` puts it back before the
-next use.
+(Linux), so that the old or the new bundle is there at every moment; elsewhere by two renames.
 """
 
 import contextlib
@@ -72,7 +70,6 @@ def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str 
     size = 0
     try:
         folder = folder.resolve()
-        restore(folder)
         check_ours(folder, program)
         folder.parent.mkdir(parents=True, exist_ok=True)
         beside = folder.parent / f".{folder.name}-{os.getpid()}-{os.urandom(4).hex()}"
@@ -89,6 +86,7 @@ def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str 
                 _swap(new, folder, beside / "old")
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+        _clear_beside(folder)
     except (OSError, RuntimeError) as error:  # resolve() raises the latter for a loop of links
         reason = getattr(error, "strerror", None) or str(error)
         is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -97,20 +95,6 @@ def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str 
             f"the {_NOUNS[program]} could not be written to {folder}: {reason}; what stood there "
             f"is unchanged{remedy}"
         ) from error
-
-
-def restore(folder: Path) -> None:
-    """Clear what killed programs left beside ``folder``, and put a bundle back that one of them
-    had taken away.
-    """
-    left = re.compile(rf"\.{re.escape(folder.name)}-(\d+)-[0-9a-f]{{8}}")
-    with suppress(OSError):
-        for path in sorted(folder.parent.iterdir()):
-            made = left.fullmatch(path.name)
-            if made and not _alive(int(made[1])):
-                if not folder.exists() and (path / "old").is_dir():
-                    (path / "old").rename(folder)
-                shutil.rmtree(path, ignore_errors=True)
 
 
 def check_ours(folder: Path, program: str = PROGRAM) -> None:
@@ -174,13 +158,23 @@ def _exchanged(new: Path, folder: Path) -> bool:
 
 
 def _swap(new: Path, folder: Path, old: Path) -> None:
-    """Exchange the two in two steps; ``restore`` repairs a kill between them."""
+    """Exchange the two in two steps; a kill between them leaves the old one as ``old``."""
     folder.rename(old)
     try:
         new.rename(folder)
     except OSError:
         old.rename(folder)
         raise
+
+
+def _clear_beside(folder: Path) -> None:
+    """Remove what killed programs left beside ``folder``."""
+    left = re.compile(rf"\.{re.escape(folder.name)}-(\d+)-[0-9a-f]{{8}}")
+    with suppress(OSError):
+        for path in folder.parent.iterdir():
+            made = left.fullmatch(path.name)
+            if made and not _alive(int(made[1])):
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _alive(process: int) -> bool:

@@ -11,7 +11,7 @@ from jsonschema_rs import Draft202012Validator
 
 from toolscope_core.catalog.sources import BUNDLE, why_unreadable
 from toolscope_core.files.archives import bundle_folder
-from toolscope_core.files.folders import read_file, restore
+from toolscope_core.files.folders import read_file
 from toolscope_core.merging.gone_names import GoneNames, gone_forms
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename, Operation
 from toolscope_core.model.errors import ExportError
@@ -64,7 +64,6 @@ def read_relabelling(path: Path) -> Relabelling:
     """φ and α of a bundle's folder, or of its zip. Raises ``ExportError`` where it is missing or
     damaged, or of another version; ``ConfigError`` for a damaged zip.
     """
-    restore(path)
     with bundle_folder(path) as folder:
         relabel = _read(folder / "relabel.json", _RELABEL)
         maps = _read(folder / "arguments.json", _ARGUMENTS)

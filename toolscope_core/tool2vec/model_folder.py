@@ -14,7 +14,6 @@ from toolscope_core.files.folders import (
     MODEL_PROGRAM,
     manifest_of,
     read_file,
-    restore,
     write_folder,
 )
 from toolscope_core.model.errors import ConfigError
@@ -85,7 +84,6 @@ def read_model(folder: Path) -> LearnedModel:
     """The model of a folder. Raises ``ConfigError`` where it is none, damaged, or of another form
     than this version writes.
     """
-    restore(folder)
     files = _checked_files(folder)
     try:
         card = json.loads(files[CARD])
