@@ -22,7 +22,6 @@ OWN_FILES = {
     "wording/wordnet.py": "package",
     "judging/arguments/value_facts.py": "package",
     "wording/words.py": "package",
-    "mcp/servers/server_keeper.py": "/proc",
     "retrieval/client_search.py": "no file: it opens a search",
     "retrieval/index_files.py": "cache",
     "store/background/subprocess_jobs.py": "folder of a job",

@@ -2,8 +2,9 @@
 from a cold start.
 
 Its file is made once per installation from the model that a package brings: exported by torch,
-fused and quantised by ONNX Runtime. A scale belongs to 64 weights, and that of the other factor to 64 numbers of one token, so that nothing
-depends on what a text is encoded beside (docs/decisions/059).
+fused and quantised by ONNX Runtime. A scale belongs to 64 weights, and that of the other factor to
+64 numbers of one token, so that nothing depends on what a text is encoded beside
+(docs/decisions/059).
 """
 
 import hashlib

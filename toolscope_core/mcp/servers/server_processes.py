@@ -1,17 +1,15 @@
 """A server that is started here, spoken to over its standard input and output, and ended.
 
-The SDK's own transport hides the process: a message could name no exit status, a server could
-write a line without end, and what it starts in turn would outlive a program that is killed.
+The SDK's own transport hides the process: a message could name no exit status, and a server could
+write a line without end. It is started as a process group of its own, which is ended as a whole.
 """
 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager, suppress
@@ -20,10 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
-from anyio.abc import ByteReceiveStream, Process, SocketStream
+from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from toolscope_core.mcp.servers import server_keeper
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ServerConnectionError
@@ -37,8 +34,6 @@ POLL_SECONDS = 0.01
 FLUSH_SECONDS = 0.5
 SETTLE_SECONDS = 0.3
 """A process whose output has ended has this long to end, so that its status can be named."""
-KEEPER_SECONDS = 5.0
-"""A keeper that takes longer than this, beside the pauses between its signals, is ended."""
 CHUNK = 65_536
 KEPT = 65_536
 """So many of the last bytes of standard error are kept, so that a secret cut in two at their
@@ -50,18 +45,18 @@ MOST_GARBAGE = 10_000
 
 @dataclass(slots=True)
 class ProcessRecord:
-    """What is seen of a server's process: its exit status, the end of its standard error, of which
-    there were ``stderr_bytes``, and the last line on its standard output that is no message.
-    ``received`` counts the bytes of its output. ``doing`` is what it is asked for at the moment, in
-    words; ``closed`` says that its output has ended, ``ending`` that it is ended here, so that its
-    status says nothing, ``left`` what could not be ended. ``client`` used it last; once it
-    ``is_shared`` by several, nobody can say whom its words are about.
+    """What is seen of a server's process: the end of its standard error, of which there were
+    ``stderr_bytes``, and the last line on its standard output that is no message. ``received``
+    counts the bytes of its output. ``doing`` is what it is asked for at the moment, in words;
+    ``closed`` says that its output has ended. ``process`` is there until it is ended here, after
+    which its status says nothing; ``group`` is its process group, 0 once nothing of that is left.
+    ``client`` used it last; once it ``is_shared`` by several, nobody can say whom its words are
+    about.
     """
 
     doing: str = HANDSHAKE
-    status: int | None = None
+    process: Process | None = None
     closed: bool = False
-    ending: bool = False
     stderr: bytearray = field(default_factory=bytearray)
     stderr_bytes: int = 0
     garbage: str = ""
@@ -70,7 +65,13 @@ class ProcessRecord:
     too_long: bool = False
     client: Hashable = None
     is_shared: bool = False
-    left: list[str] = field(default_factory=list)
+    group: int = 0
+    last_status: int | None = None
+
+    @property
+    def status(self) -> int | None:
+        """The exit status; ``None`` where it has not ended by itself."""
+        return self.process.returncode if self.process else self.last_status
 
     def used_by(self, client: Hashable) -> None:
         """The client uses the server from now on."""
@@ -100,14 +101,14 @@ async def server_process(
 ) -> AsyncIterator[TransportStreams]:
     """The message streams of a server that runs while the context is open; ``record`` is filled.
 
-    On leaving, however it is left, the server and all that it started are ended: its input is
-    closed, then a signal to stop, then one that cannot be ignored, ``limits.grace_seconds`` apart.
-    Raises ``ServerConnectionError`` where it cannot be started.
+    On leaving, however it is left, the server and what it started in its group are ended: its
+    input is closed, then a signal to stop, then one that cannot be ignored, each
+    ``limits.grace_seconds`` apart. Raises ``ServerConnectionError`` where it cannot be started.
     """
     from mcp.shared.message import SessionMessage
 
-    kept = await _started(launch, limits.grace_seconds)
-    process = kept.process
+    process = record.process = await _started(launch)
+    record.group = process.pid
     # no await from here to the task group: a cancellation in between would leave the process alone
     arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
@@ -115,7 +116,7 @@ async def server_process(
     async with anyio.create_task_group() as group:
         group.start_soon(_read_messages, process, arrived, limits, record)
         group.start_soon(_keep_stderr, process, record)
-        group.start_soon(_keep_status, kept, record)
+        group.start_soon(_watch_group, process, record)
         group.start_soon(_write_messages, process, leaving, arrived, written)
         try:
             yield incoming, outgoing
@@ -125,44 +126,17 @@ async def server_process(
                 outgoing.close()
                 with anyio.move_on_after(FLUSH_SECONDS):
                     await written.wait()
-                if record.closed:
-                    await kept.has_exited(SETTLE_SECONDS)
-                record.ending = True
-                await _end(kept, limits.grace_seconds)
+                with anyio.move_on_after(SETTLE_SECONDS if record.closed else 0.0):
+                    await process.wait()
+                record.last_status, record.process = process.returncode, None
+                await _end(process, record, limits.grace_seconds)
                 for stream in (arrived, incoming, outgoing, leaving):
                     await stream.aclose()
             group.cancel_scope.cancel()
 
 
-@dataclass(slots=True)
-class _Kept:
-    """The ``process`` of a keeper and its ``server``, 0 once nothing of that is left; ``exited``
-    is set when the server has ended, ``over`` when the keeper says no more. It ends the server
-    when ``control`` closes.
-    """
-
-    process: Process
-    control: SocketStream
-    server: int = 0
-    exited: anyio.Event = field(default_factory=anyio.Event)
-    over: anyio.Event = field(default_factory=anyio.Event)
-    unread: bytes = b""
-
-    async def line(self) -> list[str]:
-        """The words of the keeper's next line; none where it says no more."""
-        while b"\n" not in self.unread:
-            self.unread += await self.control.receive()
-        line, _, self.unread = self.unread.partition(b"\n")
-        return line.decode("utf-8", "replace").split(maxsplit=2)
-
-    async def has_exited(self, seconds: float) -> None:
-        """Wait until the server has ended, not longer than ``seconds``."""
-        with anyio.move_on_after(seconds):
-            await self.exited.wait()
-
-
-async def _started(launch: Launch, grace: float) -> _Kept:
-    """The server, started by a keeper of its own. Raises ``ServerConnectionError``."""
+async def _started(launch: Launch) -> Process:
+    """The server in a process group of its own. Raises ``ServerConnectionError``."""
     from mcp.client.stdio import get_default_environment
 
     if sys.platform == "win32":
@@ -177,37 +151,13 @@ async def _started(launch: Launch, grace: float) -> _Kept:
             f"{launch.name} is to run in {launch.cwd!r}, which is no folder; correct its cwd",
             "command",
         )
-    command = [launch.command, *launch.args]
-    wanted = {"command": command, "environment": environment, "grace": grace}
-    kept = await _with_keeper(launch.cwd)
     try:
-        await kept.control.send(json.dumps(wanted).encode() + b"\n")
-        what, number = await kept.line()
-        if what == "failed":
-            raise _not_started(launch, environment.get("PATH", ""), int(number))
-    except BaseException:
-        with anyio.CancelScope(shield=True):
-            await _end(kept, grace)
-        raise
-    kept.server = int(number)
-    return kept
-
-
-async def _with_keeper(cwd: str | None) -> _Kept:
-    ours, theirs = socket.socketpair()
-    try:
-        with theirs:
-            process = await anyio.open_process(
-                [sys.executable, "-I", "-S", server_keeper.__file__, str(theirs.fileno())],
-                env={},
-                cwd=cwd,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-            )
-        return _Kept(process, await SocketStream.from_socket(ours))
-    except BaseException:  # given up meanwhile: the keeper ends when nobody is at the other end
-        ours.close()
-        raise
+        return await anyio.open_process(
+            [launch.command, *launch.args], env=environment, cwd=launch.cwd, start_new_session=True
+        )
+    except (OSError, ValueError) as error:
+        number = getattr(error, "errno", None) or 0
+        raise _not_started(launch, environment.get("PATH", ""), number) from error
 
 
 def _not_started(launch: Launch, path: str, number: int) -> ServerConnectionError:
@@ -302,23 +252,6 @@ async def _keep_stderr(process: Process, record: ProcessRecord) -> None:
         del record.stderr[:-KEPT]
 
 
-async def _keep_status(kept: _Kept, record: ProcessRecord) -> None:
-    """Note what the keeper says, until it has ended."""
-    try:
-        with suppress(*CLOSED):
-            while line := await kept.line():
-                if line[0] == "exit":
-                    record.status = None if record.ending else int(line[1])
-                    kept.exited.set()
-                elif line[0] == "left":
-                    record.left.append(f"{line[2]} ({line[1]})")
-                elif line[0] == "ended":
-                    kept.server = 0
-    finally:
-        kept.exited.set()
-        kept.over.set()
-
-
 async def _chunks(stream: ByteReceiveStream | None) -> AsyncIterator[bytes]:
     """What a pipe gives until it ends or is closed."""
     with suppress(*CLOSED):
@@ -326,27 +259,36 @@ async def _chunks(stream: ByteReceiveStream | None) -> AsyncIterator[bytes]:
             yield await stream.receive(CHUNK)
 
 
-async def _end(kept: _Kept, grace: float) -> None:
-    """End the server and all that it started."""
-    process = kept.process
-    with suppress(*CLOSED):
-        if process.stdin is not None:
+async def _watch_group(process: Process, record: ProcessRecord) -> None:
+    """Forget the group where it ends with the server: its number may soon be another's."""
+    await process.wait()
+    with suppress(PermissionError):
+        _signal(record, 0)
+
+
+async def _end(process: Process, record: ProcessRecord, grace: float) -> None:
+    """End the server and its process group; ``record`` keeps a group that could not be ended."""
+    if process.stdin is not None:
+        with suppress(*CLOSED):
             await process.stdin.aclose()
-    if kept.server:
-        await kept.has_exited(grace)
-    with suppress(*CLOSED):
-        await kept.control.send_eof()
-    with anyio.move_on_after(2 * grace + KEEPER_SECONDS):
-        while process.returncode is None:
-            await anyio.sleep(POLL_SECONDS)
-    if kept.server:
-        with anyio.move_on_after(SETTLE_SECONDS):
-            await kept.over.wait()
-    if kept.server:  # somebody ended the keeper
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(kept.server, signal.SIGKILL)
-    with suppress(ProcessLookupError):
-        process.kill()
-    await kept.control.aclose()
     with anyio.move_on_after(grace):
+        await process.wait()
+    with suppress(PermissionError):
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            _signal(record, number)
+            with anyio.move_on_after(grace):
+                while record.group:
+                    await anyio.sleep(POLL_SECONDS)
+                    _signal(record, 0)
+        record.group = 0
+    with suppress(PermissionError), anyio.move_on_after(grace):
         await process.aclose()
+
+
+def _signal(record: ProcessRecord, number: int) -> None:
+    """Send a signal to the group, 0 to see whether anything of it is left."""
+    try:
+        if record.group:
+            os.killpg(record.group, number)
+    except ProcessLookupError:
+        record.group = 0

@@ -126,10 +126,10 @@ class OpenServer:
 
     @property
     def left(self) -> tuple[str, ...]:
-        """What could not be ended with it, a sentence each; known once it has been ended."""
-        processes = self.record.left if isinstance(self.record, ProcessRecord) else ()
+        """A sentence on what could not be ended with it, if anything; known once it has ended."""
+        group = self.record.group if isinstance(self.record, ProcessRecord) else 0
         what = "that could not be ended; end it by hand"
-        return tuple(f"{self.name} left the process {one} {what}" for one in processes)
+        return (f"{self.name} left the process group {group} {what}",) if group else ()
 
     def used_by(self, client: Hashable) -> None:
         """The client uses it from now on; what it writes for one is shown to no other."""
