@@ -4,12 +4,15 @@ The key is put on a request by the transport, after the address was compared wit
 the key belongs to; the SDK never holds it. Nothing else of the environment is sent.
 """
 
+import asyncio
 import logging
+import os
 import socket
+import ssl
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, Awaitable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
@@ -23,12 +26,12 @@ from toolscope_core.model.environment import ApiKey, origin_of
 from toolscope_core.model.errors import ConfigError
 
 SENT = ("accept", "content-type", "content-length", "host")
-_CHUNK = 65_536
 _LONGEST_FAILURE = 250
 
 
 class EndpointClient:
-    """An endpoint; safe to share between threads. Each method is one request, never repeated.
+    """An endpoint; safe to share between threads. Each method is one request, never repeated, and
+    cancelled when it is not over by the deadline, however often a byte arrives.
 
     Redirects, proxies, cookies and compressed replies are off. Raises ``ConfigError`` for a key of
     another origin, or that no header can hold.
@@ -47,13 +50,16 @@ class EndpointClient:
             )
         logging.getLogger("httpcore2").setLevel(logging.INFO)  # below, it logs replies' headers
         self._deadline = endpoint.deadline
+        # httpx closes the socket of a handshake that runs out of time, and not of a cancelled one
+        timeout = httpx2.Timeout(endpoint.deadline, connect=0.9 * endpoint.deadline)
         self._secret = key.secret
-        self._clock = _Clock()
-        transport = _Transport(endpoint.origin, key.secret, self._clock)
-        web = httpx2.Client(
-            transport=transport, timeout=endpoint.deadline, follow_redirects=False, trust_env=False
+        web = httpx2.AsyncClient(
+            transport=_Transport(endpoint.origin, key.secret),
+            timeout=timeout,
+            follow_redirects=False,
+            trust_env=False,
         )
-        self._client = openai.OpenAI(
+        self._client = openai.AsyncOpenAI(
             api_key="kept by the transport",
             admin_api_key="",
             organization="",
@@ -61,27 +67,27 @@ class EndpointClient:
             webhook_secret="",
             base_url=endpoint.base_url,
             max_retries=0,
-            timeout=endpoint.deadline,
+            timeout=timeout,
             http_client=web,
         )
-        weakref.finalize(self, web.close)
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=_run, args=(self._loop,), name="endpoint", daemon=True).start()
+        weakref.finalize(self, _close, self._loop, web)
 
     def chat(self, body: Mapping[str, Any]) -> HttpReply:
         return self._page(
-            lambda: self._client.chat.completions.with_raw_response.create(**cast(Any, dict(body)))
+            self._client.chat.completions.with_raw_response.create(**cast(Any, dict(body)))
         )
 
     def embeddings(self, body: Mapping[str, Any]) -> HttpReply:
-        return self._page(
-            lambda: self._client.embeddings.with_raw_response.create(**cast(Any, dict(body)))
-        )
+        return self._page(self._client.embeddings.with_raw_response.create(**cast(Any, dict(body))))
 
-    def _page(self, call: Callable[[], Any]) -> HttpReply:
+    def _page(self, call: Awaitable[Any]) -> HttpReply:
         started = time.monotonic()
-        self._clock.ends = started + self._deadline
         status, headers, body, failure = 0, httpx2.Headers(), b"", ""
         try:
-            response = call().http_response
+            in_time = asyncio.wait_for(call, self._deadline)
+            response = asyncio.run_coroutine_threadsafe(in_time, self._loop).result().http_response
             status, headers, body = response.status_code, response.headers, response.content
         except _UnreadableError as error:
             failure = str(error)
@@ -91,7 +97,7 @@ class EndpointClient:
                 error.response.headers,
                 error.response.content,
             )
-        except openai.APITimeoutError:
+        except (TimeoutError, openai.APITimeoutError):
             failure = "late"
         except openai.APIConnectionError as error:
             failure = f"no connection ({_cause(error)})"
@@ -131,41 +137,47 @@ def _until(date: str) -> float:
         return 0.0
 
 
-def _cause(error: BaseException) -> str:
+def _cause(error: openai.APIConnectionError) -> str:
     """The message of a network error: that of its innermost cause."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return str(error) or type(error).__name__
+    cause: BaseException = error
+    while inner := cause.__cause__ or cause.__context__:
+        cause = inner.exceptions[0] if isinstance(inner, BaseExceptionGroup) else inner
+    if isinstance(cause, socket.gaierror):
+        return f"{error.request.url.host} is not known"
+    if isinstance(cause, OSError) and cause.errno and not isinstance(cause, ssl.SSLError):
+        return os.strerror(cause.errno)
+    return str(cause) or type(cause).__name__
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_forever()
+    loop.close()
+
+
+def _close(loop: asyncio.AbstractEventLoop, web: httpx2.AsyncClient) -> None:
+    async def close() -> None:
+        await web.aclose()
+        loop.stop()
+
+    asyncio.run_coroutine_threadsafe(close(), loop)
 
 
 class _UnreadableError(openai.OpenAIError):
     """A reply that will not be read to its end."""
 
 
-class _Clock(threading.local):
-    """When the call of this thread has to be over."""
-
-    ends = 0.0
-
-    def left(self, late: type[Exception]) -> float:
-        left = self.ends - time.monotonic()
-        if left <= 0.0:
-            raise late("the deadline is over")
-        return left
-
-
-class _Transport(httpx2.HTTPTransport):
+class _Transport(httpx2.AsyncHTTPTransport):
     """Sends to one origin only, with its key, and reads no more than it should."""
 
-    def __init__(self, origin: str, secret: str, clock: _Clock) -> None:
-        certificates = httpcore2.default_ssl_context()
-        super().__init__(verify=certificates, trust_env=False)
-        self._origin, self._secret = origin, secret
-        self._pool = httpcore2.ConnectionPool(
-            ssl_context=certificates, max_connections=None, network_backend=_Network(clock)
+    def __init__(self, origin: str, secret: str) -> None:
+        super().__init__(
+            verify=httpcore2.default_ssl_context(),
+            trust_env=False,
+            limits=httpx2.Limits(max_connections=None),
         )
+        self._origin, self._secret = origin, secret
 
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if origin_of(str(request.url)) != self._origin:
             raise _UnreadableError(f"{request.url.host} is not {self._origin}; nothing was sent")
         headers = {name: request.headers[name] for name in SENT if name in request.headers}
@@ -179,80 +191,21 @@ class _Transport(httpx2.HTTPTransport):
             stream=request.stream,
             extensions=request.extensions,
         )
-        response = super().handle_request(sent)
+        response = await super().handle_async_request(sent)
         try:
             return httpx2.Response(
-                response.status_code, headers=response.headers, content=_body(response)
+                response.status_code, headers=response.headers, content=await _body(response)
             )
         finally:
-            response.close()
+            await response.aclose()
 
 
-def _body(response: httpx2.Response) -> bytes:
+async def _body(response: httpx2.Response) -> bytes:
     if response.headers.get("content-encoding", "identity") != "identity":
         raise _UnreadableError("the reply is compressed, which was not asked for")
     body = bytearray()
-    for part in cast(Iterable[bytes], response.stream):
+    async for part in cast(AsyncIterable[bytes], response.stream):
         body += part
         if len(body) > MOST_BYTES:
             raise _UnreadableError(TOO_LARGE)
     return bytes(body)
-
-
-class _Network(httpcore2.NetworkBackend):
-    """Connections on which every wait ends with the clock, however often a byte arrives."""
-
-    def __init__(self, clock: _Clock) -> None:
-        self._clock = clock
-        self._inner = httpcore2.SyncBackend()
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Any = None,
-    ) -> httpcore2.NetworkStream:
-        failed: Exception = httpcore2.ConnectError(f"{host} has no address")
-        for address in _addresses(host, port):
-            left = self._clock.left(httpcore2.ConnectTimeout)
-            try:
-                stream = self._inner.connect_tcp(address, port, left, local_address)
-                return _Stream(stream, self._clock)
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
-                failed = error
-        raise failed
-
-
-def _addresses(host: str, port: int) -> list[str]:
-    try:
-        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise httpcore2.ConnectError(f"{host} is not known") from error
-    return [str(address[0]) for *_, address in addresses]
-
-
-class _Stream(httpcore2.NetworkStream):
-    def __init__(self, inner: httpcore2.NetworkStream, clock: _Clock) -> None:
-        self._inner, self._clock = inner, clock
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._inner.read(max_bytes, self._clock.left(httpcore2.ReadTimeout))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        for start in range(0, len(buffer), _CHUNK):
-            left = self._clock.left(httpcore2.WriteTimeout)
-            self._inner.write(buffer[start : start + _CHUNK], left)
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def start_tls(
-        self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore2.NetworkStream:
-        left = self._clock.left(httpcore2.ConnectTimeout)
-        return _Stream(self._inner.start_tls(ssl_context, server_hostname, left), self._clock)
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._inner.get_extra_info(info)
