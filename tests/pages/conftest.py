@@ -10,10 +10,8 @@ from tests.support.fakes import WordEmbedder
 from tests.ui.services.conftest import (  # noqa: F401
     computed_aside,
     endless_maps,
-    one_store,
     own,
     shared,
-    stores_apart,
     work,
     workspaces_are_closed,
 )

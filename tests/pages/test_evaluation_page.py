@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.ui.services.small_workspace import add_queries, by_name
+from tests.ui.services.small_workspace import add_queries, by_name, say_one_account
 from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.store.experiment_rows import delete_experiment, keep_result, open_experiment
 from ui.evaluation import evaluations
@@ -48,6 +48,7 @@ def test_nothing_is_measured_until_somebody_asks(page):
 
 
 def test_figures_of_both_toolsets_and_what_shows_over_merging(page):
+    say_one_account(page.work, page.catalog_id)
     measure(page, after="all proposals")
     page.open("evaluation")
     rows = page.tables("figure")[0]

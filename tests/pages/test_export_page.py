@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.ui.services import small_workspace
-from tests.ui.services.small_workspace import SUM, accept_variants, by_name, tool
+from tests.ui.services.small_workspace import SUM, accept_prune, accept_variants, tool
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from ui.documents import edited_documents
 from ui.shared.services import review, reviewed_variants, toolsets
@@ -59,7 +59,7 @@ def test_the_files_are_shown_on_demand_and_follow_a_decision(page):
     files = list(page.at.dataframe[0].value["file"])
     assert files[:3] == ["README.md", "toolset.json", "bundle/toolset.json"]
     assert page.at.code[0].value.count("send_mail") == 3
-    review.decide(page.now, "accept", by_name(page.work, 1, "send_mail"), "bob")
+    accept_prune(page.work, 1)
     page.at.run()
     assert page.at.code[0].value.count("send_mail") == 1
     assert figures(page)["Tools"] == "8 → 6"
@@ -68,7 +68,7 @@ def test_the_files_are_shown_on_demand_and_follow_a_decision(page):
 def test_a_client_is_told_what_its_file_does_and_where_it_goes(page):
     choose(page, "Claude Code")
     assert "No file for Claude Code: no merge" in page.text
-    review.decide(page.now, "accept", by_name(page.work, 1, "send_mail"), "bob")
+    accept_prune(page.work, 1)
     page.at.run()
     assert "`claude-code.json`: Add its rules to `.claude/settings.json`" in page.text
     assert "Agents no longer see 2 tools." in page.text

@@ -7,7 +7,7 @@ import pytest
 from tests.support.model_server import ModelServer
 from tests.support.replies import planning, served
 from tests.ui.services import test_learned_searches
-from tests.ui.services.small_workspace import add_queries
+from tests.ui.services.small_workspace import add_queries, say_one_account
 from toolscope_core.embedding import encoders
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.errors import ModelError
@@ -35,6 +35,7 @@ def page(open_app):
 
 
 def test_a_request_in_the_address_shows_both_toolsets(page):
+    say_one_account(page.work, page.catalog_id)
     page.open("retrieval", q="send a mail", merges="all proposals")
     assert "As it is: 8 tools" in page.text
     assert "Merged: 4 tools" in page.text

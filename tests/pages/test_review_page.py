@@ -27,8 +27,8 @@ def test_the_page_shows_progress_the_riskiest_card_and_what_speaks_against_it(pa
     assert "0 of 3 reviewed" in str(page.at.get("progress")[0].proto)
     assert shown(page) == "send_mail"
     assert "the tools are on 3 servers" in page.text
-    assert "data that only gamma has would be out of reach" in page.text
-    assert "Agents keep **send\\_mail** on alpha" in page.text
+    assert "the gateway must reach all of them" in page.text
+    assert "passes each call on to **send\\_mail** on alpha or" in page.text
     queue = page.at.dataframe[0].value
     assert list(queue["name"]) == ["send_mail", "get_weather", "list_files"]
     assert list(queue["server"]) == ["alpha, beta, gamma", "alpha, beta", "alpha"]
@@ -204,7 +204,7 @@ def test_another_canonical_can_be_chosen(page):
     assert "Canonical chosen: send_mail; it is beta/send_mail" in text
     assert "Canonical chosen, beta/send_mail: " in text
     assert shown(page) == "send_mail"
-    assert "Agents keep **send\\_mail** on beta" in page.text
+    assert "passes each call on to **send\\_mail** on beta or" in page.text
 
 
 def test_a_newcomer_is_kept_out_with_the_same_button(open_app):

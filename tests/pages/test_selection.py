@@ -79,7 +79,7 @@ def test_only_these_narrows_each_table(monkeypatch, work, kept):
     assert rows(app, "queue")["name"].tolist() == ["send_mail"]
     assert "1 of 3 shown. Waiting: 3 for the same job" in words(app)
     app.switch_page("pages/documents.py").run()
-    assert app.selectbox(key="merge").options == ["send_mail (3 tools, exact copy, proposed)"]
+    assert app.selectbox(key="merge").options == ["send_mail (3 tools, needs a gateway, proposed)"]
 
 
 def test_without_it_the_selected_are_marked_and_nothing_is_missing(monkeypatch, work, kept):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import MAIL, TEXT, WEATHER, on
+from tests.ui.services.small_workspace import MAIL, TEXT, WEATHER, on, say_one_account
 from ui.shared.services import review
 
 BOTH = tuple(on(server, one) for one in (MAIL, WEATHER) for server in ("alpha", "beta"))
@@ -15,6 +15,13 @@ def page(open_app):
     return open_app(*BOTH).open("review")
 
 
+@pytest.fixture
+def of_one_account(open_app):
+    tab = open_app(*BOTH)
+    say_one_account(tab.work, tab.catalog_id)
+    return tab.open("review")
+
+
 def decisions(page):
     return set(page.tables("other says")[0]["proposal"])
 
@@ -23,6 +30,7 @@ def test_a_card_leads_to_the_table_and_a_row_back_to_its_card(page):
     assert "One of 2 proposals between alpha and beta." in page.text
     page.press("together_")
     assert list(page.tables("other says")[0]["one"]) == list(page.tables("other says")[0]["other"])
+    page.press("keep_alpha")
     assert decisions(page) == {"exact copy, keeps alpha"}
     assert "2 of 2 proposals for the same job keep a tool of alpha." in page.text
     assert "the tools are on 2 servers" in page.text
@@ -49,7 +57,8 @@ def test_all_are_accepted_with_one_undo(page):
     assert len(page.tables("other says")[0]) == 2
 
 
-def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
+def test_the_other_servers_tools_are_kept_before_anything_is_accepted(of_one_account):
+    page = of_one_account
     page.press("together_").press("keep_beta")
     assert decisions(page) == {"exact copy, keeps beta"}
     assert review.progress(page.now).accepted == 0
@@ -58,7 +67,8 @@ def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
     assert decisions(page) == {"exact copy, keeps alpha"}
 
 
-def test_what_is_not_ticked_is_left_alone(page):
+def test_what_is_not_ticked_is_left_alone(of_one_account):
+    page = of_one_account
     page.press("together_")
     assert page.button("accept_all_").label == "Accept all 2"
     page.tick("every_tool_", 1)
@@ -67,9 +77,7 @@ def test_what_is_not_ticked_is_left_alone(page):
     assert list(page.tables("other says")[0]["proposal"]) == ["exact copy, keeps alpha", "accepted"]
 
 
-def test_of_two_stores_both_are_kept_until_a_person_keeps_one_or_says_one_account(
-    open_app, stores_apart
-):
+def test_of_two_stores_both_are_kept_until_a_person_keeps_one_or_says_one_account(open_app):
     page = open_app(*BOTH).open("review")
     page.press("together_")
     assert decisions(page) == {"needs a gateway"}
@@ -88,7 +96,7 @@ def test_of_two_stores_both_are_kept_until_a_person_keeps_one_or_says_one_accoun
     assert review.progress(page.now).accepted == 2
 
 
-def test_on_a_card_one_store_can_be_kept(open_app, stores_apart):
+def test_on_a_card_one_store_can_be_kept(open_app):
     page = open_app(*BOTH).open("review")
     assert "passes each call on to" in page.text
     assert "each server may keep data of its own" in page.text
@@ -99,7 +107,7 @@ def test_on_a_card_one_store_can_be_kept(open_app, stores_apart):
     assert "others switched off" in page.open("history").text
 
 
-def test_the_one_that_can_take_all_calls_is_kept_whichever_gives_the_name(open_app, stores_apart):
+def test_the_one_that_can_take_all_calls_is_kept_whichever_gives_the_name(open_app):
     wide = {**MAIL.schema, "properties": {**MAIL.schema["properties"], "cc": TEXT}}
     page = open_app(MAIL, replace(on("beta", MAIL), schema=wide)).open("review")
     assert "on alpha or" in page.text

@@ -213,6 +213,6 @@ def test_words_are_taken_by_a_person_and_in_spite_of_violations_only_if_said(two
     assert page.button("take_").disabled
     page.widget("checkbox", "anyway_").check().run()
     page.press("take_")
-    now = by_name(page.work, page.catalog_id, "send_mail")
+    (now,) = page.now.plan.clusters
     assert now.document.description == said["description"]
     assert [d.action for d in page.now.log] == ["edit"]

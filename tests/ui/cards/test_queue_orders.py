@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.conftest import one_store, shared  # noqa: F401
+from tests.ui.services.conftest import shared  # noqa: F401
 from ui.shared.cards.queue import Filters, in_order, matching
 from ui.shared.services import review
 

@@ -6,32 +6,9 @@ import pytest
 
 from tests.ui.services import small_workspace
 from toolscope_core.embedding import projection
-from toolscope_core.merging.group_syntheses import Stores
 from toolscope_core.model.protocols import Step
 from toolscope_core.store.background import subprocess_jobs
 from ui.shared.services import watched_jobs
-
-
-def share_one_store(stores, members):
-    return False
-
-
-def have_one_each(stores, members):
-    return len({one.server for one in members}) > 1
-
-
-@pytest.fixture(scope="package", autouse=True)
-def one_store():
-    """The servers of a workspace share their mail and files, so that their copies can be pruned."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stores, "are_apart", share_one_store)
-        yield
-
-
-@pytest.fixture
-def stores_apart(monkeypatch):
-    """Each server of a workspace has its own."""
-    monkeypatch.setattr(Stores, "are_apart", have_one_each)
 
 
 @pytest.fixture(scope="module")

@@ -2,16 +2,17 @@
 
 import json
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.support.fakes import WordEmbedder
+from toolscope_core.decisions.actions import ONE_ACCOUNT
 from toolscope_core.judging import cached_judge
-from toolscope_core.merging.group_syntheses import Stores
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.tool import Tool
-from ui.shared.services import loaded_queries
+from ui.shared.services import loaded_queries, review, server_advice
 from ui.shared.services.workspace import Workspace
 
 
@@ -77,7 +78,7 @@ def analysed_store(tools, name):
     """The SQLite file of a store with these tools analysed, made once a process for each
     judge, the id of their catalog and its analysis.
     """
-    key = (name, repr(tools), cached_judge.code_version("judging", "wording"), Stores.are_apart)
+    key = (name, repr(tools), cached_judge.code_version("judging", "wording"))
     if key not in STORES:
         with TemporaryDirectory() as folder:
             path = Path(folder, "store.db")
@@ -107,6 +108,19 @@ def accept_variants(variants, catalog_id):
     views = variants.views(catalog_id)
     offers = {view.tool.id: view.offer for view in views if not view.violations}
     return variants.decide(catalog_id, offers, "ann")
+
+
+def accept_prune(work, catalog_id, name="send_mail"):
+    """Accept a cluster; a person says that its canonical stands for the tools of other servers."""
+    cluster = by_name(work, catalog_id, name)
+    review.decide(work.snapshot(catalog_id), "accept", cluster, "ann", {"kind": "prune"})
+
+
+def say_one_account(work, catalog_id):
+    """A person says that all servers are used with one account, so that copies can be pruned."""
+    servers = [server.name for server in work.snapshot(catalog_id).catalog.servers]
+    for one, other in combinations(servers, 2):
+        server_advice.answer_account(work.snapshot(catalog_id), one, other, ONE_ACCOUNT, "ann")
 
 
 class Functions:

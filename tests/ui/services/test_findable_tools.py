@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.ui.services.small_workspace import Functions, by_name
+from tests.ui.services.small_workspace import Functions, accept_prune
 from toolscope_core.evaluation.findability import COMPARED, OWN_SEARCH
 from toolscope_core.model.tool import Augmentation
 from ui.documents import siblings
-from ui.shared.services import findable_tools, loaded_queries, review, reviewed_variants
+from ui.shared.services import findable_tools, loaded_queries, reviewed_variants
 from ui.shared.services.findable_tools import AS_THEY_ARE, DESCRIBED, MERGED, VARIANTS
 
 QUERY = b'{"id": "a", "query": "what is it like outside", "gold": ["beta/get_weather"]}'
@@ -37,9 +37,7 @@ def test_there_is_a_row_for_each_search_with_what_it_never_finds(measured):
 def test_another_decision_or_query_set_makes_it_anew(measured, shared):
     findable, catalog_id = measured
     work, _ = shared
-    review.decide(
-        work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "send_mail"), "ann"
-    )
+    accept_prune(work, catalog_id)
     assert findable.rows(catalog_id) is None
     before = findable.shares(catalog_id, "codex")
     assert before["beta/get_weather"] == 0, "the tools as they are stay measured"

@@ -81,14 +81,14 @@ def test_a_newcomer_that_somebody_merged_with_others_meanwhile_is_not_let_in(gro
 
 
 def test_a_card_says_where_each_argument_comes_from_and_what_it_saves():
-    wide = tool("alpha", "find_mail", "Find mails.", q=TEXT, folder={"enum": ["in", "out"]})
-    narrow = tool("alpha", "find_mails", "Find mails.", query=TEXT)
+    wide = tool("alpha", "web_search", "Search the web.", q=TEXT, region={"enum": ["us", "eu"]})
+    narrow = tool("alpha", "search_web", "Search the web.", query=TEXT)
     work, i = small_workspace.open_workspace(wide, narrow, on("beta", wide))
-    card = review.card(work.snapshot(i), by_name(work, i, "find_mail"))
-    assert card.canonical.id == card.cluster.canonical == "alpha/find_mail"
+    card = review.card(work.snapshot(i), by_name(work, i, "web_search"))
+    assert card.canonical.id == card.cluster.canonical == "alpha/web_search"
     assert card.size.before.tokens > card.size.after.tokens > 0
-    assert [row.name for row in card.arguments] == ["q", "folder"]
-    assert all(row.sources["beta/find_mail"] == row.name for row in card.arguments)
+    assert [row.name for row in card.arguments] == ["q", "region"]
+    assert all(row.sources["beta/web_search"] == row.name for row in card.arguments)
     assert card.pairs == len(card.evidence)
     order = [said.probability for said in card.evidence]
     assert order == sorted(order)
@@ -145,7 +145,7 @@ def test_sizes_are_those_of_the_chosen_client():
     assert other[1] < first[1] and other[2] < first[2]
 
 
-def test_a_router_that_gives_agents_more_to_read_is_in_no_batch(stores_apart):
+def test_a_router_that_gives_agents_more_to_read_is_in_no_batch():
     owners = [f"station-{number}-of-the-north-and-west-coast" for number in (1, 2)]
     schema = {"text": {"type": "string", "description": "What people say of it. " * 30}}
     notes = tool("", "write_note", "Write a note.", **schema)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.ui.services.small_workspace import add_queries, by_name
-from ui.shared.services import loaded_queries, review, searches
+from tests.ui.services.small_workspace import accept_prune, add_queries
+from ui.shared.services import loaded_queries, searches
 from ui.shared.services.searches import Lookup
 
 QUERIES = [
@@ -21,8 +21,7 @@ QUERIES = [
 def small_workspace(shared):
     work, catalog_id = shared
     add_queries(work, catalog_id, QUERIES)
-    mails = by_name(work, catalog_id, "send_mail")
-    review.decide(work.snapshot(catalog_id), "accept", mails, "ann")
+    accept_prune(work, catalog_id)
     return shared
 
 

@@ -71,7 +71,7 @@ def test_what_was_decided_stays_in_the_table(opened, action, words):
     assert decided == {(row.one, "" if action == "omit" else row.other): words}
 
 
-def test_one_account_of_two_servers_is_asked_once_for_all_their_cards(stores_apart):
+def test_one_account_of_two_servers_is_asked_once_for_all_their_cards():
     work, i = open_workspace(*(on(server, MAIL) for server in ("alpha", "beta")))
 
     def kind_and_reasons():

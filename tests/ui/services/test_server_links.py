@@ -13,13 +13,13 @@ def test_pairs_of_tools_are_counted_by_kind_between_servers_and_within(shared):
     assert (view.by, view.tools) == ("servers", {"alpha": 4, "beta": 3, "gamma": 1})
     counts = {link.servers: dict(link.counts) for link in view.links}
     assert counts == {
-        ("alpha", "beta"): {"copy": 2},
-        ("alpha", "gamma"): {"copy": 1},
-        ("beta", "gamma"): {"copy": 1},
+        ("alpha", "beta"): {"router": 2},
+        ("alpha", "gamma"): {"router": 1},
+        ("beta", "gamma"): {"router": 1},
     }
     assert view.inside == {"alpha": 1}, "two copies of list_files"
     assert link_rows(view.links)[0] == {
-        "server A": "alpha", "server B": "beta", "pairs": 2, "exact copy": 2,
+        "server A": "alpha", "server B": "beta", "pairs": 2, "needs a gateway": 2,
     }  # fmt: skip
 
 
@@ -56,6 +56,6 @@ def test_the_picture_has_a_dot_a_server_and_a_line_a_link(shared):
     assert sizes == sorted(sizes, reverse=True) and sizes[0] > sizes[-1]
     first = drawn["edges"][0]
     assert (first["from"], first["to"], first["label"]) == (0, 1, "2")
-    assert first["title"].splitlines() == ["alpha and beta", "exact copy: 2"]
+    assert first["title"].splitlines() == ["alpha and beta", "needs a gateway: 2"]
     assert first["width"] > drawn["edges"][1]["width"]
-    assert [key["text"] for key in drawn["legend"]] == ["mostly exact copy"]
+    assert [key["text"] for key in drawn["legend"]] == ["mostly needs a gateway"]

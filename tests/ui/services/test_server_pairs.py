@@ -43,7 +43,10 @@ def test_it_says_where_a_guard_asks_for_all_or_none():
     ]
     for tools, wanted, outside in ((BOTH, False, (0, 0)), ((*BOTH, beside, *stays), True, (2, 1))):
         work, i = small_workspace.open_workspace(*tools)
-        pair = only_pair(small_workspace.Functions(work, review), i)
+        own = small_workspace.Functions(work, review)
+        for cluster, stays in only_pair(own, i).to_keep("alpha"):
+            own.decide(i, "canonical", cluster, "ann", {"canonical": stays, "kind": "prune"})
+        pair = only_pair(own, i)
         assert (pair.all_or_none, pair.outside) == (wanted, outside)
         work.close()
 
@@ -69,10 +72,10 @@ def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkey
     work, i = small_workspace.open_workspace(*lists, *mails)
     (pair,) = review.server_pairs(work.snapshot(i))
     assert pair.servers == ("fish", "fowl")
-    assert sorted(map(kind_of, pair.clusters)) == ["copy", "family"]
+    assert sorted(map(kind_of, pair.clusters)) == ["family", "router"]
     beyond = dict(zip(map(kind_of, pair.clusters), pair.beyond, strict=True))
-    assert beyond == {"family": (), "copy": ("goat",)}
-    assert (pair.duplicates, pair.kept_on("fish"), pair.kept_on("fowl")) == (1, 1, 0)
+    assert beyond == {"family": (), "router": ("goat",)}
+    assert (pair.duplicates, pair.kept_on("fish"), pair.kept_on("fowl")) == (1, 0, 0), "all stay"
     assert [one.relation for one, _ in pair.to_keep("fowl")] == ["duplicate"]
     made, refused = decide(small_workspace.Functions(work, review), i, "accept", pair)
     assert (len(made), refused, review.progress(work.snapshot(i)).waiting) == (2, (), 0)
@@ -80,10 +83,10 @@ def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkey
 
 def test_an_accepted_prune_stays_one_when_a_server_begins_to_keep_things(opened, monkeypatch):
     own, i, work = opened
-    weather = by_name(work, i, "get_weather")
-    own.decide(i, "accept", weather, "ann")
+    sums = by_name(work, i, "add_numbers")
+    own.decide(i, "accept", sums, "ann")
     monkeypatch.setattr(Stores, "are_apart", lambda self, members: True)
     again = plan_merge(
         work.snapshot(i).analysed.without_cache(), work.snapshot(i).log, PlanConfig()
     )
-    assert [(one.members, one.kind) for one in again.applied] == [(weather.members, "prune")]
+    assert [(one.members, one.kind) for one in again.applied] == [(sums.members, "prune")]
