@@ -60,6 +60,33 @@ def cells(rows: Sequence[Row], columns: Columns[Row]) -> dict[str, list[Any]]:
     return {one.name: [one.cell(row) for row in rows] for one in columns if one.shown}
 
 
+def records(rows: Sequence[Row], columns: Columns[Row]) -> list[dict[str, Any]]:
+    """The same by row, as files hold them."""
+    return [{one.name: one.cell(row) for one in columns if one.shown} for row in rows]
+
+
+def button_column(
+    rows: Sequence[Row],
+    label: str,
+    act: Callable[[Row], object],
+    *,
+    key: str,
+    width: int,
+    name: str = "",
+) -> Column[Row]:
+    """A column without a heading, called ``name`` or as its ``key``: a button for each of the
+    ``rows``, with the same label, that does ``act`` to its row before the page runs.
+    """
+
+    def press() -> None:
+        act(rows[st.session_state[key]["row"]])
+
+    button = st.column_config.ButtonColumn(
+        "", width=width, type="tertiary", key=key, on_click=press
+    )
+    return Column(name or key, lambda _: label, config=button)
+
+
 def draw(
     rows: Sequence[Row],
     columns: Columns[Row],
@@ -74,13 +101,23 @@ def draw(
     """
     if most is not None:
         options["height"] = min(most, 38 + 35 * len(rows))
+    looks = _looks(columns)
     return (place or st).dataframe(
-        cells(rows, columns),
-        hide_index=True,
-        column_config={one.name: one.drawn() for one in columns if one.shown},
-        alt=alt,
-        **options,
+        cells(rows, columns), hide_index=True, column_config=looks, alt=alt, **options
     )
+
+
+def edit(
+    rows: Sequence[Row], columns: Columns[Row], alt: str, **options: Any
+) -> list[dict[str, Any]]:
+    """Draw a table whose cells can be edited; what they hold now, as ``records``. ``options`` go to
+    ``st.data_editor``.
+    """
+    looks = _looks(columns)
+    edited = st.data_editor(
+        cells(rows, columns), hide_index=True, column_config=looks, alt=alt, **options
+    )
+    return [dict(zip(edited, row, strict=True)) for row in zip(*edited.values(), strict=True)]
 
 
 def chosen_row(rows: Sequence[Row], columns: Columns[Row], alt: str, **options: Any) -> Row | None:
@@ -156,3 +193,7 @@ def which_in_words(ticked: int, total: int) -> str:
     if ticked == total:
         return "it" if total == 1 else f"all {total:,}"
     return f"the {ticked:,} ticked"
+
+
+def _looks(columns: Columns[Row]) -> dict[str, Any]:
+    return {one.name: one.drawn() for one in columns if one.shown}
