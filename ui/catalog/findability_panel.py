@@ -6,11 +6,22 @@ import streamlit as st
 
 from toolscope_core.evaluation.findability import COMPARED
 from toolscope_core.model.numbers import quantity
-from ui.shared import cell_tables, page_frame
+from ui.shared import data_tables, page_frame
+from ui.shared.data_tables import Column
 from ui.shared.services import findable_tools
-from ui.shared.services.findable_tools import AS_THEY_ARE, DESCRIBED, MERGED, VARIANTS, title_of
+from ui.shared.services.findable_tools import AS_THEY_ARE, MERGED, SearchRow, title_of
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
+
+SIDES = {
+    AS_THEY_ARE: "Mean over tools as they came in: the share of their requests that find them.",
+    findable_tools.VARIANTS: "The same with the document variants that are accepted; only "
+    "ToolScope's own search reads them.",
+    findable_tools.DESCRIBED: "The same with the new descriptions of tools that are not merged.",
+    MERGED: "The same with the merges that are accepted so far and all of that, and for OpenAI "
+    "with the descriptions of namespaces.",
+}
+"""What a column says of the tools on a side."""
 
 
 def chosen_search() -> str:
@@ -64,37 +75,15 @@ def findability_panel(snapshot: Snapshot) -> None:
             "findability",
         )
         return
-    cell_tables.draw(
+    data_tables.draw(
+        rows,
         [
-            {
-                "search": f"{row.search} (approximate)" if row.approximate else row.search,
-                **{side: round(100 * share) for side, share in row.shares.items()},
-                "never found": row.never[AS_THEY_ARE],
-                "never found, merged": row.never[MERGED],
-            }
-            for row in rows
+            Column("search", lambda row: row.search + " (approximate)" * row.approximate),
+            *(_side_column(side) for side in rows[0].shares),
+            Column("never found", lambda row: row.never[AS_THEY_ARE]),
+            Column("never found, merged", lambda row: row.never[MERGED]),
         ],
         "How well each search finds the tools, before and after the merge",
-        {
-            name: st.column_config.NumberColumn(format="%d %%", help=help_text)
-            for name, help_text in (
-                (
-                    AS_THEY_ARE,
-                    "Mean over tools as they came in: the share of their requests that find them.",
-                ),
-                (
-                    VARIANTS,
-                    "The same with the document variants that are accepted; only ToolScope's own "
-                    "search reads them.",
-                ),
-                (DESCRIBED, "The same with the new descriptions of tools that are not merged."),
-                (
-                    MERGED,
-                    "The same with the merges that are accepted so far and all of that, and for "
-                    "OpenAI with the descriptions of namespaces.",
-                ),
-            )
-        },
     )
     search = st.selectbox(
         "Tools missed by",
@@ -109,19 +98,20 @@ def findability_panel(snapshot: Snapshot) -> None:
         st.success("This search finds every tool for all its requests.", icon=":material/check:")
         return
     st.write(f"{quantity(len(missed), 'tool')} missed for at least one request, the worst first.")
-    ids = [row.tool_id for row in missed]
-    cell_tables.draw(
+    data_tables.draw(
+        missed,
         [
-            {
-                "tool": row.name,
-                "open": tool_parts.LABEL,
-                "server": row.server,
-                "found": row.share,
-                "requests from": row.requests,
-                "found in its place": row.before,
-            }
-            for row in missed
+            Column("tool", lambda row: row.name),
+            tool_parts.open_tool_column(missed, lambda row: row.tool_id, "open_missed", width=45),
+            Column("server"),
+            Column("found", lambda row: row.share),
+            Column("requests from", lambda row: row.requests),
+            Column("found in its place", lambda row: row.before),
         ],
         "The tools that this search misses",
-        {"open": tool_parts.open_column(ids, "open_missed", width=45)},
     )
+
+
+def _side_column(side: str) -> Column[SearchRow]:
+    """The mean share that is found on a side, in percent."""
+    return Column(side, lambda row: round(100 * row.shares[side]), format="%d %%", help=SIDES[side])

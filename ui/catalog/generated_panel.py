@@ -10,8 +10,9 @@ from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from toolscope_core.store.named_rows import SET_NAME, GeneratedState
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
+from ui.shared.data_tables import Column
 from ui.shared.models import ask_panel
 from ui.shared.services import generated_queries, loaded_queries
 from ui.shared.services.generated_queries import UNUSABLE, GeneratedView
@@ -204,23 +205,22 @@ def _searched(view: GeneratedView) -> str:
 
 def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
     """The queries as a table; the ticked ones."""
-    rows = [view.query for view in listed]
-    ticked = cell_tables.ticked_rows(
-        {
-            "query": [row.text for row in rows],
-            "tools": [", ".join(row.tools) for row in rows],
-            "warnings": [
-                view.query.reason if show == "failed" else "; ".join(f.message for f in view.flaws)
-                for view in listed
-            ],
-        },
+
+    def warnings(view: GeneratedView) -> str:
+        return view.query.reason if show == "failed" else "; ".join(f.message for f in view.flaws)
+
+    return data_tables.ticked_rows(
+        listed,
+        [
+            Column("query", lambda view: view.query.text, width=430),
+            Column("tools", lambda view: ", ".join(view.query.tools), width=270),
+            Column("warnings", warnings, width=200),
+        ],
         f"Generated queries: {show}",
-        {"query": 430, "tools": 270, "warnings": 200},
         most=320,
-        key=f"generated_{digest(show, [row.key for row in rows])[:12]}",
+        key=f"generated_{digest(show, [view.query.key for view in listed])[:12]}",
         at_first=(),
     )
-    return [listed[at] for at in ticked]
 
 
 def _together(snapshot: Snapshot, ticked: Sequence[GeneratedView]) -> None:

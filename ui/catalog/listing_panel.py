@@ -6,21 +6,17 @@ import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.judging.implied_servers import present_servers
-from toolscope_core.model.catalog import Finding, ImpliedServer
+from toolscope_core.model.catalog import Finding, ImpliedServer, Problem
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
+from ui.shared.charts import pictures
+from ui.shared.data_tables import Column
 from ui.shared.kept import kept
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_selection
-from ui.shared.tools.catalog_tables import (
-    finding_kind,
-    findings_by_kind,
-    ranked_findings,
-    rejects_csv,
-)
 
 
 def implied_panel(snapshot: Snapshot) -> None:
@@ -34,12 +30,13 @@ def implied_panel(snapshot: Snapshot) -> None:
         "across two of them is never accepted without review, and the heatmap can group by them. "
         "Ids, names and exports stay as they are."
     )
-    cell_tables.draw(
-        {
-            "implied server": [one.name for one in servers],
-            "tools": [len(one.tools) for one in servers],
-            "why": [one.reason.replace("`", "") for one in servers],
-        },
+    data_tables.draw(
+        servers,
+        [
+            Column("implied server", lambda one: one.name),
+            Column("tools", lambda one: len(one.tools)),
+            Column("why", lambda one: one.reason.replace("`", "")),
+        ],
         "Implied servers",
         width="stretch",
     )
@@ -94,6 +91,7 @@ def change(snapshot: Snapshot, ids: Sequence[str], owner: str, reviewer: str) ->
     return review.say(snapshot, "owner", ids, reviewer, {"owner": owner.strip()})
 
 
+PROBLEMS: list[Column[Problem]] = [Column("position"), Column("reason"), Column("raw")]
 SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
 ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
 
@@ -109,18 +107,16 @@ def servers_table(snapshot: Snapshot) -> None:
         "What does each server cost in every prompt? Tokens: "
         f"{tokenizer().label}, as {snapshot.shape}."
     )
-    cell_tables.draw(
-        cell_tables.columns(rows, ["name", "tools", "tokens", "description"])
-        | {"select": [tool_selection.SELECT_TOOLS] * len(rows)},
+    data_tables.draw(
+        rows,
+        [
+            Column("name", title="server", width=220, pinned=True),
+            tool_selection.server_column(snapshot, rows, lambda row: row.name, "select_server"),
+            Column("tools"),
+            Column("tokens", title="tokens ≈", format="localized"),
+            Column("description"),
+        ],
         "Servers",
-        {
-            "name": st.column_config.TextColumn("server", width=220, pinned=True),
-            "tokens": st.column_config.NumberColumn("tokens ≈", format="localized"),
-            "select": tool_selection.server_column(
-                snapshot, [row.name for row in rows], "select_server"
-            ),
-        },
-        column_order=("name", "select", "tools", "tokens", "description"),
     )
     implied_panel(snapshot)
 
@@ -129,7 +125,7 @@ def findings_panel(snapshot: Snapshot) -> None:
     """The records that could not be read, and what the scan found in the texts of the others."""
     _unread(snapshot)
     catalog = snapshot.catalog
-    kinds = findings_by_kind(catalog)
+    kinds = catalog_tables.findings_by_kind(catalog)
     if not kinds:
         st.success("No suspicious text was found in these tools.", icon=":material/verified:")
         return
@@ -144,19 +140,19 @@ def findings_panel(snapshot: Snapshot) -> None:
         key="kind",
         format_func=lambda key: _kind_label(key, len(kinds[key])),
     )
-    shown = ranked_findings(catalog) if chosen is None else kinds[chosen]
+    shown = catalog_tables.ranked_findings(catalog) if chosen is None else kinds[chosen]
     st.caption(f"{len(shown):,} of {len(catalog.findings):,} findings. Select a row for details.")
-    picked = cell_tables.chosen_row(
+    picked = data_tables.chosen_row(
         shown,
-        {
-            "severity": [SIGNS[one.severity] for one in shown],
-            "kind": [finding_kind(one) for one in shown],
-            "tool": [one.subject for one in shown],
-            "place": [one.field for one in shown],
-            **cell_tables.columns(shown, ["message", "excerpt"]),
-        },
+        [
+            Column("severity", lambda one: SIGNS[one.severity], width=80),
+            Column("kind", catalog_tables.finding_kind, width=210),
+            Column("tool", lambda one: one.subject, width=190),
+            Column("place", lambda one: one.field, width=110),
+            Column("message", width=420),
+            Column("excerpt", width=320),
+        ],
         "Findings in the tools' texts",
-        {"severity": 80, "kind": 210, "tool": 190, "place": 110, "message": 420, "excerpt": 320},
         key=f"findings_{chosen}",
     )
     if picked is not None:
@@ -198,7 +194,6 @@ def _unread(snapshot: Snapshot) -> None:
     with st.container(border=True):
         count = quantity(len(problems), "record")
         st.markdown(f"**{count} could not be read**; everything else was.")
-        cell_tables.draw(problems, "Records that could not be read")
-        st.download_button(
-            "Download as CSV", rejects_csv(problems), "not-read.csv", "text/csv", key="rejects"
-        )
+        data_tables.draw(problems, PROBLEMS, "Records that could not be read")
+        rejects = pictures.table_csv(data_tables.records(problems, PROBLEMS))
+        st.download_button("Download as CSV", rejects, "not-read.csv", "text/csv", key="rejects")

@@ -2,10 +2,12 @@
 
 import streamlit as st
 
+from toolscope_core.evaluation.query_sets import Query, QueryProblem
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from ui.catalog.generated_panel import generated_panel
-from ui.shared import cell_tables, safe_text
+from ui.shared import data_tables, safe_text
+from ui.shared.data_tables import Column
 from ui.shared.services import loaded_queries
 from ui.shared.services.loaded_queries import MOST_BYTES, QuerySetView
 from ui.shared.snapshot import Snapshot
@@ -62,19 +64,14 @@ def _form(snapshot: Snapshot) -> None:
         return
     st.write(_in_words(view))
     _problems(view)
-    cell_tables.draw(
+    data_tables.draw(
+        view.content.queries[:SHOWN],
         [
-            {
-                "id": query.id,
-                "query": query.text,
-                "answers": ", ".join(
-                    " or ".join(sorted(need)) for need in (query.gold or query.servers)
-                ),
-            }
-            for query in view.content.queries[:SHOWN]
+            Column("id"),
+            Column("query", lambda query: query.text, width=400),
+            Column("answers", _answers),
         ],
         "The first queries",
-        {"query": ("query", "large")},
     )
     st.button(
         "Add query set",
@@ -84,6 +81,10 @@ def _form(snapshot: Snapshot) -> None:
         on_click=_add,
         args=(snapshot, turn, file.getvalue(), file.name),
     )
+
+
+def _answers(query: Query) -> str:
+    return ", ".join(" or ".join(sorted(need)) for need in query.gold or query.servers)
 
 
 def _in_words(view: QuerySetView) -> str:
@@ -99,9 +100,8 @@ def _problems(view: QuerySetView) -> None:
             f"{quantity(len(problems), 'line')} cannot be read; the others are used.",
             icon=":material/warning:",
         )
-        cell_tables.draw(
-            problems[:SHOWN], "Lines that cannot be read", {"reason": ("reason", "large")}
-        )
+        columns = [Column[QueryProblem]("line"), Column("reason", width=400)]
+        data_tables.draw(problems[:SHOWN], columns, "Lines that cannot be read")
     if view.unknown:
         names = safe_text.first_few(view.unknown, NAMED)
         st.warning(

@@ -9,7 +9,8 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.catalog.upload_panel import preview_and_add
-from ui.shared import cell_tables, page_frame, safe_text, sign_in
+from ui.shared import data_tables, page_frame, safe_text, sign_in
+from ui.shared.data_tables import Column
 from ui.shared.services import live_servers
 from ui.shared.services.live_servers import ServersRead, Survey, changed_servers
 from ui.shared.snapshot import Snapshot
@@ -94,8 +95,15 @@ def _start(
 
 def _survey(snapshot: Snapshot, survey: Survey) -> None:
     """What the servers offered, and the form that adds their tools."""
-    cell_tables.draw(
-        [_row(offer) for offer in survey.offers], "What each server offered", {"result": 620}
+    data_tables.draw(
+        survey.offers,
+        [
+            Column("server", lambda offer: offer.name),
+            Column("tools", lambda offer: len(offer.tools)),
+            Column("seconds", lambda offer: round(offer.seconds, 1)),
+            Column("result", _result, width=620),
+        ],
+        "What each server offered",
     )
     failures = [offer.failure for offer in survey.offers if offer.failure]
     if failures:
@@ -134,13 +142,8 @@ def _kept_of(snapshot: Snapshot, survey: Survey) -> int | None:
     return record.id if kept else None
 
 
-def _row(offer: ServerOffer) -> dict[str, object]:
+def _result(offer: ServerOffer) -> str:
     about = " ".join(filter(None, (offer.title, offer.version)))
     beside = f"also offers {offer.beside}, not read" if offer.beside else ""
     parts = (offer.failure and f"failed: {offer.failure}", about, beside, *offer.notes)
-    return {
-        "server": offer.name,
-        "tools": len(offer.tools),
-        "seconds": round(offer.seconds, 1),
-        "result": "; ".join(filter(None, parts)),
-    }
+    return "; ".join(filter(None, parts))

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,8 +10,9 @@ from toolscope_core.catalog.tokens import tokenizer
 from ui.catalog import overview
 from ui.catalog.findability_panel import chosen_search, found_shares
 from ui.catalog.overview import Facet
-from ui.shared import cell_tables, data_tables
+from ui.shared import data_tables
 from ui.shared.cards import decision_buttons
+from ui.shared.data_tables import Column
 from ui.shared.models.ask_panel import BANDS
 from ui.shared.services import judging, toolsets
 from ui.shared.services.findable_tools import title_of
@@ -23,10 +23,6 @@ from ui.shared.tools.catalog_tables import ToolRow
 MAX_ROWS = 5_000
 """At most so many tools are sent to the browser: 40,000 are 10 MB and take two more seconds."""
 HEIGHT = 640
-SHOWN = (
-    "name", "operation", "server", "parameters", "tokens", "found", "findings", "documentation",
-    "description",
-)  # fmt: skip
 TABLE = "the table of tools"
 
 
@@ -94,59 +90,46 @@ def _facet(bar: DeltaGenerator, label: str, key: str, facet: Facet) -> frozenset
 def _table(snapshot: Snapshot, rows: Sequence[ToolRow], bands: Mapping[str, str]) -> None:
     """The rows; those of the selection are ticked."""
     ids, key = [row.id for row in rows], f"tools_{snapshot.id}"
-    left_out = toolsets.left_out(snapshot)
+    left_out, shares = toolsets.left_out(snapshot), found_shares(snapshot)
     reasons = {tool_id: str(one.detail["reason"]) for tool_id, one in left_out.items()}
     chosen = tool_selection.selected(snapshot)
     ticked = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
     data_tables.select_rows(key, ticked)
-    shares = found_shares(snapshot)
-    empty = {
-        "found": not shares,
-        "documentation": not bands,
-        "operation": not any(row.operation for row in rows),
-        "findings": not any(row.findings for row in rows),
-    }
-    cell_tables.draw(
-        cell_tables.columns(rows, ToolRow.__slots__)
-        | {"open": [tool_parts.LABEL] * len(rows)}
-        | ({"found": [data_tables.percent(shares.get(row.id)) for row in rows]} if shares else {})
-        | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {})
-        | ({"left out": [reasons.get(row.id, "") for row in rows]} if left_out else {}),
-        "All tools of the catalog",
-        _column_config(ids),
-        key=key,
-        on_select=lambda: tool_selection.ticked(snapshot, ids, key, TABLE),
-        selection_mode="multi-row",
-        height=HEIGHT,
-        column_order=(
-            "name",
-            "open",
-            *(["left out"] if left_out else []),
-            *(n for n in SHOWN[1:] if not empty.get(n)),
+    columns: list[Column[ToolRow]] = [
+        Column("name", title="tool", width=220, pinned=True),
+        tool_parts.open_tool_column(rows, lambda row: row.id, "open_row", width=90),
+        Column("left out", lambda row: reasons.get(row.id, ""), shown=bool(left_out)),
+        Column(
+            "operation",
+            width=260,
+            help="operationId and summary of the OpenAPI document",
+            shown=any(row.operation for row in rows),
         ),
-    )
-
-
-def _column_config(ids: Sequence[str]) -> dict[str, Any]:
-    """How each column is named and drawn; ``ids`` are the tools of the rows."""
-    return {
-        "name": st.column_config.TextColumn("tool", width=220, pinned=True),
-        "open": tool_parts.open_column(ids, "open_row", width=90),
-        "operation": st.column_config.TextColumn(
-            width=260, help="operationId and summary of the OpenAPI document"
-        ),
-        "server": 160,
-        "parameters": st.column_config.NumberColumn(format="%d", width=85),
-        "tokens": st.column_config.NumberColumn("tokens ≈", format="localized", width=75),
-        "found": st.column_config.NumberColumn(
+        Column("server", width=160),
+        Column("parameters", format="%d", width=85),
+        Column("tokens", title="tokens ≈", format="localized", width=75),
+        Column(
+            "found",
+            lambda row: data_tables.percent((shares or {}).get(row.id)),
             format="%d %%",
             width=75,
             help="The share of its own requests for which a search has it among the first five: "
             f"{title_of(chosen_search())}, as chosen in Cannot be found.",
+            shown=bool(shares),
         ),
-        "documentation": 110,
-        "description": 600,
-    }
+        Column("findings", shown=any(row.findings for row in rows)),
+        Column("documentation", lambda row: bands.get(row.id, ""), width=110, shown=bool(bands)),
+        Column("description", width=600),
+    ]
+    data_tables.draw(
+        rows,
+        columns,
+        "All tools of the catalog",
+        key=key,
+        on_select=lambda: tool_selection.ticked(snapshot, ids, key, TABLE),
+        selection_mode="multi-row",
+        height=HEIGHT,
+    )
 
 
 def _selected_first(snapshot: Snapshot, rows: Sequence[ToolRow]) -> Sequence[ToolRow]:

@@ -10,11 +10,12 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.catalog.flaws import MAX_BYTES
 from toolscope_core.catalog.formats.format_table import INPUTS
 from toolscope_core.catalog.sources import SUFFIXES, Source, pasted
-from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.catalog import Catalog, InputFile
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import listed, quantity
 from ui.catalog.changes_panel import new_version_panel, new_version_summary
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
+from ui.shared.data_tables import Column
 from ui.shared.services import versions
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
@@ -151,7 +152,9 @@ def _preview(catalog: Catalog, many: bool) -> None:
     read = f"{quantity(len(catalog.tools), 'tool')}{owners}"
     st.write(f"{read}, format **{' and '.join(catalog.read_from)}**.")
     if len(catalog.files) > 1:
-        cell_tables.draw(catalog.files, "Files and their formats")
+        names = ("label", "format", "tools", "problems", "server")
+        columns = [Column[InputFile](name) for name in names]
+        data_tables.draw(catalog.files, columns, "Files and their formats")
     if catalog.problems:
         rest = (
             "The others can be added; these stay listed on this page under *Findings*."
@@ -163,16 +166,21 @@ def _preview(catalog: Catalog, many: bool) -> None:
             f"{quantity(len(catalog.problems), 'record')}{where} cannot be read. {rest}",
             icon=":material/warning:",
         )
-        cell_tables.draw(
-            catalog.problems[:SHOWN], "Records that cannot be read", {"reason": ("reason", "large")}
+        data_tables.draw(
+            catalog.problems[:SHOWN],
+            [Column("position"), Column("reason", width=400), Column("raw")],
+            "Records that cannot be read",
         )
-    if not catalog.tools:
-        return
-    first = [
-        {"tool": tool.name, "server": tool.server, "description": tool.description[:200]}
-        for tool in catalog.tools[:SHOWN]
-    ]
-    cell_tables.draw(first, "The first tools")
+    if catalog.tools:
+        data_tables.draw(
+            catalog.tools[:SHOWN],
+            [
+                Column("tool", lambda tool: tool.name),
+                Column("server"),
+                Column("description", lambda tool: tool.description[:200]),
+            ],
+            "The first tools",
+        )
 
 
 def _places(catalog: Catalog) -> str:

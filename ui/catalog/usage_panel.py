@@ -22,9 +22,10 @@ from toolscope_core.usage.call_counts import (
     unread_line,
 )
 from toolscope_core.usage.trace_formats import read_trace
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.queue import PARTS
+from ui.shared.data_tables import Column
 from ui.shared.services import loaded_queries, review, usage_evidence
 from ui.shared.services.usage_evidence import UNUSED_DAYS, as_json, call_keys, short_key
 from ui.shared.snapshot import Snapshot
@@ -116,17 +117,15 @@ def _figures(snapshot: Snapshot) -> None:
     tools = snapshot.catalog.tools
     st.write(f"{catalog_count_line(figures)}.")
     ordered = sorted(tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
-    cell_tables.draw(
+    data_tables.draw(
+        ordered[:SHOWN],
         [
-            {
-                "tool": tool.name,
-                "server": tool.server,
-                "calls": figures.of(tool.id).calls,
-                "failed": figures.of(tool.id).errors,
-                "malformed": figures.of(tool.id).malformed,
-                "last": figures.of(tool.id).last[:10],
-            }
-            for tool in ordered[:SHOWN]
+            Column("tool", lambda tool: tool.name),
+            Column("server"),
+            Column("calls", lambda tool: figures.of(tool.id).calls),
+            Column("failed", lambda tool: figures.of(tool.id).errors),
+            Column("malformed", lambda tool: figures.of(tool.id).malformed),
+            Column("last", lambda tool: figures.of(tool.id).last[:10]),
         ],
         "Calls by tool, the most used first",
     )
@@ -141,20 +140,17 @@ def _figures(snapshot: Snapshot) -> None:
             else f"Every tool was called in the last {UNUSED_DAYS} days of the logs."
         )
         return
-    names = {tool.id: tool for tool in tools}
     with st.container(border=True):
         st.markdown(
             f"**{quantity(len(unused), 'tool')} unused for {UNUSED_DAYS} days**, counted back from "
             f"the last call of the logs, {figures.last[:10]}"
         )
-        cell_tables.draw(
+        data_tables.draw(
+            [snapshot.catalog.by_id[tool_id] for tool_id in unused[:SHOWN]],
             [
-                {
-                    "tool": names[one].name,
-                    "server": names[one].server,
-                    "use": tool_count_line(figures.of(one)),
-                }
-                for one in unused[:SHOWN]
+                Column("tool", lambda tool: tool.name),
+                Column("server"),
+                Column("use", lambda tool: tool_count_line(figures.of(tool.id))),
             ],
             "Tools that nobody called",
         )
@@ -172,17 +168,22 @@ def _merges(snapshot: Snapshot) -> None:
         return
     accepted = review.clusters(snapshot, "accepted")
     names = {one.cluster.id: one.cluster.document.name for one in accepted}
-    rows = []
+    rows: list[tuple[str, str, CallsAround, str]] = []
     for one in sorted(calls, key=lambda one: (calls[one].corrected_p, names[one])):
         merge = calls[one]
         verdict = f"{'went bad, ' if merge.went_bad else ''}{merge.how_sure}"
-        rows.append(_sides(names[one], "all together", merge) | {"what they say": verdict})
-        members = merge.of_members.items()
-        rows += [_sides(names[one], *member) | {"what they say": ""} for member in members]
-    cell_tables.draw(
+        rows.append((names[one], "all together", merge, verdict))
+        rows += [(names[one], tool, own, "") for tool, own in merge.of_members.items()]
+    data_tables.draw(
         rows[:SHOWN],
+        [
+            Column("merge", lambda row: row[0], width=120),
+            Column("tool", lambda row: row[1]),
+            Column("bad calls before", lambda row: row[2].rates[0]),
+            Column("bad calls after", lambda row: row[2].rates[1]),
+            Column("what they say", lambda row: row[3], width=400),
+        ],
         "Calls before and after each accepted merge, those that went bad first",
-        {"merge": 120, "what they say": ("what they say", "large")},
     )
     st.caption(
         "The share of calls that failed or were malformed, before and after the day on which the "
@@ -191,11 +192,6 @@ def _merges(snapshot: Snapshot) -> None:
     if number := sum(one.went_bad for one in calls.values()):
         link = f"{PARTS['again']}: {quantity(number, 'merge')} went bad"
         page_frame.page_link("review", link, {"show": PARTS["again"]})
-
-
-def _sides(merge: str, tool: str, calls: CallsAround) -> dict[str, str]:
-    before, after = calls.rates
-    return {"merge": merge, "tool": tool, "bad calls before": before, "bad calls after": after}
 
 
 def _form(snapshot: Snapshot, is_any: bool) -> None:

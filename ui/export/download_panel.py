@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-import pandas as pd
 import streamlit as st
 
 from toolscope_core.catalog.clients.client_table import Client, switches_of
@@ -10,7 +9,8 @@ from toolscope_core.catalog.formats.record_format import Target
 from toolscope_core.export.bundle_readme import HOME, files_for, name_in_zip, where_it_goes
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
-from ui.shared import cell_tables, safe_text
+from ui.shared import data_tables, safe_text
+from ui.shared.data_tables import Column
 from ui.shared.services import exports
 from ui.shared.services.exports import ExportFigures, Use
 from ui.shared.snapshot import Snapshot
@@ -77,11 +77,13 @@ def _places(use: Target, figures: ExportFigures) -> None:
 
 def _files(contents: Mapping[str, bytes]) -> None:
     files, preview = st.columns([2, 3], gap="large")
-    sizes = [f"{len(content):,}" for content in contents.values()]
-    cell_tables.draw(
-        pd.DataFrame({"file": list(contents), "bytes": sizes}), "Files of the zip", place=files
-    )
-    name, content = list(contents.items())[1]
+    rows = list(contents.items())
+    columns = [
+        Column[tuple[str, bytes]]("file", lambda row: row[0]),
+        Column("bytes", lambda row: f"{len(row[1]):,}"),
+    ]
+    data_tables.draw(rows, columns, "Files of the zip", place=files)
+    name, content = rows[1]
     lines = content.decode("utf-8").splitlines()
     preview.code("\n".join(lines[:PREVIEW_LINES]), language=name.rpartition(".")[2], height=400)
     preview.caption(f"{name}, lines 1 to {min(PREVIEW_LINES, len(lines))} of {len(lines):,}")
@@ -106,5 +108,13 @@ def texts_panel(snapshot: Snapshot, config: PlanConfig) -> None:
         if not matches.mentions:
             st.caption("No text that was read names a tool that is gone.")
             return
-        names = {"name": "names", "now": "renamed to"}
-        cell_tables.draw(matches.mentions, title, names)
+        data_tables.draw(
+            matches.mentions,
+            [
+                Column("file"),
+                Column("line"),
+                Column("name", title="names"),
+                Column("now", title="renamed to"),
+            ],
+            title,
+        )

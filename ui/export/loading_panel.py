@@ -19,8 +19,9 @@ from toolscope_core.export.eager_choice import (
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
-from ui.shared import cell_tables, data_tables, page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
+from ui.shared.data_tables import Column
 from ui.shared.services import findable_tools, review, usage_evidence
 from ui.shared.services.exports import Use
 from ui.shared.services.findable_tools import title_of
@@ -72,31 +73,33 @@ def loading_panel(snapshot: Snapshot, config: PlanConfig, use: Use) -> PlanConfi
 
 def _table(snapshot: Snapshot, rows: Sequence[LoadedTool]) -> None:
     """The tools, ticked to decide on them."""
-    has_calls = any(row.calls for row in rows)
-    decided = ["by a person" if row.is_decided else "" for row in rows]
-    ticked = cell_tables.ticked_rows(
-        {
-            "prompt": [row.is_eager for row in rows],
-            **cell_tables.columns([row.tool for row in rows], ["name", "server"]),
-            **({"calls": [row.calls for row in rows]} if has_calls else {}),
-            "found": [data_tables.percent(row.share) for row in rows],
-            "tokens": [row.tokens for row in rows],
-            **({"decided": decided} if any(decided) else {}),
-        },
+    columns: list[Column[LoadedTool]] = [
+        Column("prompt", lambda row: row.is_eager, title="in every prompt", width=110),
+        Column("name", lambda row: row.tool.name, title="tool", width=240),
+        Column("server", lambda row: row.tool.server),
+        Column("calls", shown=any(row.calls for row in rows)),
+        Column(
+            "found",
+            lambda row: data_tables.percent(row.share),
+            format="%d %%",
+            help="The share of its own requests for which the search returns it",
+        ),
+        Column("tokens", title="tokens ≈", format="localized"),
+        Column(
+            "decided",
+            lambda row: "by a person" if row.is_decided else "",
+            shown=any(row.is_decided for row in rows),
+        ),
+    ]
+    ticked = data_tables.ticked_rows(
+        rows,
+        columns,
         "The tools in every prompt and those left to the search",
-        {
-            "prompt": st.column_config.CheckboxColumn("in every prompt", width=110),
-            "name": ("tool", 240),
-            "found": st.column_config.NumberColumn(
-                format="%d %%", help="The share of its own requests for which the search returns it"
-            ),
-            "tokens": st.column_config.NumberColumn("tokens ≈", format="localized"),
-        },
         height=HEIGHT,
         key=f"loaded_{snapshot.id}",
         at_first=(),
     )
-    ids = [rows[at].tool.id for at in ticked]
+    ids = [row.tool.id for row in ticked]
     with st.container(horizontal=True):
         for is_eager, label, done in (
             (True, "Keep in every prompt", "In every prompt"),

@@ -1,19 +1,21 @@
 """Validation of the exported toolset by client, its tokens, and ways below a tool limit."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.formats.format_table import MATRIX, target_named
-from toolscope_core.catalog.formats.record_format import Rules
-from toolscope_core.catalog.formats.target_rules import RuleViolation
+from toolscope_core.catalog.formats.record_format import Rule, Rules
 from toolscope_core.catalog.tokens import KILO, tokenizer
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import AcceptPolicy
 from toolscope_core.model.numbers import quantity
-from ui.shared import cell_tables, safe_text
+from toolscope_core.model.plan import Dangling
+from ui.shared import data_tables, safe_text
 from ui.shared.cards.queue import cluster_counts
-from ui.shared.services.exports import ExportFigures, ToolsetLine, Way
+from ui.shared.data_tables import Column
+from ui.shared.services.exports import ExportFigures, SharedName, ToolsetLine, Way
 
 TOKENS_WIDTH = 300
 
@@ -25,26 +27,16 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
     st.subheader("Validation by client", anchor=False)
     row = st.container(horizontal=True, gap="large")
     titles = {name: target_named(name).title for name in MATRIX}
-    cell_tables.draw(
-        [_matrix_row(titles[name], figures.violations[name]) for name in MATRIX],
-        "Clients and the number of their rules that the toolset violates",
-        {"result": 120},
-        place=row,
-        width="content",
-        height="content",
-    )
+    _matrix(figures, titles, row)
     tokens = row.container(width=TOKENS_WIDTH)
-    cell_tables.draw(
-        {
-            "format": [one.name for one in figures.sizes],
-            "before": [one.before.tokens for one in figures.sizes],
-            "after": [one.after.tokens for one in figures.sizes],
-        },
+    data_tables.draw(
+        figures.sizes,
+        [
+            Column("format", lambda one: one.name),
+            Column("before", lambda one: one.before.tokens, format="localized"),
+            Column("after", lambda one: one.after.tokens, format="localized"),
+        ],
         "Tokens of the toolset by format",
-        {
-            "before": st.column_config.NumberColumn(format="localized"),
-            "after": st.column_config.NumberColumn(format="localized"),
-        },
         place=tokens,
     )
     tokens.caption(f"Tokens: {safe_text.untrusted(tokenizer().label)}.")
@@ -64,11 +56,17 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
             st.caption(f"{titles.get(rules, rules)} accepts the toolset as exported.")
         return rules
     _consequence(figures, chosen, rules, titles)
-    cell_tables.draw(
+    data_tables.draw(
         figures.violations[rules],
+        [
+            Column("tool_id", title="tool", width=180),
+            Column("rule"),
+            Column("value"),
+            Column("fix", width=320),
+            Column("message", width=320),
+            Column("remedy", title="alternative"),
+        ],
         "Rule violations and suggested fixes",
-        {"tool_id": ("tool", 180), "fix": 320, "message": 320, "remedy": "alternative"},
-        column_order=("tool_id", "rule", "value", "fix", "message", "remedy"),
     )
     return rules
 
@@ -80,10 +78,12 @@ def limit_panel(
     st.subheader("Over the tool limit", anchor=False)
     more, parts = st.columns(2, gap="large")
     more.caption("**Merge more**: the tools left by each choice of *Merges to apply* above.")
-    cell_tables.draw(
+    data_tables.draw(
+        ways,
         [
-            {"merges to apply": policies[way.accept], "tools": way.tools, "parts": way.parts}
-            for way in ways
+            Column("merges to apply", lambda way: policies[way.accept]),
+            Column("tools"),
+            Column("parts"),
         ],
         "Tools left by each merge policy, and the parts that they need",
         place=more,
@@ -91,23 +91,50 @@ def limit_panel(
     parts.caption(
         "**Split**: give each agent one part. Servers are kept whole and no tool is dropped."
     )
-    cell_tables.draw(
-        lines, "The parts of the toolset", {"file": "part", "tokens": "tokens ≈"}, place=parts
+    data_tables.draw(
+        lines,
+        [
+            Column("file", title="part"),
+            Column("tools"),
+            Column("tokens", title="tokens ≈"),
+            Column("servers"),
+        ],
+        "The parts of the toolset",
+        place=parts,
     )
 
 
-def _matrix_row(title: str, violations: Sequence[RuleViolation]) -> dict[str, str | int]:
-    """How many rules of each kind a client sees broken, and how many of them have a fix."""
-    rules = Counter(violation.rule for violation in violations)
-    return {
-        "client": title,
-        "result": quantity(len(violations), "violation") if violations else "ok",
-        "names": rules["name"] + rules["unique"],
-        "descriptions": rules["description"],
-        "parameters": rules["schema"] + rules["parameter"],
-        "tool limit": rules["count"],
-        "with a fix": sum(bool(violation.fix) for violation in violations),
-    }
+def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGenerator) -> None:
+    """How many rules of each kind each client sees broken, and how many of them have a fix."""
+
+    def counted(name: str, *rules: Rule) -> Column[str]:
+        return Column(
+            name, lambda client: sum(one.rule in rules for one in figures.violations[client])
+        )
+
+    def result(client: str) -> str:
+        violations = figures.violations[client]
+        return quantity(len(violations), "violation") if violations else "ok"
+
+    def fixable(client: str) -> int:
+        return sum(bool(one.fix) for one in figures.violations[client])
+
+    data_tables.draw(
+        MATRIX,
+        [
+            Column("client", titles.__getitem__),
+            Column("result", result, width=120),
+            counted("names", "name", "unique"),
+            counted("descriptions", "description"),
+            counted("parameters", "schema", "parameter"),
+            counted("tool limit", "count"),
+            Column("with a fix", fixable),
+        ],
+        "Clients and the number of their rules that the toolset violates",
+        place=place,
+        width="content",
+        height="content",
+    )
 
 
 def _consequence(
@@ -173,23 +200,32 @@ def merges_panel(figures: ExportFigures) -> None:
     st.subheader("Merges", anchor=False)
     plan = figures.plan
     names = {item.tool.id: item.tool.name for item in plan.tools}
-    rows = [
-        {
-            "kept tool": one.canonical,
-            "exported name": names[one.canonical],
-            "removed tools": [member for member in one.members if member != one.canonical],
-            "kind": one.kind,
-        }
-        for one in plan.applied
-    ]
-    if rows:
-        cell_tables.draw(rows, "Merges in the bundle")
+    if plan.applied:
+        data_tables.draw(
+            plan.applied,
+            [
+                Column("kept tool", lambda one: one.canonical),
+                Column("exported name", lambda one: names[one.canonical]),
+                Column("removed tools", _removed),
+                Column("kind"),
+            ],
+            "Merges in the bundle",
+        )
     else:
         st.caption("None yet: the toolset is exported unchanged.")
     if plan.dangling:
         title = "Descriptions that mention removed tools"
         st.subheader(title, anchor=False)
-        cell_tables.draw(plan.dangling, title, {"tool_id": "tool", "now": "renamed to"})
+        columns = [
+            Column[Dangling]("tool_id", title="tool"),
+            Column("cites"),
+            Column("now", title="renamed to"),
+        ]
+        data_tables.draw(plan.dangling, columns, title)
+
+
+def _removed(merge: Cluster) -> list[str]:
+    return [member for member in merge.members if member != merge.canonical]
 
 
 def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
@@ -205,8 +241,12 @@ def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
             "Turn on *Apply suggested fixes* to put the server's name in front of all of them, or "
             "give them names of your own in Documents."
         )
-    names = {"tool_id": "tool", "fixed": "exported name" if fix else "name with the fix"}
-    cell_tables.draw(figures.shared_names, title, names)
+    columns = [
+        Column[SharedName]("name"),
+        Column("tool_id", title="tool"),
+        Column("fixed", title="exported name" if fix else "name with the fix"),
+    ]
+    data_tables.draw(figures.shared_names, columns, title)
 
 
 def _left_out(figures: ExportFigures, unapplied: Sequence[str]) -> None:

@@ -11,7 +11,8 @@ from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.pair_graph import unsure_pairs
 from toolscope_core.model.cluster import KINDS, ProposalKind, kind_of
 from toolscope_core.model.plan import MergePlan
-from ui.shared.charts.pictures import GREY, PALETTE, TableRow
+from ui.shared.charts.pictures import GREY, PALETTE
+from ui.shared.data_tables import Column
 from ui.shared.graph.network import Drawing, LegendKey, Line, short_text
 from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
@@ -95,17 +96,17 @@ def server_overlap(
     )
 
 
-def link_rows(links: Sequence[ServerLink]) -> list[TableRow]:
-    """A row for each two servers, a column for each kind that occurs."""
-    kinds = [kind for kind in KINDS if any(link.counts.get(kind) for link in links)]
+def link_columns(links: Sequence[ServerLink]) -> list[Column[ServerLink]]:
+    """The two servers, their pairs, and those of each kind that occurs."""
+
+    def of_kind(kind: ProposalKind) -> Column[ServerLink]:
+        return Column(KINDS[kind].name, lambda link: link.counts.get(kind, 0))
+
     return [
-        {
-            "server A": link.servers[0],
-            "server B": link.servers[1],
-            "pairs": link.pairs,
-            **{KINDS[kind].name: link.counts.get(kind, 0) for kind in kinds},
-        }
-        for link in links
+        Column("server A", lambda link: link.servers[0]),
+        Column("server B", lambda link: link.servers[1]),
+        Column("pairs"),
+        *(of_kind(kind) for kind in KINDS if any(link.counts.get(kind) for link in links)),
     ]
 
 

@@ -13,13 +13,14 @@ from ui.graph.server_links import (
     ServerLink,
     ServerOverlap,
     drawn_servers,
-    link_rows,
+    link_columns,
     server_drawing,
 )
-from ui.shared import cell_tables, data_tables
+from ui.shared import data_tables
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.batches import server_pair_key
 from ui.shared.charts import pictures
+from ui.shared.data_tables import Column
 from ui.shared.graph.components import ClusterRow
 from ui.shared.graph.network import graph_html
 from ui.shared.graph.network_component import Click, network_view
@@ -66,16 +67,16 @@ def _click(click: Click) -> None:
 
 
 def _table(view: ServerOverlap, links: Sequence[ServerLink]) -> None:
-    rows, key = link_rows(links), digest([link.servers for link in links])[:8]
+    columns, key = link_columns(links), digest([link.servers for link in links])[:8]
 
     def choose(row: int) -> None:
         st.session_state[OPENED] = links[row].servers
 
-    cell_tables.row_chooser(
-        rows, f"{ALT}, as a table", key=f"{key}_rows", choose=choose, height=250
+    data_tables.row_chooser(
+        links, columns, f"{ALT}, as a table", key=f"{key}_rows", choose=choose, height=250
     )
     with st.container(horizontal=True):
-        pictures.downloads(rows, KEY)
+        pictures.downloads(data_tables.records(links, columns), KEY)
         pictures.file("HTML", "text/html", lambda: graph_html(server_drawing(view)), KEY)
 
 
@@ -89,9 +90,32 @@ def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None
     st.switch_page("pages/overlap.py", query_params=query)
 
 
-COLUMNS = (
-    "name size state kind density weakest bridges intransitive servers members reasons"
-).split()
+COLUMNS: list[Column[ClusterRow]] = [
+    Column("name", title="cluster", width=170, pinned=True),
+    Column("size", title="tools", width=60),
+    Column("state"),
+    Column("kind", width=130),
+    Column(
+        "density",
+        title="linked",
+        format="percent",
+        width=75,
+        help="The share of its pairs of tools that the judge links by themselves.",
+    ),
+    Column("weakest", title="weakest pair", full=1.0, format="%.2f", width=130),
+    Column(
+        "bridges", width=75, help="Links that alone hold two parts together: without one it splits."
+    ),
+    Column(
+        "intransitive",
+        title="through a third",
+        width=110,
+        help="Pairs of tools that only a third tool joins.",
+    ),
+    Column("servers"),
+    Column("members", width=320),
+    Column("reasons", title="why it needs review", width=420),
+]
 
 
 def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
@@ -107,31 +131,10 @@ def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
         if picked:
             st.query_params["drawn"] = ids[picked[0]]
 
-    cell_tables.draw(
-        cell_tables.columns(rows, COLUMNS),
+    data_tables.draw(
+        rows,
+        COLUMNS,
         "Clusters of three or more tools, the largest first",
-        {
-            "name": st.column_config.TextColumn("cluster", width=170, pinned=True),
-            "members": 320,
-            "size": ("tools", 60),
-            "kind": 130,
-            "density": st.column_config.NumberColumn(
-                "linked",
-                format="percent",
-                width=75,
-                help="The share of its pairs of tools that the judge links by themselves.",
-            ),
-            "weakest": st.column_config.ProgressColumn(
-                "weakest pair", min_value=0.0, max_value=1.0, format="%.2f", width=130
-            ),
-            "bridges": st.column_config.NumberColumn(
-                width=75, help="Links that alone hold two parts together: without one it splits."
-            ),
-            "intransitive": st.column_config.NumberColumn(
-                "through a third", width=110, help="Pairs of tools that only a third tool joins."
-            ),
-            "reasons": ("why it needs review", 420),
-        },
         most=320,
         key=key,
         on_select=choose,

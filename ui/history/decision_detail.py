@@ -11,14 +11,21 @@ from toolscope_core.decisions.log import restoration, with_dependents
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.history import histories
-from ui.history.histories import Entry, change_rows, counted
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.history.histories import Entry, ToolsetChange, counted, with_members
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import batches
+from ui.shared.data_tables import Column
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 
 SHOWN = 12
+CHANGES: list[Column[ToolsetChange]] = [
+    Column("change", lambda one: one.kind, width=90),
+    Column("before", lambda one: with_members(one.before)),
+    Column("after", lambda one: with_members(one.after)),
+    Column("what", lambda one: ", ".join(one.reworded)),
+]
 
 
 def decision_detail(snapshot: Snapshot, entry: Entry) -> None:
@@ -153,11 +160,8 @@ def _effect(snapshot: Snapshot, decision: Decision) -> None:
         st.caption(f"It changed no tool of {where or 'this version'}.")
         return
     st.markdown(f"What it changed in {where or 'the toolset'}: {counted(changes)}.")
-    cell_tables.draw(
-        change_rows(changes[:SHOWN]),
-        "What the decision changed",
-        {"change": 90},
-        key=f"effect_{decision.seq}",
+    data_tables.draw(
+        changes[:SHOWN], CHANGES, "What the decision changed", key=f"effect_{decision.seq}"
     )
     for change in changes[:SHOWN]:
         if change.kind == "reworded":

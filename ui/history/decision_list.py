@@ -11,10 +11,11 @@ from toolscope_core.decisions.imported_decisions import ImportPreview, Outcome
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from ui.history import histories
-from ui.history.decision_detail import decision_detail
-from ui.history.histories import KINDS, STATES, Entry, HistoryFilter, change_rows, listed
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.history.decision_detail import CHANGES, decision_detail
+from ui.history.histories import KINDS, STATES, Entry, HistoryFilter, listed
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
+from ui.shared.data_tables import Column
 from ui.shared.snapshot import Snapshot
 
 HEIGHT = 330
@@ -102,32 +103,37 @@ def _table(shown: tuple[Entry, ...], snapshot: Snapshot) -> int:
     def choose(row: int) -> None:
         st.query_params["decision"] = str(shown[row].decision.seq)
 
-    cell_tables.row_chooser(
-        [
-            {
-                "no.": entry.decision.seq,
-                "when": safe_text.clock(entry.decision.at),
-                "who": entry.decision.reviewer,
-                "what": ACTIONS[entry.decision.action].done,
-                "state": f"taken back by {entry.undo.reviewer}" if entry.undo else "stands",
-                "batch": "✓" if "batch" in entry.decision.detail else "",
-                "tools": ", ".join(
-                    safe_text.named(one, tools[one].name if one in tools else one)
-                    for one in entry.decision.ids
-                ),
-                "note": " / ".join(str(note.detail["note"]) for note in entry.notes),
-            }
-            for entry in shown
-        ],
+    def names(entry: Entry) -> str:
+        ids = entry.decision.ids
+        return ", ".join(
+            safe_text.named(one, tools[one].name if one in tools else one) for one in ids
+        )
+
+    columns: list[Column[Entry]] = [
+        Column("no.", lambda entry: entry.decision.seq, width=50),
+        Column("when", lambda entry: safe_text.clock(entry.decision.at), width=130),
+        Column("who", lambda entry: entry.decision.reviewer, width=100),
+        Column("what", lambda entry: ACTIONS[entry.decision.action].done, width=190),
+        Column("state", _state, width=150),
+        Column("batch", lambda entry: "✓" if "batch" in entry.decision.detail else "", width=55),
+        Column("tools", names, width=360),
+        Column("note", lambda entry: " / ".join(str(one.detail["note"]) for one in entry.notes)),
+    ]
+    data_tables.row_chooser(
+        shown,
+        columns,
         "Decisions, newest first",
-        {"no.": 50, "when": 130, "who": 100, "what": 190, "batch": 55, "state": 150, "tools": 360},
         most=HEIGHT,
         key="history_table",
         choose=choose,
-        shown=[place],
+        selected=[place],
         selection_mode="single-row-required",
     )
     return place
+
+
+def _state(entry: Entry) -> str:
+    return f"taken back by {entry.undo.reviewer}" if entry.undo else "stands"
 
 
 IMPORTED_HEIGHT = 320
@@ -159,17 +165,15 @@ def import_panel(snapshot: Snapshot) -> None:
             safe_text.show_error(error)
             return
         st.write(summary(imported))
-        cell_tables.draw(
+        data_tables.draw(
+            sorted(imported.rows, key=lambda row: list(OUTCOMES).index(row.outcome)),
             [
-                {
-                    "outcome": OUTCOMES[row.outcome],
-                    "decision": ACTIONS[row.decision.action].done,
-                    "who": row.decision.reviewer,
-                    "when": safe_text.clock(row.decision.at),
-                    "tools": ", ".join(row.decision.ids),
-                    "why": row.why,
-                }
-                for row in sorted(imported.rows, key=lambda row: list(OUTCOMES).index(row.outcome))
+                Column("outcome", lambda row: OUTCOMES[row.outcome]),
+                Column("decision", lambda row: ACTIONS[row.decision.action].done),
+                Column("who", lambda row: row.decision.reviewer),
+                Column("when", lambda row: safe_text.clock(row.decision.at)),
+                Column("tools", lambda row: ", ".join(row.decision.ids)),
+                Column("why"),
             ],
             "What the file would add",
             most=IMPORTED_HEIGHT,
@@ -248,16 +252,12 @@ def state_panel(snapshot: Snapshot) -> None:
         "Show", kinds, selection_mode="multi", key="state_kinds",
         default=[kind for kind in kinds if kind != "unchanged"],
     )  # fmt: skip
-    rows = change_rows(one for one in changes if one.kind in chosen)
+    rows = [one for one in changes if one.kind in chosen]
     if not rows:
         st.info("Nothing of what is shown differs between the two.", icon=":material/check_circle:")
         return
-    cell_tables.draw(
-        rows,
-        "What differs between the two states",
-        {"change": 90},
-        most=STATES_HEIGHT,
-        key="state_rows",
+    data_tables.draw(
+        rows, CHANGES, "What differs between the two states", most=STATES_HEIGHT, key="state_rows"
     )
     st.caption("Merges that need a gateway count as made, whatever Export is set to.")
     if len(analysed) < len(records):

@@ -81,6 +81,14 @@ class ToolsetChange:
     before: tuple[MergedTool, ...]
     after: tuple[MergedTool, ...]
 
+    @property
+    def reworded(self) -> list[str]:
+        """The fields that agents read otherwise, where one tool became one."""
+        if len(self.before) != 1 or len(self.after) != 1:
+            return []
+        was, now = _read_by_agents(self.before[0]), _read_by_agents(self.after[0])
+        return [name for name in was if was[name] != now[name]]
+
 
 @kept()
 def entries(snapshot: Snapshot) -> tuple[Entry, ...]:
@@ -235,19 +243,6 @@ def counted(changes: Iterable[ToolsetChange]) -> str:
     return ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS[:-1] if counts[kind])
 
 
-def change_rows(changes: Iterable[ToolsetChange]) -> list[dict[str, str]]:
-    """A row for each change: what became what."""
-    return [
-        {
-            "change": one.kind,
-            "before": _listed(one.before),
-            "after": _listed(one.after),
-            "what": ", ".join(_reworded(one)),
-        }
-        for one in changes
-    ]
-
-
 def _unless_newer(last: int) -> Step:
     """A step that writes nothing, and refuses where the log has grown."""
 
@@ -301,15 +296,8 @@ def _read_by_agents(item: MergedTool) -> dict[str, object]:
     }
 
 
-def _reworded(change: ToolsetChange) -> list[str]:
-    """The fields that agents read otherwise, where one tool became one."""
-    if len(change.before) != 1 or len(change.after) != 1:
-        return []
-    was, now = _read_by_agents(change.before[0]), _read_by_agents(change.after[0])
-    return [name for name in was if was[name] != now[name]]
-
-
-def _listed(tools: tuple[MergedTool, ...]) -> str:
+def with_members(tools: tuple[MergedTool, ...]) -> str:
+    """The tools by id, each with the others that it stands for."""
     return "; ".join(
         item.tool.id
         if item.members == (item.tool.id,)

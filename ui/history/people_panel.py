@@ -14,8 +14,9 @@ from toolscope_core.evaluation.intervals import cohens_kappa
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, digest
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
+from ui.shared.data_tables import Column
 from ui.shared.services import review, toolsets
 from ui.shared.services.review import Shares, Split
 from ui.shared.snapshot import Snapshot
@@ -195,20 +196,14 @@ def _progress(snapshot: Snapshot) -> None:
     rows = progress_of(log, review.owners(snapshot), shares.people if shares else ())
     if not rows:
         return
-    cell_tables.draw(
-        [
-            {
-                "who": one.person,
-                "waiting in the own share": one.waiting,
-                "decisions made": one.made,
-                "of them standing": one.standing,
-                "last": safe_text.clock(one.last),
-            }
-            for one in rows
-        ],
-        "Progress by person",
-        key="people_progress",
-    )
+    columns: list[Column[Progress]] = [
+        Column("who", lambda one: one.person),
+        Column("waiting in the own share", lambda one: one.waiting),
+        Column("decisions made", lambda one: one.made),
+        Column("of them standing", lambda one: one.standing),
+        Column("last", lambda one: safe_text.clock(one.last)),
+    ]
+    data_tables.draw(rows, columns, "Progress by person", key="people_progress")
 
 
 def _second_looks(snapshot: Snapshot) -> None:

@@ -23,9 +23,10 @@ from ui.overlap.collisions import (
     pair_at,
     tile,
 )
-from ui.shared import cell_tables, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.cards import server_advice_panel
-from ui.shared.charts.pictures import TableRow, downloads, picture
+from ui.shared.charts.pictures import downloads, picture
+from ui.shared.data_tables import Column
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_panel import draw_pair
 from ui.shared.services import server_advice
@@ -48,47 +49,39 @@ def server_overlap_panel(snapshot: Snapshot) -> None:
 
 
 def _table(snapshot: Snapshot, servers: ServerCoverage, pairs: list[Coverage]) -> None:
-    rows: list[TableRow] = [
-        {
-            "server": one.server,
-            "tools": one.tools,
-            "done by": ", ".join(one.others),
-            "of these": len(one.served),
-            "share": round(one.share, 3),
-            "tokens": one.tokens,
-            "not done": ", ".join(servers.catalog.by_id[tool].name for tool in one.lost_tools),
-        }
-        for one in pairs
+    def lost(one: Coverage) -> str:
+        return ", ".join(servers.catalog.by_id[tool].name for tool in one.lost_tools)
+
+    def open_row(one: Coverage) -> None:
+        st.session_state["go_to_servers"] = (one.server, *one.others)
+
+    label = ":material/compare_arrows: Open"
+    server: Column[Coverage] = Column("server")
+    figures: list[Column[Coverage]] = [
+        Column("tools"),
+        Column("done by", lambda one: ", ".join(one.others)),
+        Column("of these", lambda one: len(one.served)),
+        Column(
+            "share", lambda one: round(one.share, 3), title="share done", full=1.0, format="percent"
+        ),
+        Column("tokens", format="localized"),
+        Column("not done", lost),
     ]
-
-    def open_row() -> None:
-        st.session_state["go_to_servers"] = st.session_state["open_servers"]["row"]
-
-    cell_tables.draw(
+    data_tables.draw(
+        pairs,
         [
-            {"open": ":material/compare_arrows: Open", **row, "select": tool_selection.SELECT_TOOLS}
-            for row in rows
+            data_tables.button_column(pairs, label, open_row, key="open_servers", width=90),
+            server,
+            tool_selection.server_column(snapshot, pairs, lambda one: one.server, "select_served"),
+            *figures,
         ],
         "Pairs of servers and the share of the first one's tools that the second does",
-        {
-            "open": st.column_config.ButtonColumn(
-                "", width=90, type="tertiary", key="open_servers", on_click=open_row
-            ),
-            "select": tool_selection.server_column(
-                snapshot, [one.server for one in pairs], "select_served"
-            ),
-            "share": st.column_config.ProgressColumn(
-                "share done", min_value=0.0, max_value=1.0, format="percent"
-            ),
-            "tokens": st.column_config.NumberColumn(format="localized"),
-        },
         most=420,
-        column_order=("open", "server", "select", *list(rows[0])[1:]),
     )
     with st.container(horizontal=True):
-        downloads(rows, "servers")
-    if (row := st.session_state.pop("go_to_servers", None)) is not None:
-        server_advice_panel.show_pair(pairs[row].server, *pairs[row].others)
+        downloads(data_tables.records(pairs, [server, *figures]), "servers")
+    if (names := st.session_state.pop("go_to_servers", None)) is not None:
+        server_advice_panel.show_pair(*names)
 
 
 PLACE = ("one", "other", "cell")

@@ -15,17 +15,24 @@ from ui.overlap import maps, variant_figures
 from ui.overlap.collisions import Marks, ToolMap, map_rows, silhouette_rows
 from ui.overlap.curve_panel import variant_job
 from ui.overlap.maps import METHODS, SILHOUETTES, UNASKED, Method, colouring
-from ui.shared import cell_tables, data_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
 from ui.shared.charts.pictures import ROWS, picture
+from ui.shared.data_tables import Column
 from ui.shared.services import toolsets
 from ui.shared.services.toolsets import MOST_APART, MOST_ON_A_CARD
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_parts, tool_selection
 from ui.shared.tools.catalog_tables import ToolRow
 
-COLUMNS = ("name", "server", "description", "tokens", "findings")
+COLUMNS: list[Column[ToolRow]] = [
+    Column("name"),
+    Column("server"),
+    Column("description"),
+    Column("tokens"),
+    Column("findings"),
+]
 
 
 def selected_panel(snapshot: Snapshot) -> None:
@@ -38,14 +45,15 @@ def selected_panel(snapshot: Snapshot) -> None:
     st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
     if len(rows) > ROWS:
         st.caption(f"Showing the first {ROWS:,}.")
-    ticked = cell_tables.ticked_rows(
-        cell_tables.columns(rows[:ROWS], COLUMNS),
+    ticked = data_tables.ticked_rows(
+        rows[:ROWS],
+        COLUMNS,
         "The selected tools",
         most=320,
         key=f"chosen_{digest(sorted(chosen.tool_ids))[:12]}",
     )
-    shown = min(len(rows), ROWS)
-    _buttons(snapshot, rows if len(ticked) == shown else [rows[row] for row in ticked], len(rows))
+    every = len(ticked) == min(len(rows), ROWS)
+    _buttons(snapshot, rows if every else ticked, len(rows))
 
 
 def _buttons(snapshot: Snapshot, rows: list[ToolRow], total: int) -> None:

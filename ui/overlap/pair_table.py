@@ -8,9 +8,10 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.cluster import OUTCOMES, outcome_word
 from toolscope_core.model.pair import Outcome, Pair, pair_key
-from ui.shared import cell_tables, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.cards.cluster_graph_panel import cluster_graph
 from ui.shared.cards.queue import cluster_with
+from ui.shared.data_tables import Column
 from ui.shared.pairs import pair_list, pair_view
 from ui.shared.pairs.pair_list import PairFilter, PairRow
 from ui.shared.pairs.pair_panel import SIDES, draw_pair, show_pair
@@ -20,11 +21,6 @@ from ui.shared.tools import catalog_tables, tool_selection
 
 MAX_OPTIONS = 200
 VERDICTS: tuple[Outcome, ...] = ("merge", "family", "unsure", "keep")
-COLUMNS = (
-    *("selected", "probability", "family", "similarity", "verdict", "model"),
-    *("left", "left_server", "right", "right_server", "differs", "relation"),
-    *("left_tokens", "right_tokens"),
-)
 MARKS = ("", "● one", "● ● both")
 """The mark of a row, by how many of the two tools are selected."""
 
@@ -60,73 +56,65 @@ def pair_panel(snapshot: Snapshot) -> None:
 
 def _table(snapshot: Snapshot, rows: Sequence[PairRow], key: str, shown: Pair) -> None:
     """The pairs, of which one can be chosen; the one shown below is marked."""
-    chosen = tool_selection.selected(snapshot)
     ids = [(row.left_id, row.right_id) for row in rows]
-    no_servers = not catalog_tables.servers(snapshot)
-    is_hidden = {
-        "selected": chosen is None,
-        "model": snapshot.analysis.model_verdicts is None,
-        "left_server": no_servers,
-        "right_server": no_servers,
-    }
-
-    shown_columns = [name for name in COLUMNS if not is_hidden.get(name)]
-    table = cell_tables.columns(rows, shown_columns)
-    if chosen is not None:
-        table["selected"] = [MARKS[row.selected] for row in rows]
-    table["verdict"] = [outcome_word(row.verdict) for row in rows]
-    if "model" in table:
-        marks = (DIFFERS if row.differing else "" for row in rows)
-        words = (outcome_word(row.model) if row.model else "" for row in rows)
-        table["model"] = [mark + word for mark, word in zip(marks, words, strict=True)]
-    cell_tables.row_chooser(
-        table,
+    data_tables.row_chooser(
+        rows,
+        _columns(snapshot),
         "Candidate pairs, the most probable merge first",
-        _looks(),
         most=320,
         key=key,
         choose=lambda row: show_pair(pair_key(Pair.of(*ids[row]))),
-        shown=[at for at, pair in enumerate(ids) if pair == (shown.left, shown.right)],
+        selected=[at for at, pair in enumerate(ids) if pair == (shown.left, shown.right)],
     )
 
 
-def _looks() -> cell_tables.Looks:
-    """How each column is named and drawn."""
-    return {
-        "probability": st.column_config.ProgressColumn(
-            "same job",
-            min_value=0.0,
-            max_value=1.0,
+def _columns(snapshot: Snapshot) -> list[Column[PairRow]]:
+    has_servers = bool(catalog_tables.servers(snapshot))
+    return [
+        Column(
+            "selected",
+            lambda row: MARKS[row.selected],
+            width=75,
+            shown=tool_selection.selected(snapshot) is not None,
+        ),
+        Column(
+            "probability",
+            title="same job",
+            full=1.0,
             format="%.2f",
             width=110,
             help="The probability that the two do the same job.",
         ),
-        "family": st.column_config.ProgressColumn(
-            "same operation",
-            min_value=0.0,
-            max_value=1.0,
+        Column(
+            "family",
+            title="same operation",
+            full=1.0,
             format="%.2f",
             width=110,
             help="The probability that the two are the same operation for another provider or "
             "value.",
         ),
-        "verdict": 120,
-        "relation": 220,
-        "differs": st.column_config.TextColumn(
-            "differing words", width=230, help="Words only in A / words only in B"
+        Column("similarity", format="%.2f", help="Cosine"),
+        Column("verdict", lambda row: outcome_word(row.verdict), width=120),
+        Column(
+            "model",
+            lambda row: DIFFERS * row.differing + (outcome_word(row.model) if row.model else ""),
+            title="model verdict",
+            width=105,
+            help="≠ where it differs from the offline judge.",
+            shown=snapshot.analysis.model_verdicts is not None,
         ),
-        "selected": 75,
-        "similarity": st.column_config.NumberColumn(format="%.2f", help="Cosine"),
-        "model": st.column_config.TextColumn(
-            "model verdict", width=105, help="≠ where it differs from the offline judge."
+        Column("left", title="tool A"),
+        Column("left_server", title="server A", shown=has_servers),
+        Column("right", title="tool B"),
+        Column("right_server", title="server B", shown=has_servers),
+        Column(
+            "differs", title="differing words", width=230, help="Words only in A / words only in B"
         ),
-        "left": "tool A",
-        "left_server": "server A",
-        "left_tokens": "tokens A ≈",
-        "right": "tool B",
-        "right_server": "server B",
-        "right_tokens": "tokens B ≈",
-    }
+        Column("relation", width=220),
+        Column("left_tokens", title="tokens A ≈"),
+        Column("right_tokens", title="tokens B ≈"),
+    ]
 
 
 def _shown(snapshot: Snapshot, first: PairRow) -> Pair:

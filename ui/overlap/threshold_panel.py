@@ -9,9 +9,10 @@ from toolscope_core.model.numbers import listed
 from ui.overlap import thresholds, variant_figures
 from ui.overlap.curve_panel import merge_curve, variant_curve
 from ui.overlap.thresholds import Moved
-from ui.shared import cell_tables, page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.charts import pictures
+from ui.shared.data_tables import Column
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 
@@ -115,21 +116,18 @@ def _changes(moved: Moved, names: dict[str, str]) -> None:
     ]
     if len(rows) > SHOWN:
         st.caption(f"Showing the first {SHOWN:,} of {len(rows):,}.")
-    cell_tables.draw(
+
+    def named(members: Sequence[str]) -> str:
+        return listed((names[member] for member in members), NAMED)
+
+    data_tables.draw(
+        rows[:SHOWN],
         [
-            {
-                "change": change,
-                "tools": len(members),
-                "cluster": _named(members, names),
-                "parts": " | ".join(_named(part, names) for part in parts[:NAMED]),
-            }
-            for change, members, parts in rows[:SHOWN]
+            Column("change", lambda row: row[0], width=80),
+            Column("tools", lambda row: len(row[1])),
+            Column("cluster", lambda row: named(row[1])),
+            Column("parts", lambda row: " | ".join(map(named, row[2][:NAMED]))),
         ],
         "Clusters that differ from the plan",
-        {"change": 80},
         most=320,
     )
-
-
-def _named(members: Sequence[str], names: dict[str, str]) -> str:
-    return listed((names[member] for member in members), NAMED)

@@ -1,6 +1,6 @@
 """The model endpoint: address, model, limits, budget, key, a connection test, and prices."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,7 +18,8 @@ from toolscope_core.model.configuration import (
 )
 from toolscope_core.model.environment import ADDRESS
 from toolscope_core.model.errors import ConfigError
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
+from ui.shared.data_tables import Column
 from ui.shared.snapshot import Snapshot
 
 TESTED = "tested_endpoint"
@@ -235,41 +236,46 @@ def embeddings_caption(snapshot: Snapshot) -> None:
     )
 
 
-COLUMNS = ["model", "in", "out"]
+COLUMNS: list[Column[tuple[str, float | None, float | None]]] = [
+    Column("model", lambda row: row[0], help="The model name at the endpoint.", width=200),
+    Column(
+        "in",
+        lambda row: row[1],
+        config=st.column_config.NumberColumn("per 1M input tokens", min_value=0.0, format="%g"),
+    ),
+    Column(
+        "out",
+        lambda row: row[2],
+        config=st.column_config.NumberColumn("per 1M output tokens", min_value=0.0, format="%g"),
+    ),
+]
 
 
 def prices_panel(snapshot: Snapshot) -> None:
     """Draw the price table of this store, with a line for the current model."""
     endpoints = snapshot.work.endpoints
     saved, endpoint = endpoints.prices(), endpoints.get()
-    rows = [[model, prices.tokens_in, prices.tokens_out] for model, prices in saved.items()]
+    rows: list[tuple[str, float | None, float | None]]
+    rows = [(model, prices.tokens_in, prices.tokens_out) for model, prices in saved.items()]
     if endpoint and endpoint.model not in saved:
-        rows.append([endpoint.model, None, None])
+        rows.append((endpoint.model, None, None))
     st.subheader("Prices", anchor=False)
     st.caption(
         "What does a run cost? It is estimated from these prices, per million tokens in your "
         "currency, before the run starts, and kept in the history. Models without a price can be "
         "used; their cost is not shown."
     )
-    number = st.column_config.NumberColumn
-    edited = st.data_editor(
-        pd.DataFrame(rows, columns=COLUMNS, dtype=object),
+    edited = data_tables.edit(
+        rows,
+        COLUMNS,
+        "Prices of models",
         key=f"prices_{hash(str(rows)) & 0xFFFFFFFF:08x}",
-        hide_index=True,
         num_rows="dynamic",
         width=640,
-        column_config={
-            "model": st.column_config.TextColumn(
-                help="The model name at the endpoint.", width="medium"
-            ),
-            "in": number("per 1M input tokens", min_value=0.0, format="%g"),
-            "out": number("per 1M output tokens", min_value=0.0, format="%g"),
-        },
-        alt="Prices of models",
     )
     prices = None
     try:
-        prices = price_table(edited.to_dict("records"))
+        prices = price_table(edited)
     except ConfigError as error:
         safe_text.show_error(error)
     st.button(
@@ -282,7 +288,7 @@ def prices_panel(snapshot: Snapshot) -> None:
     )
 
 
-def price_table(rows: list[Mapping[str, Any]]) -> dict[str, Prices]:
+def price_table(rows: Sequence[Mapping[str, Any]]) -> dict[str, Prices]:
     """The prices in the lines of the editor, by model; a price left empty beside another is 0.
 
     A line without a price is dropped. Raises ``ConfigError`` for a price without

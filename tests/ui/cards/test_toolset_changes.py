@@ -5,7 +5,9 @@ from collections import Counter
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import Tool
-from ui.history.histories import change_rows, counted, toolset_changes
+from ui.history.decision_detail import CHANGES
+from ui.history.histories import counted, toolset_changes
+from ui.shared import data_tables
 
 
 def plan(*groups, **texts):
@@ -32,9 +34,10 @@ def test_merged_split_regrouped():
 def test_new_gone_reworded_unchanged():
     now = [("new", 0, 1), ("gone", 1, 0), ("unchanged", 1, 1)]
     assert kinds(plan("a", "b"), plan("b", "c")) == now
-    (row,) = change_rows(toolset_changes(plan("ab"), plan("ab", a="other words")))
+    changes = toolset_changes(plan("ab"), plan("ab", a="other words"))
+    (row,) = data_tables.records(changes, CHANGES)
     assert row == {"change": "reworded", "before": "a ← b", "after": "a ← b", "what": "description"}
-    (row,) = change_rows(toolset_changes(plan("ab"), plan("ba")))
+    (row,) = data_tables.records(toolset_changes(plan("ab"), plan("ba")), CHANGES)
     assert (row["before"], row["after"], row["what"]) == ("a ← b", "b ← a", "id, name")
 
 

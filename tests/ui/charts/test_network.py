@@ -1,6 +1,7 @@
 import json
 
 from toolscope_core.model.pair import Pair
+from ui.shared import data_tables
 from ui.shared.graph import network
 from ui.shared.graph.network import Edge, Network, Node
 
@@ -103,7 +104,7 @@ def test_nothing_is_drawn_of_nothing():
 
 
 def test_the_table_has_a_row_an_edge_the_doubtful_first():
-    rows = network.network_rows(MIXED, network.doubtful_first(MIXED))
+    rows = data_tables.records(network.doubtful_first(MIXED), network.edge_columns(MIXED))
     assert [row["probability"] for row in rows] == [0.0, 0.6, 0.85, 0.7, 0.97, 1.0, 0.8]
     assert rows[0]["relation"] == "kept apart (a person)"
     assert [row["tools without it"] for row in rows] == ["", "", "2 and 3", "", "", "", ""]

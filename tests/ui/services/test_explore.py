@@ -11,7 +11,10 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool, canonical_json
 from ui.catalog import overview_panel
+from ui.catalog.listing_panel import PROBLEMS
 from ui.overlap import curves, maps, thresholds
+from ui.shared import data_tables
+from ui.shared.charts import pictures
 from ui.shared.graph import components
 from ui.shared.pairs import pair_list
 from ui.shared.pairs.pair_list import PairFilter, closest, pair_counts
@@ -87,7 +90,7 @@ def test_rejects_are_csv_without_formulas():
         Problem("line 2", '=HYPERLINK("x")', '{"a": 1,\n}'),
         Problem("line 3", "is bad", "@cmd"),
     )
-    text = catalog_tables.rejects_csv(problems).decode()
+    text = pictures.table_csv(data_tables.records(problems, PROBLEMS)).decode()
     assert text.splitlines()[0] == "position,reason,raw"
     assert '"\'=HYPERLINK(""x"")"' in text
     assert "'@cmd" in text

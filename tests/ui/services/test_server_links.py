@@ -3,7 +3,8 @@ from dataclasses import replace
 
 from toolscope_core.model.pair import Pair
 from ui.graph import server_links
-from ui.graph.server_links import drawn_servers, link_rows, server_drawing, server_overlap
+from ui.graph.server_links import drawn_servers, link_columns, server_drawing, server_overlap
+from ui.shared import data_tables
 from ui.shared.tools.tool_blocks import blocks_of
 
 
@@ -18,7 +19,7 @@ def test_pairs_of_tools_are_counted_by_kind_between_servers_and_within(shared):
         ("beta", "gamma"): {"router": 1},
     }
     assert view.inside == {"alpha": 1}, "two copies of list_files"
-    assert link_rows(view.links)[0] == {
+    assert data_tables.records(view.links, link_columns(view.links))[0] == {
         "server A": "alpha", "server B": "beta", "pairs": 2, "needs a gateway": 2,
     }  # fmt: skip
 

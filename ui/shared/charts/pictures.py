@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.model.numbers import plural
-from ui.shared import cell_tables
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
@@ -178,7 +177,9 @@ def table(rows: list[TableRow], key: str, alt: str, **options: Any) -> None:
     """Draw the first rows of a chart's table; ``options`` goes to ``st.dataframe``."""
     if len(rows) > ROWS:
         st.caption(f"Showing the first {ROWS:,} of {len(rows):,} rows; the downloads hold all.")
-    cell_tables.draw(rows[:ROWS], f"{alt}, as a table", key=f"{key}_rows", **options)
+    st.dataframe(
+        rows[:ROWS], hide_index=True, alt=f"{alt}, as a table", key=f"{key}_rows", **options
+    )
 
 
 def _more(

@@ -7,7 +7,7 @@ plain text in them and must be set as text wherever it is shown.
 import html
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from toolscope_core.model.pair import Pair
 from ui.shared.charts import pictures
-from ui.shared.charts.pictures import GREY, PALETTE, RED, TableRow
+from ui.shared.charts.pictures import GREY, PALETTE, RED
+from ui.shared.data_tables import Column
 
 NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
 Link = Literal["merge", "joined", "family", "unsure", "never"]
@@ -72,20 +73,20 @@ class Network:
     left_out: int = 0
 
 
-def network_rows(part: Network, links: Iterable[Edge]) -> list[TableRow]:
-    """A row for each of these edges."""
+def edge_columns(part: Network) -> list[Column[Edge]]:
+    """What a table says of edges."""
     nodes = {node.id: node for node in part.nodes}
     return [
-        {
-            "tool A": nodes[edge.pair.left].name,
-            "server A": nodes[edge.pair.left].server,
-            "tool B": nodes[edge.pair.right].name,
-            "server B": nodes[edge.pair.right].server,
-            "relation": LINKS[edge.link],
-            "probability": round(edge.probability, 2),
-            "tools without it": "{:,} and {:,}".format(*edge.parts) if edge.parts else "",
-        }
-        for edge in links
+        Column("tool A", lambda edge: nodes[edge.pair.left].name),
+        Column("server A", lambda edge: nodes[edge.pair.left].server),
+        Column("tool B", lambda edge: nodes[edge.pair.right].name),
+        Column("server B", lambda edge: nodes[edge.pair.right].server),
+        Column("relation", lambda edge: LINKS[edge.link]),
+        Column("probability", lambda edge: round(edge.probability, 2)),
+        Column(
+            "tools without it",
+            lambda edge: "{:,} and {:,}".format(*edge.parts) if edge.parts else "",
+        ),
     ]
 
 

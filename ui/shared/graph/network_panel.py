@@ -8,7 +8,7 @@ import streamlit as st
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import pair_key
 from toolscope_core.model.tool import digest
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
 from ui.shared.graph import components
@@ -22,8 +22,8 @@ from ui.shared.graph.network import (
     Node,
     doubtful_first,
     drawing,
+    edge_columns,
     graph_html,
-    network_rows,
 )
 from ui.shared.graph.network_component import Click, network_view
 from ui.shared.pairs import pair_view
@@ -153,13 +153,14 @@ def _tool_panel(snapshot: Snapshot, node: Node) -> None:
 
 def _links(part: Network, links: Sequence[Edge]) -> None:
     """The links as a table, of which one can be chosen, and as files."""
-    rows, key = network_rows(part, links), f"links_{digest([*map(str, links)])[:8]}"
+    columns, key = edge_columns(part), f"links_{digest([*map(str, links)])[:8]}"
 
     def choose(row: int) -> None:
         st.query_params["edge"] = pair_key(links[row].pair)
 
-    shown = rows[: pictures.ROWS]
-    cell_tables.row_chooser(shown, f"{ALT}, links", most=250, key=key, choose=choose)
+    data_tables.row_chooser(
+        links[: pictures.ROWS], columns, f"{ALT}, links", most=250, key=key, choose=choose
+    )
     with st.container(horizontal=True):
-        pictures.downloads(rows, "network_links")
+        pictures.downloads(data_tables.records(links, columns), "network_links")
         pictures.file("HTML", "text/html", lambda: graph_html(drawing(part)), "network")

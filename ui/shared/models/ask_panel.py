@@ -14,11 +14,11 @@ from toolscope_core.merging.model_verdicts import Band, Grade
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.configuration import Budget, Endpoint
 from toolscope_core.model.pair import Outcome
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards.cluster_card import Color
 from ui.shared.charts import pictures
-from ui.shared.charts.pictures import TableRow
 from ui.shared.chosen_judge import OFFLINE
+from ui.shared.data_tables import Column
 from ui.shared.models import runs_table
 from ui.shared.services import judging, model_runs
 from ui.shared.snapshot import Snapshot
@@ -258,24 +258,27 @@ def _answers(snapshot: Snapshot) -> None:
         f"merges, {saved.clusters:,} clusters."
     )
     if answers.unanalysed:
-        rows = [
-            {"tool A": pair.left, "tool B": pair.right, "reason": reason}
-            for pair, reason in answers.unanalysed.items()
-        ]
-        st.caption(f"Pairs without a usable answer, not merged: {len(rows):,}.")
-        _table(rows, "Pairs without a usable answer")
+        st.caption(f"Pairs without a usable answer, not merged: {len(answers.unanalysed):,}.")
+        data_tables.draw(
+            list(answers.unanalysed.items()),
+            [
+                Column("tool A", lambda row: row[0].left),
+                Column("tool B", lambda row: row[0].right),
+                Column("reason", lambda row: row[1]),
+            ],
+            "Pairs without a usable answer",
+            most=180,
+        )
     if answers.notes:
-        rows = [
-            {"tool": tool, "note": note} for tool, notes in answers.notes.items() for note in notes
-        ]
         st.caption(
             f"Tools whose text was shortened or changed in the prompt: {len(answers.notes):,}."
         )
-        _table(rows, "Tools shortened in the prompt")
-
-
-def _table(rows: Sequence[object], alt: str) -> None:
-    cell_tables.draw(rows, alt, most=180)
+        data_tables.draw(
+            [(tool, note) for tool, notes in answers.notes.items() for note in notes],
+            [Column("tool", lambda row: row[0]), Column("note", lambda row: row[1])],
+            "Tools shortened in the prompt",
+            most=180,
+        )
 
 
 BANDS: tuple[Band, ...] = ("Low", "Medium", "High")
@@ -300,24 +303,22 @@ def grades_panel(snapshot: Snapshot) -> None:
     counts = Counter(grade.band for grade in grades.values())
     for place, band in zip(st.columns(3), BANDS, strict=True):
         place.metric(band, f"{counts[band]:,}", help=MEANINGS[band], border=True)
-    rows: list[TableRow] = [
-        {
-            "tool": tool_id,
-            "documentation": grade.band,
-            "grade": grade.score,
-            "missing": ", ".join(grade.lacking),
-            "reason": grade.reason,
-        }
-        for tool_id, grade in sorted(grades.items(), key=lambda one: (one[1].score, one[0]))
+    rows = sorted(grades.items(), key=lambda one: (one[1].score, one[0]))
+    columns: list[Column[tuple[str, Grade]]] = [
+        Column("tool", lambda row: row[0], width=240),
+        Column("documentation", lambda row: row[1].band),
+        Column("grade", lambda row: row[1].score, title="grade (of 5)", width=95),
+        Column("missing", lambda row: ", ".join(row[1].lacking)),
+        Column("reason", lambda row: row[1].reason, width=520),
     ]
-    cell_tables.draw(
+    data_tables.draw(
         rows[: pictures.ROWS],
+        columns,
         "Tools and how well they are documented, the worst first",
-        {"tool": 240, "grade": ("grade (of 5)", 95), "reason": 520},
         height=380,
     )
     with st.container(horizontal=True):
-        pictures.downloads(rows, "documentation")
+        pictures.downloads(data_tables.records(rows, columns), "documentation")
 
 
 def grade_of(grade: Grade) -> None:

@@ -4,9 +4,9 @@ import streamlit as st
 
 from toolscope_core.model.numbers import quantity
 from toolscope_core.store.runs import ModelRun
-from ui.shared import cell_tables, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.charts import pictures
-from ui.shared.charts.pictures import TableRow
+from ui.shared.data_tables import Column
 from ui.shared.services import judging
 from ui.shared.snapshot import Snapshot
 
@@ -21,12 +21,6 @@ KINDS = {
     "queries": "generated queries",
     "agent": "agent runs",
 }
-TITLES = {
-    "asked": "task",
-    "tokens_in": "tokens in",
-    "tokens_out": "tokens out",
-    "counted": "token counts",
-}
 
 
 def runs_panel(snapshot: Snapshot) -> None:
@@ -40,7 +34,23 @@ def runs_panel(snapshot: Snapshot) -> None:
         )
         return
     names = {one.id: name for name, one in snapshot.newest.items()}
-    rows = [row_of(run, names.get(run.catalog_id, "an earlier version")) for run in runs]
+    columns: list[Column[ModelRun]] = [
+        Column("started", lambda run: safe_text.clock(run.started_at)),
+        Column("catalog", lambda run: names.get(run.catalog_id, "an earlier version")),
+        Column("asked", lambda run: KINDS.get(run.kind, run.kind), title="task"),
+        Column("model", model_at),
+        Column("state"),
+        Column("calls"),
+        Column("questions"),
+        Column("tokens_in", title="tokens in"),
+        Column("tokens_out", title="tokens out"),
+        Column(
+            "counted", lambda run: "reported" if run.counted else "estimated", title="token counts"
+        ),
+        Column("cost", format="%.4f"),
+        Column("ended", lambda run: safe_text.clock(run.ended_at)),
+        Column("why", lambda run: run.message, title="message", width=420),
+    ]
     costs = [run.cost for run in runs if run.cost is not None]
     st.caption(
         f"Runs: {len(runs):,}. Calls: {sum(run.calls for run in runs):,}. Tokens: "
@@ -48,36 +58,13 @@ def runs_panel(snapshot: Snapshot) -> None:
         + (f" Cost: {sum(costs):,.4f}." if any(costs) else "")
         + " A resumed run keeps its line. Answers that were already stored cost nothing."
     )
-    cell_tables.draw(
-        rows,
-        "Model runs",
-        {**TITLES, "cost": st.column_config.NumberColumn(format="%.4f"), "why": ("message", 420)},
-    )
+    data_tables.draw(runs, columns, "Model runs")
+    rows = data_tables.records(runs, columns)
+    for row in rows:
+        if row["cost"] is None:  # a call had no price
+            row["cost"] = ""
     with st.container(horizontal=True):
-        pictures.downloads([_without_none(row) for row in rows], "runs")
-
-
-def row_of(run: ModelRun, catalog: str) -> dict[str, str | float | int | None]:
-    """A run as a line; the cost is ``None`` where a call had no price."""
-    return {
-        "started": safe_text.clock(run.started_at),
-        "catalog": catalog,
-        "asked": KINDS.get(run.kind, run.kind),
-        "model": model_at(run),
-        "state": run.state,
-        "calls": run.calls,
-        "questions": run.questions,
-        "tokens_in": run.tokens_in,
-        "tokens_out": run.tokens_out,
-        "counted": "reported" if run.counted else "estimated",
-        "cost": run.cost,
-        "ended": safe_text.clock(run.ended_at),
-        "why": run.message,
-    }
-
-
-def _without_none(row: dict[str, str | float | int | None]) -> TableRow:
-    return {name: "" if value is None else value for name, value in row.items()}
+        pictures.downloads(rows, "runs")
 
 
 def model_at(run: ModelRun) -> str:

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolscope_core.catalog.formats.spreadsheets import csv_bytes, tools_csv
-from toolscope_core.model.catalog import Catalog, Finding, Problem
+from toolscope_core.catalog.formats.spreadsheets import tools_csv
+from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.plan import MergedTool
 from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
@@ -164,15 +164,6 @@ def findings_by_kind(catalog: Catalog) -> dict[str, list[Finding]]:
         kinds.setdefault(f"{one.severity}: {finding_kind(one)}", []).append(one)
     order = {name: (_SEVERITIES.index(own[0].severity), -len(own)) for name, own in kinds.items()}
     return {name: kinds[name] for name in sorted(kinds, key=lambda name: (order[name], name))}
-
-
-def rejects_csv(problems: Sequence[Problem]) -> bytes:
-    """The records that could not be read, as CSV in UTF-8.
-
-    A cell that a spreadsheet would take for a formula gets an apostrophe in front.
-    """
-    rows = ((problem.position, problem.reason, problem.raw) for problem in problems)
-    return csv_bytes(("position", "reason", "raw"), rows)
 
 
 def _searched(row: ToolRow) -> str:

@@ -1,9 +1,7 @@
 """Drawn of a tool wherever it stands: the way into its drawer, its declaration, its calls."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -13,18 +11,13 @@ from toolscope_core.model.pair import tool_key
 from toolscope_core.model.tool import Tool
 from toolscope_core.usage.call_counts import tool_count_line
 from toolscope_core.wording.tool_text import declared_as
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
+from ui.shared.data_tables import Column, Row
 from ui.shared.services import reshapes, toolsets, usage_evidence
 from ui.shared.services.reshapes import MOST_TOOLS
 from ui.shared.snapshot import Snapshot
 
-if TYPE_CHECKING:
-    from streamlit.elements.lib.column_types import ButtonColumnResult
-
-
-LABEL = ":material/right_panel_open: Open"
-"""On the button of a table's row."""
 SINGLE = "Single tools"
 """The tab of the Documents page where any tool is edited, merged or not."""
 LINE_SHOWN = 400
@@ -52,14 +45,18 @@ def owner_badge(tool: Tool) -> None:
     st.badge(owner, color="gray", icon=":material/dns:")
 
 
-def open_column(ids: Sequence[str], key: str, width: int) -> ButtonColumnResult:
+def open_column(ids: Sequence[str], key: str, width: int) -> Any:
     """Config of a column of buttons, each of which opens the tool of its row, one of ``ids``."""
-    return st.column_config.ButtonColumn(
-        "",
-        width=width,
-        type="tertiary",
-        key=key,
-        on_click=lambda: open_tool(ids[st.session_state[key]["row"]]),
+    return open_tool_column(ids, str, key, width).config
+
+
+def open_tool_column(
+    rows: Sequence[Row], tool_id: Callable[[Row], str], key: str, width: int
+) -> Column[Row]:
+    """A column of buttons, each of which opens the tool of its row."""
+    label = ":material/right_panel_open: Open"
+    return data_tables.button_column(
+        rows, label, lambda row: open_tool(tool_id(row)), key=key, width=width
     )
 
 

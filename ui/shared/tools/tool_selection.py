@@ -1,21 +1,14 @@
 """The one selection: tools chosen in any view, kept in the address, seen in every view."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
 from toolscope_core.store.named_rows import Selection, get_selection, keep_selection
-from ui.shared import page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
+from ui.shared.data_tables import Column, Row
 from ui.shared.kept import kept_under
 from ui.shared.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    from streamlit.elements.lib.column_types import ButtonColumnResult
-
-SELECT_TOOLS = ":material/select_all: Select its tools"
 
 SELECTED, ONLY = "selections", "only_these"
 """Session keys that no widget owns: for each catalog the key of its selection; whether the rest is
@@ -86,15 +79,17 @@ def select_button(
     )  # fmt: skip
 
 
-def server_column(snapshot: Snapshot, servers: Sequence[str], key: str) -> ButtonColumnResult:
-    """Config of a column of ``SELECT_TOOLS``, a button a row that selects the server's tools."""
+def server_column(
+    snapshot: Snapshot, rows: Sequence[Row], server: Callable[[Row], str], key: str
+) -> Column[Row]:
+    """A column of buttons, each of which selects the tools of its row's server."""
 
-    def pick() -> None:
-        server = servers[st.session_state[key]["row"]]
-        tools = snapshot.catalog.tools
-        select(snapshot, [tool.id for tool in tools if tool.server == server], server)
+    def pick(row: Row) -> None:
+        tools, name = snapshot.catalog.tools, server(row)
+        select(snapshot, [tool.id for tool in tools if tool.server == name], name)
 
-    return st.column_config.ButtonColumn("", width=170, type="tertiary", key=key, on_click=pick)
+    label = ":material/select_all: Select its tools"
+    return data_tables.button_column(rows, label, pick, key=key, width=170)
 
 
 def clear(snapshot: Snapshot) -> None:
