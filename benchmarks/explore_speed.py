@@ -40,12 +40,21 @@ from benchmarks.measuring import (
 from benchmarks.perturbed import LARGE, CatalogEmbedder, perturbed_catalog
 from toolscope_core.embedding.candidate_pairs import pairs_above
 from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.merging.analysis import own_thresholds
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Vectors
 from toolscope_core.wording.tool_text import tool_text
-from ui.overlap import collisions, curve_panel, curves, heatmap_charts, map_charts, maps, thresholds
+from ui.overlap import (
+    collisions,
+    curve_panel,
+    curves,
+    heatmap_charts,
+    map_charts,
+    maps,
+    threshold_panel,
+)
 from ui.overlap.collisions import CellMeasure, Grid, tile
 from ui.overlap.curves import THRESHOLDS
 from ui.shared.pairs import pair_list
@@ -143,11 +152,11 @@ def measure(work: Workspace, name: str, catalog: Catalog) -> None:
         size_kb = len(build(snapshot).to_json()) / 1024
         seconds = again(lambda b=build: b(snapshot))
         print_row(f"{view}, built again; {size_kb:,.0f} KB", seconds)
-    own = thresholds.in_use(snapshot)
-    thresholds.moved(snapshot, own)
+    own = own_thresholds(snapshot.analysis)
+    threshold_panel.moved_clusters(snapshot, own)
     for near, probable in ((0.7, own.probability), (0.7, 0.65), (own.similarity, 0.5)):
         cut = MergeThresholds(near, probable)
-        seconds = clocked(lambda c=cut: thresholds.moved(snapshot, c))
+        seconds = clocked(lambda c=cut: threshold_panel.moved_clusters(snapshot, c))
         print_row(f"slider to θ = {near:.2f}, p = {probable:.2f}, first time", seconds, SLIDER)
     work.close()
 

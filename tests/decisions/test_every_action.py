@@ -29,7 +29,7 @@ from ui.catalog import listing_panel
 from ui.documents import namespace_panel
 from ui.export import loading_panel
 from ui.history import histories
-from ui.overlap import thresholds
+from ui.overlap import threshold_panel
 from ui.profiles import profile_edits
 from ui.shared.services import review, reviewed_variants, server_advice, toolsets
 from ui.shared.services.versions import standing_decisions
@@ -206,7 +206,9 @@ class Office(RuleBasedStateMachine):
     @rule(who=WHO, similarity=st.sampled_from([0.5, 0.9, 0.99]))
     def threshold(self, who, similarity):
         chosen = MergeThresholds(similarity, min(similarity, 0.9))
-        thresholds.apply(self.programs[who].snapshot(self.id), chosen, REVIEWERS[who])
+        threshold_panel.apply_thresholds(
+            self.programs[who].snapshot(self.id), chosen, REVIEWERS[who]
+        )
 
     @rule(who=WHO, places=st.tuples(PLACES, PLACES), answer=ACCOUNTS)
     def account(self, who, places, answer):

@@ -1,19 +1,47 @@
 """The one way to add a catalog, by files, text or servers; and how one is renamed or deleted."""
 
+from collections.abc import Callable, Sequence
+from itertools import count
+from pathlib import PurePath
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.model.numbers import quantity
-from ui.catalog.servers_panel import is_reading, servers_panel
-from ui.catalog.upload_panel import TURN, files_panel, paste_panel
-from ui.shared import page_frame, safe_text
+from toolscope_core.catalog.flaws import MAX_BYTES
+from toolscope_core.catalog.formats.format_table import INPUTS
+from toolscope_core.catalog.sources import SUFFIXES, Source, pasted
+from toolscope_core.mcp.servers.offers import ServerOffer
+from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
+from toolscope_core.model.catalog import Catalog, InputFile
+from toolscope_core.model.configuration import ConnectionLimits, ready_within
+from toolscope_core.model.errors import CatalogError, JobError
+from toolscope_core.model.numbers import listed, quantity
+from toolscope_core.model.tool import digest
+from ui.catalog.changes_panel import new_version_panel, new_version_summary
+from ui.shared import data_tables, page_frame, safe_text, sign_in
+from ui.shared.data_tables import Column
+from ui.shared.services import live_servers, versions
 from ui.shared.services.catalogs import Catalogs
+from ui.shared.services.live_servers import ServersRead, Survey, changed_servers
+from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
+from ui.shared.tools import server_choice
 
-SOURCES = {"Files": files_panel, "Pasted text": paste_panel, "MCP servers": servers_panel}
+SHOWN = 20
+OWN_FORMAT = 4
+"""Up to so many files the format is asked for each."""
+NAMED = 6
+MOST_PASTED = 2_000_000
+HEIGHT = 420
+TALL = 3
+"""More servers than this scroll."""
+TURN = "upload_turn"
+"""Session key: how many catalogs were added by these forms."""
 
 
 def add_panel(snapshot: Snapshot) -> None:
     """A closed form; it closes again once a catalog is added."""
+    sources = {"Files": files_panel, "Pasted text": paste_panel, "MCP servers": servers_panel}
     for key in ("upload_error", "servers_error"):
         safe_text.show(key)
     with st.expander(
@@ -24,14 +52,14 @@ def add_panel(snapshot: Snapshot) -> None:
     ):
         source = st.segmented_control(
             "Add a catalog from",
-            list(SOURCES),
+            list(sources),
             default="Files",
             required=True,
             key="add_from",
             bind="query-params",
             label_visibility="collapsed",
         )
-        SOURCES[source](snapshot)
+        sources[source](snapshot)
 
 
 def rename_delete_panel(snapshot: Snapshot) -> None:
@@ -72,3 +100,305 @@ def _rename(catalogs: Catalogs, name: str, new: str) -> None:
 def _delete(catalogs: Catalogs, name: str) -> None:
     if safe_text.attempt("rename_error", lambda: catalogs.delete(name)):
         page_frame.show(catalogs.newest()[0].name)
+
+
+def files_panel(snapshot: Snapshot) -> None:
+    """The form for files or a folder; nothing is stored before the button is pressed."""
+    turn = st.session_state.setdefault(TURN, 0)
+    folder = st.toggle("Upload a folder", key="folder", help="All files in it become one catalog.")
+    files = st.file_uploader(
+        "Tool definitions: MCP `tools/list`, OpenAI, Anthropic, Gemini, OpenAPI and other "
+        "formats, as JSON, JSON Lines, YAML or CSV. Several files become one catalog.",
+        type=[suffix.removeprefix(".") for suffix in SUFFIXES],
+        accept_multiple_files="directory" if folder else True,
+        max_upload_size=MAX_BYTES >> 20,
+        key=f"folder_{turn}" if folder else f"upload_{turn}",
+    )
+    if not files:
+        return
+    preview, choice = _form_places()
+    formats = _formats(choice, [file.name for file in files], f"format_{turn}")
+    sources = [Source(f.name, f.getvalue(), form) for f, form in zip(files, formats, strict=True)]
+    first = PurePath(sources[0].label)
+    stem = first.parts[0] if folder else first.stem
+    preview_and_add(snapshot, (preview, choice), sources, stem, str(turn), _next_turn)
+
+
+def paste_panel(snapshot: Snapshot) -> None:
+    """The form for pasted definitions; nothing is stored before the button is pressed."""
+    turn = st.session_state.setdefault(TURN, 0)
+    text = st.text_area(
+        "Tool definitions, in any form that a file may have",
+        key=f"paste_{turn}",
+        height=120,
+        max_chars=MOST_PASTED,
+    )
+    if not text.strip():
+        return
+    preview, choice = _form_places()
+    (form,) = _formats(choice, ["the pasted text"], f"format_{turn}")
+    source = pasted(text, form)
+    stem = PurePath(source.label).stem
+    preview_and_add(snapshot, (preview, choice), [source], stem, str(turn), _next_turn)
+
+
+def _form_places() -> tuple[DeltaGenerator, DeltaGenerator]:
+    return st.container(), st.container(horizontal=True, vertical_alignment="bottom")
+
+
+def preview_and_add(
+    snapshot: Snapshot,
+    places: tuple[DeltaGenerator, DeltaGenerator],
+    sources: Sequence[Source],
+    stem: str,
+    key: str,
+    added: Callable[[str], object],
+) -> None:
+    """What the sources hold, in the first of the ``places``; a name, ``stem`` unless it is taken,
+    and the button that stores them, in the second. ``added`` is called with the name once they are
+    stored.
+    """
+    preview, choice = places
+    try:
+        catalog = snapshot.work.catalogs.preview(sources)
+    except CatalogError as error:
+        with preview:
+            safe_text.show_error(error)
+        return
+    with preview:
+        _preview(catalog, len(sources) > 1)
+    if not catalog.tools:
+        return  # servers without tools: the table of problems says how to get them
+    name = choice.text_input(
+        "Catalog name", _free_name(snapshot, stem, catalog), key=f"name_{key}", width=320
+    )
+    changes, standing = (
+        versions.ahead(snapshot, name, catalog),
+        versions.standing_ahead(snapshot, name, catalog),
+    )
+    is_version = changes is not None and not changes.same
+    version = f"version {changes.number + 1}" if changes else ""
+    choice.button(
+        f"Add as {version} of {safe_text.untrusted(name.strip())}" if is_version else "Add catalog",
+        type="primary",
+        icon=":material/add:",
+        key=f"add_{key}",
+        on_click=_add,
+        args=(snapshot.work, key, sources, added),
+    )
+    if changes is not None and standing is not None:
+        with choice:
+            new_version_summary(name, changes, len(standing.hold))
+        with preview:
+            new_version_panel(changes)
+
+
+def _free_name(snapshot: Snapshot, stem: str, catalog: Catalog) -> str:
+    """The suggested name: not that of a catalog of which most tools would be gone."""
+    catalogs, name = snapshot.work.catalogs, stem
+    ids = {record.name: record.id for record in catalogs.newest()}
+    tools = {tool.name for tool in catalog.tools}
+    for number in count(2):
+        there = {tool.name for tool in catalogs.open(ids[name]).tools} if name in ids else set()
+        if 2 * len(there & tools) >= len(there):
+            break
+        name = f"{stem}-{number}"
+    return name
+
+
+def _formats(place: DeltaGenerator, files: Sequence[str], key: str) -> list[str | None]:
+    """The format chosen for each file, or one for all of many; ``None`` leaves it to detection."""
+    each = len(files) <= OWN_FORMAT
+    names = [f"Format of {safe_text.untrusted(file)}" for file in files] if each else []
+    answers: list[str | None] = [
+        place.selectbox(
+            name, INPUTS, index=None, placeholder="auto-detect", key=f"{key}_{row}", width=220
+        )
+        for row, name in enumerate(names or [f"Format of all {len(files)} files"])
+    ]
+    return answers if each else answers * len(files)
+
+
+def _preview(catalog: Catalog, many: bool) -> None:
+    """Draw what an import would add, from ``many`` files or from one."""
+    owners = f" on {quantity(len(catalog.servers), 'server')}" if catalog.servers else ""
+    read = f"{quantity(len(catalog.tools), 'tool')}{owners}"
+    st.write(f"{read}, format **{' and '.join(catalog.read_from)}**.")
+    if len(catalog.files) > 1:
+        names = ("label", "format", "tools", "problems", "server")
+        columns = [Column[InputFile](name) for name in names]
+        data_tables.draw(catalog.files, columns, "Files and their formats")
+    if catalog.problems:
+        rest = (
+            "The others can be added; these stay listed on this page under *Findings*."
+            if catalog.tools
+            else "There are no others, so nothing can be added. The table gives the reasons."
+        )
+        where = f" in {_places(catalog)}" if many else ""
+        st.warning(
+            f"{quantity(len(catalog.problems), 'record')}{where} cannot be read. {rest}",
+            icon=":material/warning:",
+        )
+        data_tables.draw(
+            catalog.problems[:SHOWN],
+            [Column("position"), Column("reason", width=400), Column("raw")],
+            "Records that cannot be read",
+        )
+    if catalog.tools:
+        data_tables.draw(
+            catalog.tools[:SHOWN],
+            [
+                Column("tool", lambda tool: tool.name),
+                Column("server"),
+                Column("description", lambda tool: tool.description[:200]),
+            ],
+            "The first tools",
+        )
+
+
+def _places(catalog: Catalog) -> str:
+    """The files with records that cannot be read, in words; safe in markdown."""
+    files = dict.fromkeys(problem.position.partition(": ")[0] for problem in catalog.problems)
+    return listed(map(safe_text.untrusted, files), NAMED, nouns="files")
+
+
+def _add(
+    work: Workspace, key: str, sources: Sequence[Source], added: Callable[[str], object]
+) -> None:
+    """Store and analyse the catalog; the sidebar and the address then show it."""
+    name = st.session_state[f"name_{key}"]
+    if safe_text.attempt("upload_error", lambda: work.add(name, sources)):
+        added(name.strip())
+        page_frame.show(name.strip())
+
+
+def _next_turn(_name: str) -> None:
+    """An empty form, and closed, for the next upload."""
+    st.session_state[TURN] += 1
+
+
+def is_reading(snapshot: Snapshot) -> bool:
+    """Whether servers of this page are being read, or have been and wait to be added."""
+    job = snapshot.job(live_servers.JOB_KIND)
+    return (job is not None and job.live) or live_servers.survey(snapshot) is not None
+
+
+def servers_panel(snapshot: Snapshot) -> None:
+    """The panel; nothing is started or opened before a server is ticked and the button pressed."""
+    job, survey = snapshot.job(live_servers.JOB_KIND), live_servers.survey(snapshot)
+    if reason := live_servers.why_off(snapshot.work.settings, sign_in.is_shared()):
+        st.info(reason, icon=":material/block:")
+    elif job is not None and job.live:
+        page_frame.job_panel(job.id)
+    elif survey is not None:
+        _survey(snapshot, survey)
+    elif not sign_in.asks_for_token():
+        if job is not None and job.message:
+            safe_text.show_error(JobError(job.message))
+        before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
+        configuration = server_choice.configuration(
+            before, "servers", "Read them again to make a new version."
+        )
+        if configuration is not None:
+            _choice(snapshot, configuration, before)
+
+
+def _choice(
+    snapshot: Snapshot, configuration: ClientConfiguration, before: ServersRead | None
+) -> None:
+    """Each server with how it is started and a tick, and the button that starts those ticked."""
+    changed = changed_servers(configuration, before) if before else ()
+    others = dict(before.others) if before else {}
+    many = len(configuration.servers) > TALL
+    names = []
+    with st.container(height=HEIGHT if many else "content", border=many, key="servers_list"):
+        for number, server in enumerate(configuration.servers):
+            with st.container(gap="xsmall", key=f"server_at_{number}"):
+                # a tick is for the command that was shown, not for one that comes in its place
+                key, beside = f"server_{digest(server.as_json())}", others.get(server.name, "")
+                names += [server.name] * server_choice.tick(server, configuration, key, beside)
+                if server in changed:
+                    st.warning("It is started or reached otherwise than at the last reading.")
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    seconds = row.number_input(
+        "Seconds for a server to be ready", 1, 600, 60, key="servers_seconds", width=240
+    )
+    label = f"Start and read {quantity(len(names), 'server')}" if names else "Start and read"
+    row.button(
+        label,
+        type="primary",
+        icon=":material/play_arrow:",
+        key="servers_start",
+        disabled=not names,
+        on_click=_start,
+        args=(snapshot, configuration, names, ready_within(seconds)),
+        help="Each one ticked is started or reached, its tools are listed, and it is ended.",
+    )
+
+
+def _start(
+    snapshot: Snapshot,
+    configuration: ClientConfiguration,
+    names: list[str],
+    limits: ConnectionLimits,
+) -> None:
+    safe_text.attempt(
+        "servers_error",
+        lambda: live_servers.start(snapshot, configuration, names, sign_in.is_shared(), limits),
+    )
+
+
+def _survey(snapshot: Snapshot, survey: Survey) -> None:
+    """What the servers offered, and the form that adds their tools."""
+    data_tables.draw(
+        survey.offers,
+        [
+            Column("server", lambda offer: offer.name),
+            Column("tools", lambda offer: len(offer.tools)),
+            Column("seconds", lambda offer: round(offer.seconds, 1)),
+            Column("result", _result, width=620),
+        ],
+        "What each server offered",
+    )
+    failures = [offer.failure for offer in survey.offers if offer.failure]
+    if failures:
+        lines = "\n".join(f"- {safe_text.untrusted(failure)}" for failure in failures)
+        st.warning(f"{quantity(len(failures), 'server')} could not be read:\n{lines}")
+    before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
+    kept_of = _kept_of(snapshot, survey) if before and survey.read else None
+    preview, choice = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
+    if survey.read:
+
+        def added(name: str) -> None:
+            live_servers.remember(snapshot.work.store, name, survey)
+            live_servers.drop(snapshot)
+
+        source = live_servers.source(snapshot, survey, kept_of)
+        stem = snapshot.record.name if before else "servers"
+        preview_and_add(
+            snapshot, (preview, choice), [source], stem, f"servers_{snapshot.id}", added
+        )
+    choice.button("Discard", key="servers_discard", on_click=live_servers.drop, args=(snapshot,))
+
+
+def _kept_of(snapshot: Snapshot, survey: Survey) -> int | None:
+    """The catalog whose other servers keep their tools, if that is wanted."""
+    record = snapshot.record
+    catalog = snapshot.catalog
+    others = [server.name for server in catalog.servers if server.name not in survey.read]
+    if not others:
+        return None
+    kept = st.checkbox(
+        "Keep the tools of the servers that were not read now: "
+        f"{safe_text.first_few(others, NAMED)}",
+        value=True,
+        key="servers_kept",
+    )
+    return record.id if kept else None
+
+
+def _result(offer: ServerOffer) -> str:
+    about = " ".join(filter(None, (offer.title, offer.version)))
+    beside = f"also offers {offer.beside}, not read" if offer.beside else ""
+    parts = (offer.failure and f"failed: {offer.failure}", about, beside, *offer.notes)
+    return "; ".join(filter(None, parts))

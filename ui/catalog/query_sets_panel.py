@@ -1,16 +1,294 @@
 """The query sets of a catalog: added, looked at, deleted."""
 
+from collections import Counter
+from collections.abc import Callable, Sequence
+
 import streamlit as st
 
 from toolscope_core.evaluation.query_sets import Query, QueryProblem
-from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.configuration import MOST_GENERATED, QueryGeneration
+from toolscope_core.model.errors import ConfigError, ToolScopeError
 from toolscope_core.model.numbers import quantity
-from ui.catalog.generated_panel import generated_panel
-from ui.shared import data_tables, safe_text
+from toolscope_core.model.tool import digest
+from toolscope_core.store.named_rows import SET_NAME, GeneratedState
+from ui.shared import data_tables, page_frame, safe_text
+from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column
-from ui.shared.services import loaded_queries
+from ui.shared.models import ask_panel
+from ui.shared.services import generated_queries, loaded_queries
+from ui.shared.services.generated_queries import UNUSABLE, GeneratedView
 from ui.shared.services.loaded_queries import MOST_BYTES, QuerySetView
 from ui.shared.snapshot import Snapshot
+
+ABOUT = (
+    "A model is shown ten tools at a time, chooses two to five that belong together, writes a "
+    "request that needs them, and then says it as a person would. Nothing is measured or trained "
+    "on a query before somebody keeps it."
+)
+
+WITHOUT = "No model is set up, so no queries can be written. Set one up, or add a file of queries."
+
+STATES: tuple[GeneratedState, ...] = ("waiting", "kept", "dropped", "failed")
+
+WITH_WARNINGS = "with warnings"
+
+SHOWS = ("waiting", WITH_WARNINGS, "kept", "dropped", "failed")
+
+MOST_ROWS = 1_000
+
+BUTTONS: tuple[tuple[str, str, GeneratedState, str], ...] = (
+    ("Keep", ":material/check:", "kept", "Kept"),
+    ("Drop", ":material/close:", "dropped", "Dropped"),
+    ("Put back", ":material/undo:", "waiting", "Put back to wait"),
+)
+"""Label, icon, the state it leads to, and what is said then."""
+
+
+def generated_panel(snapshot: Snapshot) -> None:
+    """The form that asks for queries, and the review of those that were written."""
+    box = st.expander(
+        "Write queries with a model",
+        key="ask_for_queries",
+        icon=":material/forum:",
+        on_change="rerun",
+    )
+    if not box.open:
+        return
+    with box:
+        st.caption(ABOUT)
+        _asking(snapshot)
+        decision_buttons.notice(snapshot)
+        if views := generated_queries.views(snapshot):
+            _summary(snapshot, views)
+            review(snapshot, views)
+            _coverage(snapshot)
+
+
+def review(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
+    """The list, the buttons for the ticked rows, and one query with its tools."""
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    show = bar.segmented_control(
+        "Show", SHOWS, default="waiting", required=True, key="generated_shown"
+    )
+    words = bar.text_input("Search", type="search", key="find_generated").casefold()
+    listed = [one for one in views if _is_in(one, show) and words in _searched(one)][:MOST_ROWS]
+    if not listed:
+        st.info("No query matches.", icon=":material/filter_alt_off:")
+        return
+    ticked = _table(listed, show)
+    if show == "failed":
+        return
+    st.caption("Tick a row to read that query below, several to decide on them at once.")
+    if len(ticked) > 1:
+        _together(snapshot, ticked)
+    else:
+        _card(snapshot, (ticked or listed)[0])
+
+
+def attempt(work: Callable[[], object], done: str) -> None:
+    """Do what a button is for, and say how many queries it was done to, or why it was not."""
+    try:
+        count = work()
+    except ToolScopeError as error:
+        st.session_state["notice"] = (False, str(error))
+        return
+    text = f"{done}: {quantity(count, 'query')}" if isinstance(count, int) else done
+    st.session_state["notice"] = (True, text)
+
+
+def _asking(snapshot: Snapshot) -> None:
+    """How many are wanted, the estimate and the button."""
+    if not ask_panel.can_ask(snapshot, "queries", WITHOUT):
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        count = st.number_input(
+            "Queries to ask for",
+            1,
+            MOST_GENERATED,
+            100,
+            key="generate_count",
+            persist_state="session",
+            width=200,
+            help="A larger number goes on where a smaller one ended: what was asked is not asked "
+            "again.",
+        )
+        seed = st.number_input(
+            "Seed",
+            0,
+            value=0,
+            key="generate_seed",
+            persist_state="session",
+            width=140,
+            help="Another number shows the model other tools together.",
+        )
+    st.caption(
+        "Tools without a query in the catalog's query sets come first. Five requests of those sets "
+        "are shown as examples; where there is none, requests that come with ToolScope are."
+    )
+    wanted = QueryGeneration(int(count), int(seed))
+    question = ask_panel.Question(
+        "queries",
+        (wanted, len(loaded_queries.sets(snapshot))),
+        lambda: generated_queries.estimate(snapshot, wanted),
+        lambda: generated_queries.start(snapshot, wanted),
+    )
+    try:
+        ask_panel.question_panel(snapshot, question, "Write queries")
+    except ToolScopeError as error:
+        safe_text.show_error(error)
+
+
+def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
+    """Counts, the button that keeps what nothing speaks against, and the export."""
+    count = Counter[str](view.query.state for view in views)
+    clean = sum(view.query.state == "waiting" and not view.flaws for view in views)
+    parts = [f"**{count[one]:,}** {one}" for one in STATES if count[one]]
+    st.markdown(f"{quantity(len(views), 'question')}: {', '.join(parts)}.")
+    with st.container(horizontal=True):
+        if clean:
+            st.button(
+                f"Keep {quantity(clean, 'query')} without warnings",
+                key="keep_clean_queries",
+                type="primary",
+                icon=":material/done_all:",
+                help="Read some of them first: a model may call for a tool that the request does "
+                "not need.",
+                on_click=attempt,
+                args=(lambda: generated_queries.keep_clean(page_frame.snapshot()), "Kept"),
+            )
+        if count["kept"]:
+            st.download_button(
+                f"Export the {count['kept']:,} kept",
+                lambda: generated_queries.file(snapshot),
+                SET_NAME,
+                "application/jsonl",
+                key="export_generated",
+                on_click="ignore",
+                icon=":material/download:",
+                help="JSON Lines with `id`, `query` and `gold`, for `evaluate` and `search`.",
+            )
+        if gone := count["dropped"] + count["failed"]:
+            st.button(
+                f"Clear {gone:,} dropped or failed",
+                key="clear_generated",
+                type="tertiary",
+                icon=":material/delete_sweep:",
+                help="Asking for the same queries again brings them back, at no cost.",
+                on_click=attempt,
+                args=(lambda: generated_queries.clear(snapshot), "Cleared"),
+            )
+    if count["kept"]:
+        st.caption(
+            f"The kept queries are the query set *{SET_NAME}*: choose it on the Evaluation "
+            "or the Retrieval page."
+        )
+
+
+def _coverage(snapshot: Snapshot) -> None:
+    """How many tools have no query."""
+    with_waiting = st.toggle("Count waiting queries too", True, key="cover_waiting")
+    covered = generated_queries.covered(snapshot, with_waiting)
+    tools = len(snapshot.catalog.tools)
+    st.markdown(
+        f"**{covered:,}** of {quantity(tools, 'tool')} answer a generated query; "
+        f"**{tools - covered:,}** answer none."
+    )
+
+
+def _is_in(view: GeneratedView, show: str) -> bool:
+    if show == WITH_WARNINGS:
+        return bool(view.flaws) and view.query.state == "waiting"
+    return view.query.state == show
+
+
+def _searched(view: GeneratedView) -> str:
+    return f"{view.query.text} {' '.join(view.query.tools)}".casefold()
+
+
+def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
+    """The queries as a table; the ticked ones."""
+
+    def warnings(view: GeneratedView) -> str:
+        return view.query.reason if show == "failed" else "; ".join(f.message for f in view.flaws)
+
+    return data_tables.ticked_rows(
+        listed,
+        [
+            Column("query", lambda view: view.query.text, width=430),
+            Column("tools", lambda view: ", ".join(view.query.tools), width=270),
+            Column("warnings", warnings, width=200),
+        ],
+        f"Generated queries: {show}",
+        most=320,
+        key=f"generated_{digest(show, [view.query.key for view in listed])[:12]}",
+        at_first=(),
+    )
+
+
+def _together(snapshot: Snapshot, ticked: Sequence[GeneratedView]) -> None:
+    """The buttons for several queries."""
+    rows = [view.query for view in ticked]
+    key = digest([row.key for row in rows])[:12]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, icon, state, done in BUTTONS:
+            st.button(
+                f"{label} the {len(rows):,} ticked",
+                key=f"ticked_{state}_{key}",
+                icon=icon,
+                disabled=all(row.state == state for row in rows),
+                on_click=attempt,
+                args=(lambda to=state: generated_queries.decide(snapshot, rows, to), done),
+            )
+        if doubtful := sum(bool(view.flaws) for view in ticked):
+            st.caption(f"{doubtful:,} of them have warnings.", width="content")
+
+
+def _card(snapshot: Snapshot, view: GeneratedView) -> None:
+    """One query beside what its tools say, with the text to edit."""
+    shown = view.query
+    suffix = digest(shown.key, shown.text)[:12]
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        text = st.text_area("Query", shown.text, key=f"generated_text_{suffix}", height=110)
+        line = " ".join(text.split())
+        is_edited = line != shown.text
+        flaws = generated_queries.flaws(snapshot, shown, line) if is_edited else view.flaws
+        for flaw in flaws:
+            st.warning(safe_text.untrusted(flaw.message), icon=":material/rule:")
+        if shown.draft != shown.text:
+            st.caption(f"First written as: {safe_text.untrusted(shown.draft)}")
+        st.caption(f"{shown.state}, by {safe_text.untrusted(shown.source)}")
+        with st.container(horizontal=True):
+            if is_edited:
+                st.button(
+                    "Keep as edited",
+                    key=f"edit_generated_{suffix}",
+                    type="primary",
+                    icon=":material/check:",
+                    disabled=any(flaw.code in UNUSABLE for flaw in flaws),
+                    on_click=attempt,
+                    args=(lambda: generated_queries.edit(snapshot, shown, line), "Kept as edited"),
+                )
+            for label, icon, state, done in BUTTONS:
+                if state != shown.state and not (is_edited and state == "kept"):
+                    st.button(
+                        label,
+                        key=f"one_{state}_{suffix}",
+                        type="primary" if state == "kept" else "secondary",
+                        icon=icon,
+                        on_click=attempt,
+                        args=(
+                            lambda to=state: generated_queries.decide(snapshot, [shown], to),
+                            done,
+                        ),
+                    )
+    with right:
+        tools = snapshot.catalog.by_id
+        st.markdown("**It needs**")
+        for one in shown.tools:
+            about = tools[one].description[:300] if one in tools else "not in this catalog now"
+            st.markdown(f"- **{safe_text.untrusted(one)}** {safe_text.untrusted(about)}")
+
 
 SHOWN = 20
 NAMED = 5

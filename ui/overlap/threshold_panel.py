@@ -1,20 +1,103 @@
 """The thresholds: a preview of the clusters that a change adds or removes, and applying it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
+from toolscope_core.decisions.constraints import constraints
+from toolscope_core.merging.analysis import Analysis, own_thresholds, thresholds_of
+from toolscope_core.merging.grouping import groups_at
+from toolscope_core.merging.pair_graph import ClusterChanges, Members, changes, merges_at
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
+from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.numbers import listed
-from ui.overlap import thresholds, variant_figures
+from ui.overlap import variant_figures
 from ui.overlap.curve_panel import merge_curve, variant_curve
-from ui.overlap.thresholds import Moved
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.charts import pictures
 from ui.shared.data_tables import Column
+from ui.shared.kept import kept
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What merging at thresholds comes to if every cluster is accepted.
+
+    ``candidates`` are the pairs near enough, ``merges`` those of them that are also probable
+    enough. ``groups`` are tool ids, sorted. ``tokens_left`` counts each cluster as its longest
+    tool.
+    """
+
+    thresholds: MergeThresholds
+    candidates: int
+    merges: int
+    groups: tuple[Members, ...]
+    tools_left: int
+    tokens_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Thresholds beside those of the plan: the effects of both, and the clusters that differ."""
+
+    now: Effect
+    plan: Effect
+    changes: ClusterChanges
+
+
+def apply_thresholds(snapshot: Snapshot, chosen: MergeThresholds, reviewer: str) -> Decision:
+    """Make the plan with these thresholds from now on; undo takes it back."""
+    detail = {"similarity": chosen.similarity, "probability": chosen.probability}
+    return review.say(snapshot, "threshold", (), reviewer, detail)
+
+
+def moved_clusters(snapshot: Snapshot, chosen: MergeThresholds) -> Moved:
+    """What thresholds would bring, against the plan's."""
+    analysis, links, plan = _basis(snapshot)
+    now = plan
+    if chosen != plan.thresholds:
+        now = effect(analysis, links, chosen, snapshot.tokens)
+    return Moved(now, plan, changes(plan.groups, now.groups))
+
+
+@kept()
+def _basis(snapshot: Snapshot) -> tuple[Analysis, Constraints, Effect]:
+    """What all thresholds are compared with: the effect of the plan's under people's decisions."""
+    analysis, log = snapshot.analysis, snapshot.log
+    links, in_use = constraints(analysis.catalog, log), thresholds_of(analysis, log)
+    return analysis, links, effect(analysis, links, in_use, snapshot.tokens)
+
+
+def effect(
+    analysis: Analysis,
+    links: Constraints,
+    thresholds: MergeThresholds,
+    tokens: Mapping[str, int],
+    *,
+    divide: bool = True,
+) -> Effect:
+    """The effect of thresholds under people's ``links``; ``tokens`` by tool id, the rest as in
+    ``groups_at``.
+    """
+    merged = groups_at(analysis, links, thresholds, divide=divide)
+    groups = tuple(group.members for group in merged)
+    saved = 0
+    for members in groups:
+        costs = [tokens[member] for member in members]
+        saved += sum(costs) - max(costs)
+    return Effect(
+        thresholds=thresholds,
+        candidates=int((analysis.nearness >= thresholds.similarity).sum()),
+        merges=int(merges_at(analysis, thresholds).sum()),
+        groups=groups,
+        tools_left=len(analysis.catalog.tools) - sum(len(members) - 1 for members in groups),
+        tokens_left=sum(tokens.values()) - saved,
+    )
+
 
 NAMED = 6
 SHOWN = 300
@@ -25,16 +108,17 @@ def threshold_panel(snapshot: Snapshot) -> None:
     """Two sliders with what they change, the collision curve, and behind *More* that of the
     document variants.
     """
-    plan, own = thresholds.in_use(snapshot), thresholds.own(snapshot)
+    analysis = snapshot.analysis
+    plan, own = thresholds_of(analysis, snapshot.log), own_thresholds(analysis)
     st.markdown(
         "**What would a stricter or a looser threshold merge?** Nothing changes until it "
         "is applied."
     )
     chosen = _sliders(plan, own)
     _apply(snapshot, chosen, plan)
-    moved = thresholds.moved(snapshot, chosen)
+    moved = moved_clusters(snapshot, chosen)
     _metrics(moved)
-    _changes(moved, {tool.id: tool.name for tool in snapshot.analysis.catalog.tools})
+    _changes(moved, {tool.id: tool.name for tool in analysis.catalog.tools})
     merge_curve(snapshot, chosen.similarity)
     if variant_figures.has_any(snapshot):
         more = pictures.more("threshold_more")
@@ -64,7 +148,7 @@ def _apply(snapshot: Snapshot, chosen: MergeThresholds, plan: MergeThresholds) -
     with st.container(horizontal=True, vertical_alignment="center"):
         decision_buttons.record_button(
             "Apply to the plan",
-            lambda: thresholds.apply(snapshot, chosen, page_frame.reviewer()),
+            lambda: apply_thresholds(snapshot, chosen, page_frame.reviewer()),
             f"Applied to the plan: similarity {chosen.similarity:.2f}, probability "
             f"{chosen.probability:.2f}",
             key="apply_cut",

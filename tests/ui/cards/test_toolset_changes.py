@@ -5,7 +5,7 @@ from collections import Counter
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import Tool
-from ui.history.decision_detail import CHANGES
+from ui.history.decision_list import CHANGES
 from ui.history.histories import counted, toolset_changes
 from ui.shared import data_tables
 

@@ -7,12 +7,13 @@ from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, WEATHER, add_ana
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.model.catalog import Catalog, Finding, Problem
+from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool, canonical_json
 from ui.catalog import overview_panel
 from ui.catalog.listing_panel import PROBLEMS
-from ui.overlap import curves, maps, thresholds
+from ui.overlap import curves, maps, threshold_panel
 from ui.shared import data_tables
 from ui.shared.charts import pictures
 from ui.shared.graph import components
@@ -116,7 +117,7 @@ def test_what_needs_an_analysis_says_so(own):
     for ask in (
         components.clusters,
         curves.curve,
-        thresholds.own,
+        lambda now: threshold_panel.moved_clusters(now, MergeThresholds(0.9, 0.9)),
         lambda now: maps.points(now, "PCA"),
         lambda now: searches.look(now, Lookup("x")),
     ):

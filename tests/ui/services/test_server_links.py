@@ -2,15 +2,20 @@ import json
 from dataclasses import replace
 
 from toolscope_core.model.pair import Pair
-from ui.graph import server_links
-from ui.graph.server_links import drawn_servers, link_columns, server_drawing, server_overlap
+from ui.graph import server_network_panel
+from ui.graph.server_network_panel import (
+    drawn_servers,
+    link_columns,
+    server_drawing,
+    server_overlap,
+)
 from ui.shared import data_tables
 from ui.shared.tools.tool_blocks import blocks_of
 
 
 def test_pairs_of_tools_are_counted_by_kind_between_servers_and_within(shared):
     work, catalog_id = shared
-    view = server_links.overlap(work.snapshot(catalog_id))
+    view = server_network_panel.shared_pairs(work.snapshot(catalog_id))
     assert (view.by, view.tools) == ("servers", {"alpha": 4, "beta": 3, "gamma": 1})
     counts = {link.servers: dict(link.counts) for link in view.links}
     assert counts == {
@@ -39,7 +44,7 @@ def test_a_cluster_counts_for_what_can_be_done_about_it_and_a_doubt_looks_alike(
     assert server_overlap(analysis, rejected, blocks_of(plan, "servers")).links == ()
     pairs = {Pair.of("alpha/send_mail", "beta/send_mail"): 0.5}
     pairs[Pair.of("alpha/list_files", "alpha/send_mail")] = 0.5
-    monkeypatch.setattr(server_links, "unsure_pairs", lambda _: pairs)
+    monkeypatch.setattr(server_network_panel, "unsure_pairs", lambda _: pairs)
     doubts = server_overlap(analysis, rejected, blocks_of(plan, "servers"))
     (link,) = doubts.links
     assert (link.servers, dict(link.counts)) == (("alpha", "beta"), {"unknown": 1})
@@ -50,7 +55,7 @@ def test_a_cluster_counts_for_what_can_be_done_about_it_and_a_doubt_looks_alike(
 
 def test_the_picture_has_a_dot_a_server_and_a_line_a_link(shared):
     work, catalog_id = shared
-    view = server_links.overlap(work.snapshot(catalog_id))
+    view = server_network_panel.shared_pairs(work.snapshot(catalog_id))
     drawn = json.loads(server_drawing(view).json)
     assert [node["label"] for node in drawn["nodes"]] == drawn_servers(view)
     sizes = [node["size"] for node in drawn["nodes"]]

@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.ui.services import small_workspace
+from toolscope_core.merging.analysis import own_thresholds
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.pair import PairScores
-from ui.overlap import thresholds
-from ui.overlap.thresholds import effect
+from ui.overlap import threshold_panel
+from ui.overlap.threshold_panel import effect
 
 IDS = [tool.id for tool in small_workspace.catalog().tools]
 COSTS = {tool_id: 10 * (row + 1) for row, tool_id in enumerate(IDS)}
@@ -80,8 +81,8 @@ def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catal
     work = small_workspace.opened(read_environment())
     record = work.catalogs.add("Real", benchmark_catalog("livemcpbench"))
     work.analyses.run(record.id)
-    own = thresholds.in_use(work.snapshot(record.id))
-    now = thresholds.moved(work.snapshot(record.id), own).now
+    own = own_thresholds(work.snapshot(record.id).analysis)
+    now = threshold_panel.moved_clusters(work.snapshot(record.id), own).now
     assert now.groups
     clusters = work.snapshot(record.id).plan.clusters
     assert set(now.groups) == {c.members for c in clusters if c.relation != "parametric"}
@@ -89,7 +90,7 @@ def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catal
 
 def test_a_stricter_cut_tells_what_vanishes(shared):
     work, i = shared
-    own = thresholds.in_use(work.snapshot(i))
-    moved = thresholds.moved(work.snapshot(i), MergeThresholds(own.similarity, 0.5))
+    own = own_thresholds(work.snapshot(i).analysis)
+    moved = threshold_panel.moved_clusters(work.snapshot(i), MergeThresholds(own.similarity, 0.5))
     assert moved.now.merges >= moved.plan.merges
     assert moved.plan.thresholds == own

@@ -1,12 +1,14 @@
 """The graph of one cluster with the chosen tool or link; a cluster can be split at a bridge."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.pair import pair_key
+from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.tool import digest
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
@@ -17,6 +19,7 @@ from ui.shared.graph.network import (
     ALT,
     LINKS,
     NODE_SHAPES,
+    Drawing,
     Edge,
     Network,
     Node,
@@ -24,11 +27,86 @@ from ui.shared.graph.network import (
     drawing,
     edge_columns,
     graph_html,
+    library,
 )
-from ui.shared.graph.network_component import Click, network_view
 from ui.shared.pairs import pair_view
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
+
+KEY = "network"
+HTML = """
+<div class="network">
+  <div class="canvas" role="application" tabindex="0"></div>
+  <div class="announcement" aria-live="polite"></div>
+  <div class="legend"></div>
+</div>
+"""
+CSS = """
+.canvas { border: 1px solid var(--st-border-color); border-radius: 8px;
+  position: relative; overflow: hidden; }
+.canvas:focus-visible { outline: 2px solid var(--st-primary-color); }
+.announcement { position: absolute; clip-path: inset(50%); }
+.legend { display: flex; flex-wrap: wrap; gap: 2px 18px; margin-top: 8px; font-size: 0.85rem;
+  font-family: var(--st-font); color: var(--st-text-color); }
+.legend i { display: inline-block; font-style: normal; margin-right: 6px; }
+.vis-tooltip { position: absolute; visibility: hidden; padding: 6px 8px; white-space: pre-line;
+  max-width: 420px; z-index: 5; pointer-events: none; border-radius: 6px; font-size: 0.85rem;
+  font-family: var(--st-font); color: var(--st-text-color);
+  background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color); }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """What was clicked: nodes (several with Ctrl), or the two ends of an edge (``pair``).
+
+    A node that was clicked twice is to be ``opened``.
+    """
+
+    nodes: list[str]
+    pair: Pair | None
+    opened: bool
+
+
+_view = st.components.v2.component(
+    "toolscope_network",
+    html=HTML,
+    css=CSS,
+    js=f"{library()}\n{Path(__file__).with_name('network_view.js').read_text('utf-8')}",
+)
+
+
+def network_view(
+    drawn: Drawing,
+    ids: Sequence[str],
+    on_click: Callable[[Click], None],
+    *,
+    key: str = KEY,
+    selected: Collection[str] = (),
+    edge: Pair | None = None,
+) -> None:
+    """Show a drawing whose nodes are ``ids``, with the selected ones or the edge standing out.
+
+    ``on_click`` is called before the script runs.
+    """
+    number = {node: at for at, node in enumerate(ids)}
+
+    def clicked() -> None:
+        event = st.session_state[key]["clicked"]
+        if event:
+            nodes = [ids[at] for at in event["nodes"] if at < len(ids)]
+            on_click(Click(nodes, Pair.of(*nodes) if event["edge"] else None, event["opened"]))
+
+    _view(
+        key=key,
+        data={
+            "graph": drawn.json,
+            "selected": [number[node] for node in selected if node in number],
+            "edge": [number[edge.left], number[edge.right]] if edge else None,
+        },
+        on_clicked_change=clicked,
+    )
+
 
 NAMED, TEXT_SHOWN = 8, 400
 
