@@ -13,7 +13,7 @@ from toolscope_core.catalog.sources import SUFFIXES, Source, pasted
 from toolscope_core.mcp.servers.offers import ServerOffer
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.catalog import Catalog, InputFile
-from toolscope_core.model.configuration import ConnectionLimits, ready_within
+from toolscope_core.model.configuration import ready_within
 from toolscope_core.model.errors import CatalogError, JobError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import digest
@@ -77,10 +77,9 @@ def rename_delete_panel(snapshot: Snapshot) -> None:
         args=(snapshot.work.catalogs, record.name, new.strip()),
     )
     with row.popover("Delete…", icon=":material/delete:"):
-        decisions = len(snapshot.log)
         st.markdown(
             f"Delete **{name}**: {quantity(record.number, 'version')}, "
-            f"{quantity(decisions, 'decision')}, its analysis, runs and selections? This "
+            f"{quantity(len(snapshot.log), 'decision')}, its analysis, runs and selections? This "
             "cannot be undone; an exported bundle keeps the decisions."
         )
         st.button(
@@ -172,10 +171,8 @@ def preview_and_add(
     name = choice.text_input(
         "Catalog name", _free_name(snapshot, stem, catalog), key=f"name_{key}", width=320
     )
-    changes, standing = (
-        versions.ahead(snapshot, name, catalog),
-        versions.standing_ahead(snapshot, name, catalog),
-    )
+    changes = versions.ahead(snapshot, name, catalog)
+    standing = versions.standing_ahead(snapshot, name, catalog)
     is_version = changes is not None and not changes.same
     version = f"version {changes.number + 1}" if changes else ""
     choice.button(
@@ -225,8 +222,8 @@ def _preview(catalog: Catalog, many: bool) -> None:
     read = f"{quantity(len(catalog.tools), 'tool')}{owners}"
     st.write(f"{read}, format **{' and '.join(catalog.read_from)}**.")
     if len(catalog.files) > 1:
-        names = ("label", "format", "tools", "problems", "server")
-        columns = [Column[InputFile](name) for name in names]
+        parts = ("label", "format", "tools", "problems", "server")
+        columns = [Column[InputFile](part) for part in parts]
         data_tables.draw(catalog.files, columns, "Files and their formats")
     if catalog.problems:
         rest = (
@@ -234,7 +231,9 @@ def _preview(catalog: Catalog, many: bool) -> None:
             if catalog.tools
             else "There are no others, so nothing can be added. The table gives the reasons."
         )
-        where = f" in {_places(catalog)}" if many else ""
+        files = dict.fromkeys(one.position.partition(": ")[0] for one in catalog.problems)
+        names = listed(map(safe_text.untrusted, files), NAMED, nouns="files")
+        where = f" in {names}" if many else ""
         st.warning(
             f"{quantity(len(catalog.problems), 'record')}{where} cannot be read. {rest}",
             icon=":material/warning:",
@@ -254,12 +253,6 @@ def _preview(catalog: Catalog, many: bool) -> None:
             ],
             "The first tools",
         )
-
-
-def _places(catalog: Catalog) -> str:
-    """The files with records that cannot be read, in words; safe in markdown."""
-    files = dict.fromkeys(problem.position.partition(": ")[0] for problem in catalog.problems)
-    return listed(map(safe_text.untrusted, files), NAMED, nouns="files")
 
 
 def _add(
@@ -319,6 +312,13 @@ def _choice(
                 names += [server.name] * server_choice.tick(server, configuration, key, beside)
                 if server in changed:
                     st.warning("It is started or reached otherwise than at the last reading.")
+
+    def start() -> None:
+        options = names, sign_in.is_shared(), ready_within(seconds)
+        safe_text.attempt(
+            "servers_error", lambda: live_servers.start(snapshot, configuration, *options)
+        )
+
     row = st.container(horizontal=True, vertical_alignment="bottom")
     seconds = row.number_input(
         "Seconds for a server to be ready", 1, 600, 60, key="servers_seconds", width=240
@@ -330,21 +330,8 @@ def _choice(
         icon=":material/play_arrow:",
         key="servers_start",
         disabled=not names,
-        on_click=_start,
-        args=(snapshot, configuration, names, ready_within(seconds)),
+        on_click=start,
         help="Each one ticked is started or reached, its tools are listed, and it is ended.",
-    )
-
-
-def _start(
-    snapshot: Snapshot,
-    configuration: ClientConfiguration,
-    names: list[str],
-    limits: ConnectionLimits,
-) -> None:
-    safe_text.attempt(
-        "servers_error",
-        lambda: live_servers.start(snapshot, configuration, names, sign_in.is_shared(), limits),
     )
 
 
@@ -383,9 +370,7 @@ def _survey(snapshot: Snapshot, survey: Survey) -> None:
 
 def _kept_of(snapshot: Snapshot, survey: Survey) -> int | None:
     """The catalog whose other servers keep their tools, if that is wanted."""
-    record = snapshot.record
-    catalog = snapshot.catalog
-    others = [server.name for server in catalog.servers if server.name not in survey.read]
+    others = [one.name for one in snapshot.catalog.servers if one.name not in survey.read]
     if not others:
         return None
     kept = st.checkbox(
@@ -394,7 +379,7 @@ def _kept_of(snapshot: Snapshot, survey: Survey) -> int | None:
         value=True,
         key="servers_kept",
     )
-    return record.id if kept else None
+    return snapshot.id if kept else None
 
 
 def _result(offer: ServerOffer) -> str:

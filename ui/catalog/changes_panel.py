@@ -38,8 +38,8 @@ def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerato
             "not change hold; nothing is asked twice."
         )
         what, decisions, new = st.columns(3, gap="medium")
-        with what:
-            _what_changed(changes)
+        what.markdown("**1. What changed**")
+        what.markdown(f"Since version {changes.number}: {changes.summary}.")
         with decisions:
             _decisions(snapshot)
         with new:
@@ -84,11 +84,6 @@ def new_version_panel(changes: Changes) -> None:
         lines = [f"- decision {_in_words(doubt)}" for doubt in changes.doubts[:SHOWN]]
         st.markdown("\n".join(lines))
         _rest(len(changes.doubts), "decisions")
-
-
-def _what_changed(changes: Changes) -> None:
-    st.markdown("**1. What changed**")
-    st.markdown(f"Since version {changes.number}: {changes.summary}.")
 
 
 def _decisions(snapshot: Snapshot) -> None:

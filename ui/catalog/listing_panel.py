@@ -138,7 +138,7 @@ def findings_panel(snapshot: Snapshot) -> None:
         "Kind of finding",
         list(kinds),
         key="kind",
-        format_func=lambda key: _kind_label(key, len(kinds[key])),
+        format_func=lambda kind: f"{_icon(kind)} {kind} ({len(kinds[kind]):,})",
     )
     shown = catalog_tables.ranked_findings(catalog) if chosen is None else kinds[chosen]
     st.caption(f"{len(shown):,} of {len(catalog.findings):,} findings. Select a row for details.")
@@ -159,8 +159,8 @@ def findings_panel(snapshot: Snapshot) -> None:
         _one_finding(snapshot, picked)
 
 
-def _kind_label(key: str, count: int) -> str:
-    return f"{ICONS.get(key.partition(':')[0], ':material/info:')} {key} ({count:,})"
+def _icon(kind: str) -> str:
+    return ICONS.get(kind.partition(":")[0], ":material/info:")
 
 
 def _one_finding(snapshot: Snapshot, finding: Finding) -> None:

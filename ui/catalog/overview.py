@@ -1,7 +1,7 @@
 """What the first page says: collisions, shared names, findings, states, what to do next."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,14 +59,6 @@ class Collision:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedToolName:
-    """A name that tools of several ``servers`` (sorted) have."""
-
-    name: str
-    servers: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class NextStep:
     """Something that waits: said in words, done on ``page`` with ``query`` in its address."""
 
@@ -77,22 +69,49 @@ class NextStep:
 
 @kept()
 def worst(snapshot: Snapshot) -> tuple[Collision, ...]:
-    """The five worst collisions. Raises ``JobError`` before the analysis is finished."""
+    """The five pairs that an agent confuses most, each tool in one of them at most: families and
+    neighbours as well as duplicates, by how alike texts and names are, those on two servers first.
+
+    Left out is what people settled: pairs that they keep apart, and pairs inside an accepted
+    cluster. Raises ``JobError`` before the analysis is finished.
+    """
     analysis = snapshot.analysis
-    never = constraints(analysis.catalog, snapshot.log).cannot
-    return worst_collisions(analysis, snapshot.plan, never)
+    apart = constraints(analysis.catalog, snapshot.log).cannot
+    accepted = (cluster for cluster in snapshot.plan.clusters if cluster.state == "accepted")
+    home = {member: cluster.id for cluster in accepted for member in cluster.members}
+    tools = analysis.catalog.by_id
+    collisions: list[Collision] = []
+    taken: set[str] = set()
+    for pair in most_confused(analysis):
+        merged = pair.left in home and home[pair.left] == home.get(pair.right)
+        if merged or pair in apart or taken & {pair.left, pair.right}:
+            continue
+        both = tools[pair.left], tools[pair.right]
+        collisions.append(Collision(both, analysis.verdict(pair)))
+        taken |= {pair.left, pair.right}
+        if len(collisions) == WORST:
+            break
+    return tuple(collisions)
 
 
 @kept()
-def names_shared(plan: MergePlan) -> tuple[SharedToolName, ...]:
-    """The names that most servers share first."""
-    return names_of_servers(item.tool for item in plan.tools)
+def names_shared(plan: MergePlan) -> dict[str, list[str]]:
+    """The names that tools of several servers have with those, sorted; the most shared first."""
+    shared = shared_names(item.tool for item in plan.tools)
+    names = {same[0].name: sorted({tool.home for tool in same}) for same in shared}
+    ranked = sorted(names, key=lambda name: (-len(names[name]), name.casefold(), name))
+    return {name: names[name] for name in ranked}
 
 
-def reading_steps_of(snapshot: Snapshot) -> tuple[NextStep, ...]:
-    """What waits in the catalog itself; needs no analysis."""
-    catalog = snapshot.catalog
-    return tuple(reading_steps(len(catalog.problems), len(catalog.blocked)))
+def reading_steps(catalog: Catalog) -> Iterator[NextStep]:
+    """What the reading of the files left to do; needs no analysis."""
+    if problems := len(catalog.problems):
+        text = f"{quantity(problems, 'record')} could not be read: see why"
+        yield NextStep(text, "catalog", {"part": "Findings"})
+    if blocked := len(catalog.blocked):
+        are = "is" if blocked == 1 else "are"
+        text = f"{quantity(blocked, 'tool')} {are} blocked by the scan: see findings"
+        yield NextStep(text, "catalog", {"part": "Findings"})
 
 
 @kept()
@@ -106,31 +125,6 @@ def steps(snapshot: Snapshot) -> tuple[NextStep, ...]:
     waiting = progress.clusters.duplicates.waiting
     unsure = 0 if waiting else len(pair_view.undecided(snapshot))
     return (*review_steps(progress, unsure), *export_steps(snapshot.plan, broken))
-
-
-def worst_collisions(
-    analysis: Analysis, plan: MergePlan, settled: frozenset[Pair], count: int = WORST
-) -> tuple[Collision, ...]:
-    """The pairs that an agent confuses most, each tool in one of them at most: families and
-    neighbours as well as duplicates, by how alike texts and names are, those on two servers first.
-
-    Left out is what people settled: pairs in ``settled``, and pairs inside an accepted cluster.
-    """
-    home = {m: c.id for c in plan.clusters if c.state == "accepted" for m in c.members}
-    pairs: list[Pair] = []
-    taken: set[str] = set()
-    for pair in most_confused(analysis):
-        merged = pair.left in home and home[pair.left] == home.get(pair.right)
-        if merged or pair in settled or taken & {pair.left, pair.right}:
-            continue
-        pairs.append(pair)
-        taken |= {pair.left, pair.right}
-        if len(pairs) == count:
-            break
-    by_id = analysis.catalog.by_id
-    return tuple(
-        Collision((by_id[pair.left], by_id[pair.right]), analysis.verdict(pair)) for pair in pairs
-    )
 
 
 def most_confused(analysis: Analysis) -> Iterator[Pair]:
@@ -150,25 +144,6 @@ def most_confused(analysis: Analysis) -> Iterator[Pair]:
     ]
     for row in np.argsort(-np.array(alike), kind="stable").tolist():
         yield Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id)
-
-
-def names_of_servers(tools: Iterable[Tool]) -> tuple[SharedToolName, ...]:
-    """The names that tools of several servers have, those of most servers first."""
-    names = [
-        SharedToolName(same[0].name, tuple(sorted({tool.home for tool in same})))
-        for same in shared_names(tools)
-    ]
-    return tuple(sorted(names, key=lambda one: (-len(one.servers), one.name.casefold(), one.name)))
-
-
-def reading_steps(problems: int, blocked: int) -> Iterator[NextStep]:
-    """What the reading of the files left to do."""
-    if problems:
-        text = f"{quantity(problems, 'record')} could not be read: see why"
-        yield NextStep(text, "catalog", {"part": "Findings"})
-    if blocked:
-        text = f"{quantity(blocked, 'tool')} {_is(blocked)} blocked by the scan: see findings"
-        yield NextStep(text, "catalog", {"part": "Findings"})
 
 
 def review_steps(progress: Progressed, unsure: int) -> Iterator[NextStep]:
@@ -207,13 +182,8 @@ def export_steps(
         refusals = [quantity(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
         refusals += [f"more than {target.rules.most_tools} tools"] if rules["count"] else []
         if refusals:
-            yield NextStep(
-                f"{target.title} would refuse these tools: {', '.join(refusals)}", "export"
-            )
-
-
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"
+            text = f"{target.title} would refuse these tools: {', '.join(refusals)}"
+            yield NextStep(text, "export")
 
 
 Facet = Mapping[str, Collection[str]]

@@ -1,7 +1,7 @@
 """The first view: the price tag, what a new version changed, the advice, what to do next."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -19,7 +19,7 @@ from toolscope_core.model.plan import MergedTool
 from ui.catalog import overview
 from ui.catalog.changes_panel import changes_panel
 from ui.catalog.findability_panel import found_figure
-from ui.catalog.overview import SHARES_NAME, Collision, NextStep, SharedToolName
+from ui.catalog.overview import SHARES_NAME, Collision, NextStep
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.queue import is_family
@@ -44,7 +44,7 @@ def overview_panel(snapshot: Snapshot) -> None:
     done = st.container()
     changes_panel(snapshot, newest, done)
     with tag.card:
-        _links(overview.reading_steps_of(snapshot))
+        _links(overview.reading_steps(snapshot.catalog))
     with tag.room[0]:
         page_frame.wait_for_analysis(snapshot)
     with beside.container(border=True, key="next", gap="xsmall"):
@@ -99,7 +99,7 @@ def _worst(snapshot: Snapshot, collisions: Sequence[Collision]) -> None:
             )
 
 
-def _shared_names(names: Sequence[SharedToolName]) -> None:
+def _shared_names(names: Mapping[str, Sequence[str]]) -> None:
     """The names that cannot say which server is meant, a line each."""
     if not names:
         return
@@ -107,21 +107,13 @@ def _shared_names(names: Sequence[SharedToolName]) -> None:
         st.markdown(
             f"**{quantity(len(names), 'name')} on several servers**: which server is meant?"
         )
-        for one in names[:MOST_NAMES]:
-            servers = safe_text.untrusted(listed(one.servers, NAMED))
-            page_frame.page_link(
-                "catalog",
-                f"**{safe_text.untrusted(one.name)}**: {servers}",
-                {"part": "Tools", "catalog_find": one.name, "state": SHARES_NAME},
-                icon="table_rows",
-            )
+        query, icon = {"part": "Tools", "state": SHARES_NAME}, "table_rows"
+        for name in list(names)[:MOST_NAMES]:
+            servers = safe_text.untrusted(listed(names[name], NAMED))
+            text = f"**{safe_text.untrusted(name)}**: {servers}"
+            page_frame.page_link("catalog", text, query | {"catalog_find": name}, icon=icon)
         if (more := len(names) - MOST_NAMES) > 0:
-            page_frame.page_link(
-                "catalog",
-                f"{more:,} more",
-                {"part": "Tools", "state": SHARES_NAME},
-                icon="table_rows",
-            )
+            page_frame.page_link("catalog", f"{more:,} more", query, icon=icon)
 
 
 def _missed(snapshot: Snapshot) -> None:
@@ -150,7 +142,7 @@ def _missed(snapshot: Snapshot) -> None:
             page_frame.page_link("evaluation", f"{more:,} more")
 
 
-def _links(steps: Sequence[NextStep], first: bool = False) -> None:
+def _links(steps: Iterable[NextStep], first: bool = False) -> None:
     for place, step in enumerate(steps):
         text = safe_text.untrusted(step.text)
         label = f"**{text}**" if first and place == 0 else text

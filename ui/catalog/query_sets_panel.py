@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from toolscope_core.evaluation.query_sets import Query, QueryProblem
+from toolscope_core.evaluation.query_sets import QueryProblem
 from toolscope_core.model.configuration import MOST_GENERATED, QueryGeneration
 from toolscope_core.model.errors import ConfigError, ToolScopeError
 from toolscope_core.model.numbers import quantity
@@ -61,7 +61,13 @@ def generated_panel(snapshot: Snapshot) -> None:
         if views := generated_queries.views(snapshot):
             _summary(snapshot, views)
             review(snapshot, views)
-            _coverage(snapshot)
+            with_waiting = st.toggle("Count waiting queries too", True, key="cover_waiting")
+            covered = generated_queries.covered(snapshot, with_waiting)
+            tools = len(snapshot.catalog.tools)
+            st.markdown(
+                f"**{covered:,}** of {quantity(tools, 'tool')} answer a generated query; "
+                f"**{tools - covered:,}** answer none."
+            )
 
 
 def review(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
@@ -182,17 +188,6 @@ def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
             f"The kept queries are the query set *{SET_NAME}*: choose it on the Evaluation "
             "or the Retrieval page."
         )
-
-
-def _coverage(snapshot: Snapshot) -> None:
-    """How many tools have no query."""
-    with_waiting = st.toggle("Count waiting queries too", True, key="cover_waiting")
-    covered = generated_queries.covered(snapshot, with_waiting)
-    tools = len(snapshot.catalog.tools)
-    st.markdown(
-        f"**{covered:,}** of {quantity(tools, 'tool')} answer a generated query; "
-        f"**{tools - covered:,}** answer none."
-    )
 
 
 def _is_in(view: GeneratedView, show: str) -> bool:
@@ -347,22 +342,30 @@ def _form(snapshot: Snapshot) -> None:
         [
             Column("id"),
             Column("query", lambda query: query.text, width=400),
-            Column("answers", _answers),
+            Column(
+                "answers",
+                lambda query: ", ".join(
+                    " or ".join(sorted(need)) for need in query.gold or query.servers
+                ),
+            ),
         ],
         "The first queries",
     )
+
+    def add() -> None:
+        content = file.getvalue()
+        if safe_text.attempt(
+            "queries_error", lambda: loaded_queries.add(snapshot, content, file.name)
+        ):
+            st.session_state["queries_turn"] = turn + 1
+
     st.button(
         "Add query set",
         type="primary",
         icon=":material/add:",
         key=f"add_queries_{turn}",
-        on_click=_add,
-        args=(snapshot, turn, file.getvalue(), file.name),
+        on_click=add,
     )
-
-
-def _answers(query: Query) -> str:
-    return ", ".join(" or ".join(sorted(need)) for need in query.gold or query.servers)
 
 
 def _in_words(view: QuerySetView) -> str:
@@ -387,8 +390,3 @@ def _problems(view: QuerySetView) -> None:
             "missed.",
             icon=":material/help:",
         )
-
-
-def _add(snapshot: Snapshot, turn: int, content: bytes, name: str) -> None:
-    if safe_text.attempt("queries_error", lambda: loaded_queries.add(snapshot, content, name)):
-        st.session_state["queries_turn"] = turn + 1

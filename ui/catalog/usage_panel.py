@@ -114,9 +114,8 @@ def usage_panel(snapshot: Snapshot) -> None:
 def _figures(snapshot: Snapshot) -> None:
     """What all logs say, by tool, and what to leave out."""
     figures = usage_evidence.figures(snapshot)
-    tools = snapshot.catalog.tools
     st.write(f"{catalog_count_line(figures)}.")
-    ordered = sorted(tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
+    ordered = sorted(snapshot.catalog.tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
     data_tables.draw(
         ordered[:SHOWN],
         [

@@ -10,7 +10,7 @@ import streamlit as st
 from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.decisions.forms import LONGEST_NOTE
 from toolscope_core.decisions.imported_decisions import ImportPreview, Outcome
-from toolscope_core.decisions.log import restoration, with_dependents
+from toolscope_core.decisions.log import Restoration, restoration, with_dependents
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
@@ -49,11 +49,7 @@ def decision_detail(snapshot: Snapshot, entry: Entry) -> None:
         undone = f" Taken back by {decision_trail.by_whom(entry.undo)}." if entry.undo else ""
         st.markdown(f"{words}, by {decision_trail.by_whom(decision)}.{undone}")
         if decision.parts:
-            tools = snapshot.catalog.by_id
-            names = (
-                [safe_text.named(one, tools[one].name if one in tools else one) for one in part]
-                for part in decision.parts
-            )
+            names = (_names(snapshot, part) for part in decision.parts)
             st.caption(" | ".join(safe_text.first_few(part, SHOWN) for part in names))
         for note in entry.notes:
             text = safe_text.untrusted(str(note.detail["note"]))
@@ -91,7 +87,7 @@ def _buttons(snapshot: Snapshot, entry: Entry) -> None:
         }
         for label, seq in ways.items():
             if way := restoration(log, seq):
-                _restore(snapshot, label, seq, (way.back, way.again), log[-1].seq)
+                _restore(snapshot, label, seq, way, log[-1].seq)
         with (
             st.popover("Note", icon=":material/sticky_note_2:"),
             st.form(f"note_form_{decision.seq}", border=False),
@@ -127,22 +123,15 @@ def _undo_all(snapshot: Snapshot, together: Sequence[Decision], key: str) -> Non
     )
 
 
-def _restore(
-    snapshot: Snapshot,
-    label: str,
-    seq: int,
-    way: tuple[Sequence[Decision], Sequence[Decision]],
-    last: int,
-) -> None:
-    back, again = way
+def _restore(snapshot: Snapshot, label: str, seq: int, way: Restoration, last: int) -> None:
     where = f"as decision {seq} left it" if seq else "before the first decision"
     with st.popover(label, icon=":material/restore:"):
-        if back:
-            st.markdown(f"Takes back {quantity(len(back), 'decision')}:")
-            _listed(back)
-        if again:
-            st.markdown(f"Makes {quantity(len(again), 'decision')} again, in your name:")
-            _listed(again)
+        if way.back:
+            st.markdown(f"Takes back {quantity(len(way.back), 'decision')}:")
+            _listed(way.back)
+        if way.again:
+            st.markdown(f"Makes {quantity(len(way.again), 'decision')} again, in your name:")
+            _listed(way.again)
         st.caption("No decision is deleted, so this too can be taken back.")
         decision_buttons.record_button(
             "Restore",
@@ -182,6 +171,12 @@ def _effect(snapshot: Snapshot, decision: Decision) -> None:
             if before.description != after.description:
                 st.caption(safe_text.untrusted(f"{after.id}, description"))
                 st.html(safe_text.word_diff(before.description, after.description, dim=True))
+
+
+def _names(snapshot: Snapshot, ids: Sequence[str]) -> list[str]:
+    """The ids of tools, with their names where those are known and not in them."""
+    tools = snapshot.catalog.by_id
+    return [safe_text.named(one, tools[one].name if one in tools else one) for one in ids]
 
 
 def _note(snapshot: Snapshot, decision: Decision) -> None:
@@ -224,8 +219,7 @@ def decision_list(snapshot: Snapshot) -> None:
         st.info("No decision matches the filters.", icon=":material/filter_list_off:")
         return
     shown = _page_of(shown)
-    place = _table(shown, snapshot)
-    decision_detail(snapshot, shown[place])
+    decision_detail(snapshot, shown[_table(shown, snapshot)])
 
 
 def _filters(entries: tuple[Entry, ...]) -> HistoryFilter:
@@ -270,27 +264,24 @@ def _page_of(shown: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 def _table(shown: tuple[Entry, ...], snapshot: Snapshot) -> int:
     """Draw the table; the place of the chosen row, which the address names by its number."""
-    tools = snapshot.catalog.by_id
     by_seq = {str(entry.decision.seq): place for place, entry in enumerate(shown)}
     place = by_seq.get(str(st.query_params.get("decision")), 0)
 
     def choose(row: int) -> None:
         st.query_params["decision"] = str(shown[row].decision.seq)
 
-    def names(entry: Entry) -> str:
-        ids = entry.decision.ids
-        return ", ".join(
-            safe_text.named(one, tools[one].name if one in tools else one) for one in ids
-        )
-
     columns: list[Column[Entry]] = [
         Column("no.", lambda entry: entry.decision.seq, width=50),
         Column("when", lambda entry: safe_text.clock(entry.decision.at), width=130),
         Column("who", lambda entry: entry.decision.reviewer, width=100),
         Column("what", lambda entry: ACTIONS[entry.decision.action].done, width=190),
-        Column("state", _state, width=150),
+        Column(
+            "state",
+            lambda entry: f"taken back by {entry.undo.reviewer}" if entry.undo else "stands",
+            width=150,
+        ),
         Column("batch", lambda entry: "✓" if "batch" in entry.decision.detail else "", width=55),
-        Column("tools", names, width=360),
+        Column("tools", lambda entry: ", ".join(_names(snapshot, entry.decision.ids)), width=360),
         Column("note", lambda entry: " / ".join(str(one.detail["note"]) for one in entry.notes)),
     ]
     data_tables.row_chooser(
@@ -304,10 +295,6 @@ def _table(shown: tuple[Entry, ...], snapshot: Snapshot) -> int:
         selection_mode="single-row-required",
     )
     return place
-
-
-def _state(entry: Entry) -> str:
-    return f"taken back by {entry.undo.reviewer}" if entry.undo else "stands"
 
 
 IMPORTED_HEIGHT = 320

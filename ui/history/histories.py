@@ -82,6 +82,10 @@ class ToolsetChange:
     after: tuple[MergedTool, ...]
 
     @property
+    def first_id(self) -> str:
+        return min(item.tool.id for item in (*self.before, *self.after))
+
+    @property
     def reworded(self) -> list[str]:
         """The fields that agents read otherwise, where one tool became one."""
         if len(self.before) != 1 or len(self.after) != 1:
@@ -92,8 +96,15 @@ class ToolsetChange:
 
 @kept()
 def entries(snapshot: Snapshot) -> tuple[Entry, ...]:
-    """Every decision, newest first, with who took it back and its notes."""
-    return entries_of(snapshot.log)
+    """Every decision but undo and notes, newest first, with who took it back and its notes."""
+    log = snapshot.log
+    undone = {one.detail["retracts"]: one for one in log if one.action == "undo"}
+    noted = notes(log)
+    return tuple(
+        Entry(one, undone.get(one.seq), noted.get(one.key, ()))
+        for one in log[::-1]
+        if one.action not in ("undo", "note")
+    )
 
 
 def plan_at(snapshot: Snapshot, seq: int) -> MergePlan:
@@ -143,8 +154,7 @@ def make_again(snapshot: Snapshot, decision: Decision, reviewer: str) -> Decisio
     """
     if decision in active(snapshot.log):
         raise DecisionError(f"decision {decision.seq} stands; nothing was changed")
-    step = _again(snapshot, decision, reviewer)
-    return append_decision(snapshot.work.store, snapshot.id, step)
+    return append_decision(snapshot.work.store, snapshot.id, _again(snapshot, decision, reviewer))
 
 
 def restore(snapshot: Snapshot, seq: int, reviewer: str, last: int) -> Restoration:
@@ -185,25 +195,13 @@ def import_decisions(snapshot: Snapshot, seen: ImportPreview) -> tuple[Decision,
     """Add the decisions that were shown as new, all or none. Raises ``DecisionError`` where
     somebody decided otherwise meanwhile.
     """
-    catalog = snapshot.catalog
-    steps = [admission(catalog, one) for one in seen.new]
+    steps = [admission(snapshot.catalog, one) for one in seen.new]
     return append_decisions(snapshot.work.store, snapshot.id, steps)
 
 
 def _again(snapshot: Snapshot, decision: Decision, reviewer: str) -> Step:
     row = replace(decision, seq=0, reviewer=reviewer, at=now())
     return admission(snapshot.catalog, row)
-
-
-def entries_of(log: Sequence[Decision]) -> tuple[Entry, ...]:
-    """Every decision but undo and notes, newest first."""
-    undone = {one.detail["retracts"]: one for one in log if one.action == "undo"}
-    noted = notes(log)
-    return tuple(
-        Entry(one, undone.get(one.seq), noted.get(one.key, ()))
-        for one in log[::-1]
-        if one.action not in ("undo", "note")
-    )
 
 
 def listed(all_entries: Iterable[Entry], wanted: HistoryFilter) -> tuple[Entry, ...]:
@@ -234,7 +232,7 @@ def toolset_changes(
         old = tuple(before.tools[place] for side, place in places if side == 0)
         new = tuple(after.tools[place] for side, place in places if side == 1)
         changes.append(ToolsetChange(_kind(old, new), old, new))
-    return tuple(sorted(changes, key=lambda one: (KINDS.index(one.kind), _first_id(one))))
+    return tuple(sorted(changes, key=lambda one: (KINDS.index(one.kind), one.first_id)))
 
 
 def counted(changes: Iterable[ToolsetChange]) -> str:
@@ -304,7 +302,3 @@ def with_members(tools: tuple[MergedTool, ...]) -> str:
         else f"{item.tool.id} ← {', '.join(one for one in item.members if one != item.tool.id)}"
         for item in tools
     )
-
-
-def _first_id(change: ToolsetChange) -> str:
-    return min(item.tool.id for item in (*change.before, *change.after))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,19 +26,6 @@ _SEED = 77
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far one person is: clusters of the own share that wait, decisions made and those of them
-    that stand, and when the last one was made (empty for none).
-    """
-
-    person: str
-    waiting: int
-    made: int
-    standing: int
-    last: str
-
-
-@dataclass(frozen=True, slots=True)
 class Agreement:
     """What second looks say: how many there are, in how many both people said the same, and Cohen's
     κ, ``None`` where it is not defined (nobody looked twice, or all said the same one thing).
@@ -47,30 +34,6 @@ class Agreement:
     looks: int
     same: int
     kappa: float | None
-
-
-def record_look(snapshot: Snapshot, decision: Decision, one_job: bool, reviewer: str) -> Decision:
-    """Keep what a second look says of the tools of a decision; it changes no merge."""
-    right = (decision.action == "accept") == one_job
-    note = f"Second look: {'one job' if one_job else 'not one job'}"
-    detail = {"audited": decision.seq, "right": right, "blind": True}
-    return toolsets.flag(snapshot, decision.ids, reviewer, note, detail)
-
-
-def progress_of(
-    log: Sequence[Decision], waiting: Mapping[str, str], review: Iterable[str]
-) -> tuple[Progress, ...]:
-    """A row for each of ``people`` and for everybody who decided, by name. ``waiting`` has the
-    person of each cluster that waits.
-    """
-    made = [one for one in log if one.action not in ("undo", "note")]
-    standing = Counter(one.reviewer for one in active(log) if one.action != "note")
-    counts, shares = Counter(one.reviewer for one in made), Counter(waiting.values())
-    last = {one.reviewer: one.at for one in made}
-    names = sorted({*review, *counts})
-    return tuple(
-        Progress(one, shares[one], counts[one], standing[one], last.get(one, "")) for one in names
-    )
 
 
 def to_look_at(
@@ -191,19 +154,23 @@ def _divide(snapshot: Snapshot, names_key: str, by_key: str) -> None:
 
 
 def _progress(snapshot: Snapshot) -> None:
-    log = snapshot.log
-    shares = review.shares(snapshot)
-    rows = progress_of(log, review.owners(snapshot), shares.people if shares else ())
-    if not rows:
-        return
-    columns: list[Column[Progress]] = [
-        Column("who", lambda one: one.person),
-        Column("waiting in the own share", lambda one: one.waiting),
-        Column("decisions made", lambda one: one.made),
-        Column("of them standing", lambda one: one.standing),
-        Column("last", lambda one: safe_text.clock(one.last)),
+    """How far each person is: those who have a share, and everybody who decided."""
+    log, shares = snapshot.log, review.shares(snapshot)
+    decisions = [one for one in log if one.action not in ("undo", "note")]
+    last = {one.reviewer: one.at for one in decisions}
+    names = sorted({*last, *(shares.people if shares else ())})
+    waiting = Counter(review.owners(snapshot).values())
+    made = Counter(one.reviewer for one in decisions)
+    standing = Counter(one.reviewer for one in active(log) if one.action != "note")
+    columns: list[Column[str]] = [
+        Column("who", str),
+        Column("waiting in the own share", waiting.__getitem__),
+        Column("decisions made", made.__getitem__),
+        Column("of them standing", standing.__getitem__),
+        Column("last", lambda name: safe_text.clock(last.get(name, ""))),
     ]
-    data_tables.draw(rows, columns, "Progress by person", key="people_progress")
+    if names:
+        data_tables.draw(names, columns, "Progress by person", key="people_progress")
 
 
 def _second_looks(snapshot: Snapshot) -> None:
@@ -258,4 +225,8 @@ def _question(snapshot: Snapshot, decision: Decision, left: int) -> None:
 
 
 def _look(snapshot: Snapshot, decision: Decision, one_job: bool) -> Decision:
-    return record_look(snapshot, decision, one_job, page_frame.reviewer())
+    """Keep what a second look says of the tools of a decision; it changes no merge."""
+    right = (decision.action == "accept") == one_job
+    note = f"Second look: {'one job' if one_job else 'not one job'}"
+    detail = {"audited": decision.seq, "right": right, "blind": True}
+    return toolsets.flag(snapshot, decision.ids, page_frame.reviewer(), note, detail)
