@@ -94,7 +94,7 @@ def test_all_tools_at_once(monkeypatch, work):
 
 
 def test_too_many_tools_are_not_offered_at_once(monkeypatch, work):
-    monkeypatch.setattr("ui.overlap.heatmap_panel.MOST_WHOLE", 7)
+    monkeypatch.setattr("ui.overlap.collisions.MOST_WHOLE", 7)
     app = heatmap(monkeypatch, work)
     assert "heatmap_show" not in [choice.key for choice in app.get("button_group")]
 

@@ -193,7 +193,7 @@ def test_a_table_is_made_and_sent_once_it_is_opened(monkeypatch, work, view):
 
     opened = tables()
     monkeypatch.setattr(pictures, "OPEN", False)
-    for name in ("map_panel.map_rows", "heatmap_panel.grid_rows", "curve_panel.curve_rows"):
+    for name in ("map_panel.map_rows", "collisions.grid_rows", "curve_panel.curve_rows"):
         monkeypatch.setattr(f"ui.overlap.{name}", never)
     assert tables() == opened - 1
 

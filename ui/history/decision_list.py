@@ -1,7 +1,5 @@
 """All decisions as a table under filters, two states compared, and decisions from a file."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The history of decisions: the toolset at any point of it, and ways back."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What the judge learned from the decisions on this catalog, and whether to use it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Several reviewers: shares of the queue, progress, second looks and where they disagree."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

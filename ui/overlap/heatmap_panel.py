@@ -13,16 +13,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.tool import digest
 from ui.overlap import collisions, heatmap_charts
-from ui.overlap.collisions import (
-    MOST_CELLS,
-    MOST_WHOLE,
-    CellMeasure,
-    Grid,
-    Tile,
-    grid_rows,
-    pair_at,
-    tile,
-)
+from ui.overlap.collisions import CellMeasure, Grid, Tile
 from ui.shared import data_tables, safe_text
 from ui.shared.cards import server_advice_panel
 from ui.shared.charts.pictures import downloads, picture
@@ -98,7 +89,7 @@ def heatmap_panel(snapshot: Snapshot) -> None:
     """What is chosen, blocks or all tools."""
     st.markdown("**Where do tools collide?** The redder a cell, the more its two sides overlap.")
     bar, show = st.container(horizontal=True, vertical_alignment="bottom"), "blocks"
-    if snapshot.record.tools <= MOST_WHOLE:
+    if snapshot.record.tools <= collisions.MOST_WHOLE:
         show = bar.segmented_control(
             "Show", VIEWS, format_func=VIEWS.__getitem__, default="blocks", required=True,
             key="heatmap_show", bind="query-params", on_change=_go,
@@ -127,7 +118,7 @@ def _blocks(snapshot: Snapshot, bar: DeltaGenerator) -> None:
     title = one.name if one is other else f"{one.name} × {other.name}"
     _breadcrumb([(f"All {_plural(by)}", {}), (title, {"one": one.key, "other": other.key})], pair)
     if pair is None:
-        _close_up(snapshot, tile(snapshot.analysis, one, other), (one, other))
+        _close_up(snapshot, one, other)
     else:
         draw_pair(snapshot, pair)
 
@@ -172,8 +163,8 @@ EXPLANATIONS: dict[CellMeasure, str] = {
 }
 
 
-def _close_up(snapshot: Snapshot, drawn: Tile, blocks: tuple[Block, Block]) -> None:
-    one, other = blocks
+def _close_up(snapshot: Snapshot, one: Block, other: Block) -> None:
+    drawn = collisions.tile(snapshot.analysis, one, other)
     left_out = sum(drawn.left_out)
     _tile(
         snapshot,
@@ -196,9 +187,8 @@ def _tools(snapshot: Snapshot) -> None:
         return
     if any(name in st.query_params for name in PLACE):
         _broken_link()
-    drawn = collisions.whole(snapshot.analysis)
-    count = f"All {quantity(len(drawn.rows), 'tool')}"
-    _tile(snapshot, drawn, count, "", f"tools_{snapshot.id}")
+    count = f"All {quantity(snapshot.record.tools, 'tool')}"
+    _tile(snapshot, collisions.whole(snapshot.analysis), count, "", f"tools_{snapshot.id}")
 
 
 def _tile(
@@ -219,14 +209,14 @@ def _tile(
         snapshot, drawn.grid, key, "Heatmap of tools" if place else "Heatmap of all tools"
     )
     if cell is not None:
-        _down(**place, cell=pair_key(pair_at(snapshot.analysis, drawn, cell)))
+        _down(**place, cell=pair_key(collisions.pair_at(snapshot.analysis, drawn, cell)))
 
 
 def _chosen(snapshot: Snapshot, grid: Grid, key: str, alt: str) -> int | None:
     """Draw the grid; the cell just clicked, or chosen in its table."""
     figure = heatmap_charts.heatmap(grid, snapshot.analysis.threshold)
     state = picture(
-        figure, partial(grid_rows, grid), key, alt,
+        figure, partial(collisions.grid_rows, grid), key, alt,
         on_select="rerun", selection_mode="points", choose_rows=True,
     )  # fmt: skip
     points = state["selection"]["points"]
@@ -238,7 +228,8 @@ def _chosen(snapshot: Snapshot, grid: Grid, key: str, alt: str) -> int | None:
 
 
 def _how(grid: Grid) -> str:
-    cell = f"one of the {MOST_CELLS:,} highest cells" if len(grid.cells) == MOST_CELLS else "a cell"
+    most = collisions.MOST_CELLS
+    cell = f"one of the {most:,} highest cells" if len(grid.cells) == most else "a cell"
     return f"Click {cell}, or select its row in the table,"
 
 

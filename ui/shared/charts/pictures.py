@@ -1,24 +1,18 @@
 """A chart in the style of every page: with its data as a table, and downloads of both."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
-from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from toolscope_core.model.numbers import plural
-
-if TYPE_CHECKING:
-    from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
-
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 SYMBOLS = ("circle", "diamond")
@@ -151,21 +145,17 @@ def picture(
     config = {"toImageButtonOptions": image, "displaylogo": False, "plotGlPixelRatio": 1}
     st.html(INK_OF_THE_PAGE)
     selected = st.plotly_chart(figure, key=key, alt=alt, config=config, theme=None, **chart)
-    more = table_expander(key)
-    if more.open:
-        _more(more, figure, rows(), key, alt, choose_rows)
-    return selected
-
-
-def table_expander(key: str) -> ExpanderContainer:
-    """The place of a chart's table; fill it once somebody opens it."""
-    return st.expander(
+    box = st.expander(
         "Data table and downloads",
         expanded=OPEN,
         key=f"{key}_more",
         icon=":material/table:",
         on_change="rerun",
     )
+    if box.open:
+        with box:
+            _more(figure, rows(), key, alt, choose_rows)
+    return selected
 
 
 def more(key: str) -> ExpanderContainer:
@@ -173,37 +163,28 @@ def more(key: str) -> ExpanderContainer:
     return st.expander("More", key=key, icon=":material/more_horiz:", on_change="rerun")
 
 
-def table(rows: list[TableRow], key: str, alt: str, **options: Any) -> None:
-    """Draw the first rows of a chart's table; ``options`` goes to ``st.dataframe``."""
+def _more(figure: go.Figure, rows: list[TableRow], key: str, alt: str, choose_rows: bool) -> None:
     if len(rows) > ROWS:
         st.caption(f"Showing the first {ROWS:,} of {len(rows):,} rows; the downloads hold all.")
     st.dataframe(
-        rows[:ROWS], hide_index=True, alt=f"{alt}, as a table", key=f"{key}_rows", **options
+        rows[:ROWS],
+        hide_index=True,
+        alt=f"{alt}, as a table",
+        key=f"{key}_rows",
+        on_select="rerun" if choose_rows else "ignore",
+        selection_mode="single-row",
     )
-
-
-def _more(
-    box: DeltaGenerator,
-    figure: go.Figure,
-    rows: list[TableRow],
-    key: str,
-    alt: str,
-    choose_rows: bool,
-) -> None:
-    with box:
-        choice = "rerun" if choose_rows else "ignore"
-        table(rows, key, alt, on_select=choice, selection_mode="single-row")
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            downloads(rows, key)
-            file("HTML", "text/html", lambda: figure.to_html(include_plotlyjs=True), key)
-            st.segmented_control(
-                "Image format",
-                ["PNG", "SVG"],
-                default="PNG",
-                required=True,
-                key=f"{key}_camera",
-                help="For the camera button, which appears when you point at the chart.",
-            )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        downloads(rows, key)
+        file("HTML", "text/html", lambda: figure.to_html(include_plotlyjs=True), key)
+        st.segmented_control(
+            "Image format",
+            ["PNG", "SVG"],
+            default="PNG",
+            required=True,
+            key=f"{key}_camera",
+            help="For the camera button, which appears when you point at the chart.",
+        )
 
 
 def downloads(rows: list[TableRow], key: str) -> None:

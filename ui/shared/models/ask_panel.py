@@ -221,17 +221,12 @@ def _raise_budget(snapshot: Snapshot, question: Question, endpoint: Endpoint) ->
             )
         if money is not None:
             money = st.number_input("Maximum cost per run", value=2 * money or 1.0, min_value=money)
-        st.button(
-            "Raise and resume",
-            key="raise_budget",
-            on_click=_raise_and_resume,
-            args=(snapshot, replace(endpoint, budget=Budget(calls, money)), question),
-        )
 
+        def resume() -> None:
+            snapshot.work.endpoints.save(replace(endpoint, budget=Budget(calls, money)))
+            _ask(question)
 
-def _raise_and_resume(snapshot: Snapshot, endpoint: Endpoint, question: Question) -> None:
-    snapshot.work.endpoints.save(endpoint)
-    _ask(question)
+        st.button("Raise and resume", key="raise_budget", on_click=resume)
 
 
 def _start(label: str, key: str, question: Question) -> None:

@@ -1,11 +1,8 @@
 """The drawer: any tool in full, opened from every view by ``tool`` in the address."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -25,9 +22,6 @@ from ui.shared.pairs.pair_view import Neighbour, neighbours
 from ui.shared.services import judging
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
-
-if TYPE_CHECKING:
-    pass
 
 TEXT_SHOWN = 4_000
 
@@ -97,7 +91,9 @@ def _content(snapshot: Snapshot, view: ToolView) -> None:
         chosen = tool_selection.selected(snapshot)
         if chosen is not None and tool.id in chosen.tool_ids:
             st.badge("Selected", color="blue", icon=":material/check:")
-    _findings(view.findings)
+    for finding in view.findings:
+        label = safe_text.untrusted(f"{finding.severity}: {finding.message}")
+        st.badge(label, color=COLORS[finding.severity], icon=":material/shield:")
     tool_parts.declared_line(tool)
     tool_parts.usage_caption(snapshot, tool)
     st.text(tool.description[:TEXT_SHOWN] or "No description.")
@@ -111,15 +107,14 @@ def _content(snapshot: Snapshot, view: ToolView) -> None:
             )
             tool_parts.leave_out_panel(snapshot, (tool.id,), "drawer")
     _nearest(snapshot, tool, view.neighbours)
-    _decisions(view.decisions)
+    if view.decisions:
+        st.markdown("**Decisions**")
+    for decision in view.decisions:
+        names = safe_text.untrusted(", ".join(decision.ids))
+        who = decision_trail.by_whom(decision)
+        st.markdown(f"- {decision_trail.in_words(decision)}: {names} :gray[({who})]")
     st.markdown("**Original definition**")
     st.json(json.dumps(tool.raw), expanded=2)
-
-
-def _findings(findings: Sequence[Finding]) -> None:
-    for finding in findings:
-        label = safe_text.untrusted(f"{finding.severity}: {finding.message}")
-        st.badge(label, color=COLORS[finding.severity], icon=":material/shield:")
 
 
 def _cluster_link(cluster: Cluster | None) -> None:
@@ -157,12 +152,3 @@ def _nearest(snapshot: Snapshot, tool: Tool, neighbours: Sequence[Neighbour]) ->
 def _select(snapshot: Snapshot, ids: Sequence[str], source: str) -> None:
     tool_selection.select(snapshot, ids, source)
     close()
-
-
-def _decisions(decisions: Sequence[Decision]) -> None:
-    if decisions:
-        st.markdown("**Decisions**")
-    for decision in decisions:
-        names = safe_text.untrusted(", ".join(decision.ids))
-        who = decision_trail.by_whom(decision)
-        st.markdown(f"- {decision_trail.in_words(decision)}: {names} :gray[({who})]")
