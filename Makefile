@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 PORT ?= 8501
 # The default encoder in the form that starts at once; without this line its first use makes it.
-MAKE_MODEL := $(BIN)/python -c "from toolscope_core.embedding.quantized_model import *; quantized_model()"
+MAKE_MODEL := $(BIN)/python -c "from toolscope_core.embedding.minilm import quantized_model; quantized_model()"
 # Each worker begins with a share of its own (tests/conftest.py), and takes from others when it is
 # done. Workers with a thread each: a third one works while the first waits for the browser.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(WORKERS),3) --dist worksteal
