@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.measuring import CATALOGS as PUBLIC
 from benchmarks.measuring import add_catalogs, analysis_of, parser_of, read_file, read_named
 from toolscope_core.evaluation.example import example_path
-from toolscope_core.export.bundle import bundle_files
+from toolscope_core.export.bundle import bundle_of
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
@@ -61,9 +61,9 @@ def bundle_hashes(name: str) -> dict[str, dict[str, str]]:
     return {
         way: {
             file: hashlib.sha256(content).hexdigest()[:16]
-            for file, content in bundle_files(
+            for file, content in bundle_of(
                 analysis, plan_merge(analysis, (), config), (), config
-            )
+            ).files()
             if file != "manifest.json"
         }
         for way, config in WAYS.items()

@@ -154,7 +154,7 @@ def lay_around(watch: Watch) -> None:
         ("graph + correct", grouping, "row_graph correct"),
         ("align + synthesise", group_syntheses, "synthesise guards words_apart"),
         ("plan", plan_making, "build_clusters accept apply_clusters"),
-        ("write", bundle, "bundle_files"),
+        ("write", bundle, "bundle_of"),
         ("write", folders, "write_folder"),
     ):
         for name in names.split():

@@ -12,7 +12,7 @@ from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import read_yaml
 from toolscope_core.evaluation.example import example_path
-from toolscope_core.export.bundle import bundle_files
+from toolscope_core.export.bundle import bundle_of
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import PlanConfig
 
@@ -52,7 +52,7 @@ def bundles(catalog, folder):
     for config, shapes in POLICIES:
         plan = plan_merge(analysis, (), config)
         for shape in shapes:
-            yield dict(bundle_files(analysis, plan, (), config, shape, fix=True))
+            yield dict(bundle_of(analysis, plan, (), config, shape, fix=True).files())
 
 
 @pytest.mark.parametrize("path", [*FILES, *DOCUMENTS], ids=lambda path: path.name)

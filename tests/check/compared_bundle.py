@@ -6,7 +6,7 @@ from dataclasses import replace
 from tests.merging.test_pipeline import analysed
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, WEATHER, catalog, on
 from toolscope_core.decisions.log import admit
-from toolscope_core.export.bundle import bundle_files
+from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import PlanConfig
@@ -38,7 +38,7 @@ REJECTED = decided("reject", WEATHER, OTHER_WEATHER)
 def write_bundle(folder, tmp_path, *decisions, before=BEFORE):
     analysis, log = analysed(before, tmp_path, **WORDS), log_of(*decisions)
     config = PlanConfig(accept="none")
-    files = bundle_files(analysis, plan_merge(analysis, log, config), log, config)
+    files = bundle_of(analysis, plan_merge(analysis, log, config), log, config).files()
     write_folder(files, folder)
     return folder
 

@@ -12,7 +12,7 @@ from tests.support.catalogs import example_catalog
 from tests.support.properties import examples
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
-from toolscope_core.export.bundle import bundle_files
+from toolscope_core.export.bundle import bundle_of
 from toolscope_core.merging.analysing import (
     alone,
     judged_edges,
@@ -72,7 +72,7 @@ def written(plan, tool_id):
 
 
 def files(analysis, log, config=ALL):
-    return dict(bundle_files(analysis, plan_merge(analysis, log, config), log, config))
+    return dict(bundle_of(analysis, plan_merge(analysis, log, config), log, config).files())
 
 
 def test_a_tool_left_out_has_no_image_and_is_in_no_merge(example):

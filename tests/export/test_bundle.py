@@ -19,7 +19,7 @@ from toolscope_core.catalog.tokens import Tokenizer
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.decisions.log import admit
-from toolscope_core.export.bundle import bundle_files, verdict_row, zipped
+from toolscope_core.export.bundle import bundle_of, verdict_row, zipped
 from toolscope_core.files import folders
 from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.analysing import plan_merge
@@ -43,14 +43,14 @@ def analysis(tmp_path_factory):
     return analysed(catalog, tmp_path_factory.mktemp("bundle"), threshold=0.4)
 
 
-def bundle_of(analysis, log=(), config=ALL, **options):
+def files_of(analysis, log=(), config=ALL, **options):
     plan = plan_merge(analysis, log, config)
-    return dict(bundle_files(analysis, plan, log, config, **options))
+    return dict(bundle_of(analysis, plan, log, config, **options).files())
 
 
 @pytest.fixture(scope="module")
 def files(analysis):
-    return bundle_of(analysis)
+    return files_of(analysis)
 
 
 def loaded(files, name):
@@ -66,7 +66,7 @@ NAMES = (*FILES[:-1], *CLIENT_FILES, "manifest.json")
 
 def test_the_files_are_those_of_the_format(files, analysis):
     assert tuple(files) == NAMES
-    assert tuple(bundle_of(analysis, config=DECIDED)) == FILES
+    assert tuple(files_of(analysis, config=DECIDED)) == FILES
 
 
 def test_phi_is_total_onto_and_idempotent_and_leads_into_the_toolset(files, analysis):
@@ -74,7 +74,7 @@ def test_phi_is_total_onto_and_idempotent_and_leads_into_the_toolset(files, anal
     phi = {row["old_id"]: row["new_id"] for row in entries}
     assert list(phi) == [tool.id for tool in analysis.catalog.tools]
     assert all(phi[new] == new for new in phi.values())
-    neutral = bundle_of(analysis, shape="neutral")
+    neutral = files_of(analysis, shape="neutral")
     toolset = loaded(neutral, "toolset.json")
     assert {tool["id"] for tool in toolset["tools"]} == set(phi.values())
     assert sum(len(tool["members"]) for tool in toolset["tools"]) == len(phi)
@@ -92,7 +92,7 @@ def test_every_merged_tool_has_a_map_whose_targets_exist(files, analysis):
 
 
 def test_equal_input_gives_equal_bytes_and_the_manifest_holds_their_hashes(files, analysis):
-    again = bundle_of(analysis)
+    again = files_of(analysis)
     assert again == files
     assert zipped(again) == zipped(files)
     manifest = loaded(files, "manifest.json")
@@ -105,7 +105,7 @@ def test_equal_input_gives_equal_bytes_and_the_manifest_holds_their_hashes(files
 def test_never_merge_and_decisions_are_written(analysis):
     tools = analysis.catalog.tools[:2]
     ids, prints = [tool.id for tool in tools], [tool.fingerprint for tool in tools]
-    files = bundle_of(analysis, logged(decision_on(tools, "reject")))
+    files = files_of(analysis, logged(decision_on(tools, "reject")))
     assert loaded(files, "never_merge.json") == [ids]
     row = json.loads(files["decisions.jsonl"])
     assert (row["action"], row["ids"], row["members"]) == ("reject", ids, prints)
@@ -127,7 +127,7 @@ def test_a_name_that_lives_on_is_no_alias(tmp_path):
     analysis = analysed(catalog, tmp_path)
     joined, apart = (same[0], other), (same[0], catalog.tools[2])
     log = logged(decision_on(joined, "accept"), decision_on(apart, "reject"))
-    files = bundle_of(analysis, log)
+    files = files_of(analysis, log)
     assert "search" not in loaded(files, "aliases.json").get("", {})
 
 
@@ -192,7 +192,7 @@ def shops(tmp_path_factory):
 
 
 def test_a_family_is_a_router_with_a_selector_that_says_what_differs(shops):
-    files = bundle_of(shops, shape="neutral")
+    files = files_of(shops, shape="neutral")
     (row,) = loaded(files, "clusters.json")
     assert row["members"] == [tool.id for tool in PRICES]
     assert (row["relation"], row["kind"], row["selector"]) == ("parametric", "router", "provider")
@@ -220,7 +220,7 @@ def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_p
     analysis = work.snapshot(catalog_id).analysed
     log = read_decisions(analysis.catalog, tmp_path / "b" / "decisions.jsonl")
     assert log == tuple(work.snapshot(catalog_id).log)
-    files = bundle_of(analysis, log, DECIDED)
+    files = files_of(analysis, log, DECIDED)
     assert loaded(files, "clusters.json") == [row]
     assert set(row["members"]) == {tool.id for tool in PRICES} - set(dropped)
     assert loaded(files, "arguments.json")["maps"] == {}, "a gateway was not asked for"
@@ -303,7 +303,7 @@ def test_another_version_is_refused_in_words(files, tmp_path, file, version):
 
 def test_a_neutral_toolset_of_another_version_is_refused(analysis):
     plan = plan_merge(analysis, (), ALL)
-    toolset = loaded(dict(bundle_files(analysis, plan, (), ALL, "neutral")), "toolset.json")
+    toolset = loaded(dict(bundle_of(analysis, plan, (), ALL, "neutral").files()), "toolset.json")
 
     def read(**version):
         rest = {key: value for key, value in toolset.items() if key != "version"}
@@ -329,7 +329,7 @@ def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(
     odd = tool("route", {"x-mcp-header": 7})
     catalog = Catalog((odd, tool("weigh", {})), (Server("lab"),), "openai-chat")
     analysis = analysed(catalog, tmp_path)
-    files = bundle_of(analysis, config=DECIDED, shape="mcp")
+    files = files_of(analysis, config=DECIDED, shape="mcp")
     why = "The x-mcp-header 7 is no name of a header; clients have to leave out such a tool."
     assert [tool["name"] for tool in loaded(files, "toolset.json")[0]["tools"]] == ["weigh"]
     assert [tool["id"] for tool in loaded(files, "neutral.json")["tools"]] == ["lab/weigh"]
@@ -344,7 +344,7 @@ def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(
     assert json.dumps({"tools": ["lab/route"], "why": why}, separators=(",", ":")) in readme_text
     assert "Tools that people left out" not in readme_text
     assert b"route" in files["original.json"], "what came in is whole"
-    plain = bundle_of(analysis, config=DECIDED)
+    plain = files_of(analysis, config=DECIDED)
     assert "unreadable" not in loaded(plain, "manifest.json")
     assert len(loaded(plain, "toolset.json")) == 2
 
@@ -353,7 +353,7 @@ def test_fixes_show_in_phi_and_aliases_and_leave_the_maps_alone(analysis):
     plan = plan_merge(analysis, (), ALL)
     merged = next(item for item in plan.tools if len(item.members) > 1)
     broken = with_tools(plan, {merged.tool.id: replace(merged.tool, name="x y")})
-    files = dict(bundle_files(analysis, broken, (), ALL, "openai-chat", fix=True))
+    files = dict(bundle_of(analysis, broken, (), ALL, "openai-chat", fix=True).files())
     rows = {row["old_id"]: row for row in loaded(files, "relabel.json")["entries"]}
     assert {rows[member]["new_name"] for member in merged.members} == {"x_y"}
     statuses = {member: rows[member]["status"] for member in merged.members}
@@ -366,7 +366,7 @@ def test_fixes_show_in_phi_and_aliases_and_leave_the_maps_alone(analysis):
     names = [row["function"]["name"] for row in loaded(files, "toolset.json")]
     assert "x_y" in names
     assert len(names) == len({name.casefold() for name in names})
-    plain = dict(bundle_files(analysis, plan, (), ALL))
+    plain = dict(bundle_of(analysis, plan, (), ALL).files())
     assert files["arguments.json"] == plain["arguments.json"]
     assert b"x_y" in files["relabel.csv"]
     manifest = loaded(files, "manifest.json")
@@ -380,8 +380,8 @@ def test_parameters_with_new_names_are_mapped_and_come_back_from_the_bundle(tmp_
     tools = (Tool("a", "a", "Open a door.", schema=schema), Tool("b", "b", "Sum up numbers."))
     analysis = analysed(Catalog(tools, format="generic"), tmp_path / "cache")
     with pytest.raises(ExportError, match=r"'the when' does not match.*Fix: the_when"):
-        bundle_of(analysis, shape="gemini")
-    files = bundle_of(analysis, shape="gemini", fix=True)
+        files_of(analysis, shape="gemini")
+    files = files_of(analysis, shape="gemini", fix=True)
     assert loaded(files, "manifest.json")["violations"] == []
     write_folder(files.items(), tmp_path / "b")
     back = read_relabelling(tmp_path / "b")
@@ -404,8 +404,8 @@ def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
     catalog = Catalog(tools, tuple(Server(word) for word in sorted(words)), format="mcp")
     analysis = analysed(catalog, tmp_path / "cache")
     with pytest.raises(ExportError, match="2 files, one for each agent: door, file, mail, road"):
-        bundle_of(analysis, config=DECIDED, shape="openai-chat")
-    files = bundle_of(analysis, config=DECIDED, shape="openai-chat", fix=True)
+        files_of(analysis, config=DECIDED, shape="openai-chat")
+    files = files_of(analysis, config=DECIDED, shape="openai-chat", fix=True)
     assert "toolset.json" not in files
     parts = [loaded(files, f"toolset-{n}.json") for n in (1, 2)]
     assert [len(part) for part in parts] == [120, 90]
@@ -419,7 +419,7 @@ def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
     sets = loaded(files, "clients/vscode.json")
     assert [len(part["tools"]) for part in sets.values()] == [120, 90]
     write_folder(files.items(), tmp_path / "b")
-    write_folder(bundle_of(analysis, config=DECIDED).items(), tmp_path / "b")
+    write_folder(files_of(analysis, config=DECIDED).items(), tmp_path / "b")
     assert not (tmp_path / "b" / "toolset-1.json").exists()
     (tmp_path / "b" / "toolset-x.json").write_text("mine", "utf-8")
     with pytest.raises(ExportError, match="something else"):
@@ -435,7 +435,7 @@ def test_the_manifest_says_how_tokens_were_counted(files, analysis, monkeypatch)
     exact = Tokenizer("exact, o200k_base", len)
     monkeypatch.setattr("toolscope_core.catalog.tokens.tokenizer", lambda: exact)
     monkeypatch.setattr("toolscope_core.export.manifest.tokenizer", lambda: exact)
-    again = bundle_of(analysis)
+    again = files_of(analysis)
     told = loaded(again, "manifest.json")["tokens"]
     assert (told["estimate"], told["counted"]) == (False, "exact, o200k_base")
     assert told["before"] > tokens["before"]
@@ -443,7 +443,7 @@ def test_the_manifest_says_how_tokens_were_counted(files, analysis, monkeypatch)
 
 def test_a_profile_without_tools_is_exported_and_takes_all_tools_away(analysis):
     row = {"action": "profile", "reviewer": "ann", "detail": {"profile": "empty"}}
-    made = bundle_of(analysis, (admit((), decision_of_row(analysis.catalog, row)),), DECIDED)
+    made = files_of(analysis, (admit((), decision_of_row(analysis.catalog, row)),), DECIDED)
     assert loaded(made, "profiles.json")["profiles"] == [
         {"name": "empty", "tools": [], "notes": []}
     ]

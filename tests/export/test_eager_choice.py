@@ -15,7 +15,7 @@ from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
-from toolscope_core.export.bundle import bundle_files
+from toolscope_core.export.bundle import bundle_of
 from toolscope_core.export.bundle_readme import zip_files
 from toolscope_core.export.eager_choice import (
     LoadingEvidence,
@@ -113,7 +113,7 @@ def bundle(analysis, shape, *rows, eager=(FILES.id,)):
         log = (*log, admit(log, decision_of_row(analysis.catalog, {"reviewer": "ann", **row})))
     config = PlanConfig(eager=eager)
     plan = plan_merge(analysis, log, config)
-    return dict(bundle_files(analysis, plan, log, config, shape, True))
+    return dict(bundle_of(analysis, plan, log, config, shape, True).files())
 
 
 def test_openai_gets_a_namespace_for_each_server_and_people_describe_it(analysis):

@@ -12,7 +12,7 @@ from tests.merging.test_pipeline import analysed
 from tests.support.catalogs import accepting, read_text
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import count_hidden
-from toolscope_core.export.bundle import bundle_files
+from toolscope_core.export.bundle import bundle_of
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import PlanConfig
 
@@ -75,7 +75,7 @@ def test_with_fixes_nothing_hidden_leaves_in_any_shape(hidden, tmp_path):
     analysis, plan = planned(catalog_with(hidden, *PLACES), tmp_path)
     ids = {tool.id for tool in analysis.catalog.tools}
     for shape in SHAPES:
-        files = dict(bundle_files(analysis, plan, (), CONFIG, shape, fix=True))
+        files = dict(bundle_of(analysis, plan, (), CONFIG, shape, fix=True).files())
         for name in ("toolset.json", "neutral.json"):
             left = [text for text in texts(json.loads(files[name])) if text not in ids]
             assert sum(map(count_hidden, left)) == 0, (shape, name)
@@ -129,7 +129,7 @@ def test_a_name_in_disguise_does_not_take_the_name_it_copies(tmp_path):
         for name in ("add", "a\u200bdd", "a\u2060dd", "\u200b")
     ]
     analysis, plan = planned(json.dumps({"tools": tools}), tmp_path)
-    files = dict(bundle_files(analysis, plan, (), CONFIG, None, fix=True))
+    files = dict(bundle_of(analysis, plan, (), CONFIG, None, fix=True).files())
     names = {
         row["old_name"]: row["new_name"] for row in json.loads(files["relabel.json"])["entries"]
     }
@@ -142,7 +142,7 @@ def test_what_calls_are_made_of_stays_and_is_still_listed(tmp_path):
     schema |= {"required": ["a\u200b"]}
     tools = [{"name": "t", "description": "Takes it.", "inputSchema": schema}]
     analysis, plan = planned(json.dumps({"tools": tools}), tmp_path)
-    files = dict(bundle_files(analysis, plan, (), CONFIG, None, fix=True))
+    files = dict(bundle_of(analysis, plan, (), CONFIG, None, fix=True).files())
     (written,) = json.loads(files["toolset.json"])["tools"]
     assert written["inputSchema"] == schema
     assert {found.code for found in hidden_in(plan.catalog.tools)} == {"hidden-unicode"}

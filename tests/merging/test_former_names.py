@@ -16,7 +16,7 @@ from tests.mcp.gateway.stub_toolset import (
 from tests.merging.test_pipeline import analysed
 from tests.support.catalogs import read_json
 from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.export.bundle import bundle_files, write_bundle
+from toolscope_core.export.bundle import bundle_of, write_bundle
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.merging.calls import map_call
 from toolscope_core.merging.clusters import apply_clusters
@@ -127,7 +127,7 @@ def test_servers_whose_tools_became_one_share_its_name(tmp_path):
 def test_a_toolset_for_an_api_renames_the_newcomer_too(tmp_path):
     catalog = with_names_of(town(aaa=NEW), first(tmp_path))
     plan = merged(catalog)
-    files = dict(bundle_files(analysed(catalog, tmp_path / "c"), plan, (), ALL, "openai-chat"))
+    files = dict(bundle_of(analysed(catalog, tmp_path / "c"), plan, (), ALL, "openai-chat").files())
     names = [one["function"]["name"] for one in json.loads(files["toolset.json"])]
     assert names == ["aaa_get", "aaa_read_file"]
     rows = json.loads(files["relabel.json"])["entries"]

@@ -12,7 +12,7 @@ from tests.support.properties import examples
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.example import example_path
-from toolscope_core.export.bundle import bundle_files
+from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.calls import relabel_query
@@ -31,7 +31,7 @@ STRANGE = [None, True, 7, 1e400, "", "x", "/", "//", [], [1], [[1]], {}, {"a": 1
 def bundle(tmp_path_factory):
     place = tmp_path_factory.mktemp("bundle")
     analysis = analysed(read_catalog(load_paths([example_path()])), place, threshold=0.4)
-    write_folder(bundle_files(analysis, plan_merge(analysis, (), ALL), (), ALL), place / "b")
+    write_folder(bundle_of(analysis, plan_merge(analysis, (), ALL), (), ALL).files(), place / "b")
     arguments = place / "b" / "arguments.json"
     maps = json.loads(arguments.read_text("utf-8"))
     first = next(iter(maps["maps"].values()))

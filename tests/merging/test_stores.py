@@ -9,7 +9,7 @@ from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.export.bundle import bundle_files
+from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
@@ -100,7 +100,7 @@ def test_calls_through_the_bundle_reach_the_store_that_was_meant(tmp_path):
     analysis = analysed(read(*STORES), tmp_path)
     config = PlanConfig(accept="all", routers=True)
     plan = plan_merge(analysis, (), config)
-    write_folder(bundle_files(analysis, plan, (), config), tmp_path / "bundle")
+    write_folder(bundle_of(analysis, plan, (), config).files(), tmp_path / "bundle")
     table = read_served_bundle(tmp_path / "bundle").table
     alphas = {alpha.tool_id: alpha for alpha in plan.arguments}
     for old in ("home/write_file", "work/write_file"):

@@ -13,7 +13,7 @@ from toolscope_core.embedding import candidate_pairs, vector_cache
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.engine.ray_engine import ray_engine
-from toolscope_core.export.bundle import bundle_files
+from toolscope_core.export.bundle import bundle_of
 from toolscope_core.judging import cached_judge
 from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.model.configuration import PlanConfig
@@ -54,7 +54,7 @@ def merged(path, engine, cache):
     analysis = analyse(catalog, None, MiniLmEmbedder(), VectorCache(cache), engine=engine)
     options = PlanConfig(accept="auto")
     plan = plan_merge(analysis, (), options)
-    return dict(bundle_files(analysis, plan, (), options))
+    return dict(bundle_of(analysis, plan, (), options).files())
 
 
 def out_of_memory(value, block):

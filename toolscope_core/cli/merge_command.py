@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -14,8 +13,7 @@ import typer
 from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_SHAPES
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
-from toolscope_core.catalog.sources import PROFILES
-from toolscope_core.catalog.tokens import Costs, Size, SizeChange
+from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.cli.findability_options import (
     CallLogs,
     EagerTokens,
@@ -48,8 +46,8 @@ from toolscope_core.cli.terminal import (
     say_error,
     tell_spent,
 )
-from toolscope_core.files.folders import MANIFEST, read_file, write_folder
-from toolscope_core.model.catalog import Catalog, Finding
+from toolscope_core.files.folders import write_folder
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import KINDS
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
 from toolscope_core.model.errors import ConfigError, DecisionError
@@ -57,6 +55,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
 
 if TYPE_CHECKING:
+    from toolscope_core.export.bundle import Bundle
     from toolscope_core.merging.analysing import Analysis
     from toolscope_core.merging.model_verdicts import ModelVerdicts
     from toolscope_core.model.decision import Decision
@@ -153,8 +152,8 @@ def merge(
     start_waiting()
     from toolscope_core.catalog.scan.cleaning import hidden_in
     from toolscope_core.decisions.constraints import owners
-    from toolscope_core.export.bundle import bundle_files
-    from toolscope_core.export.checked_plan import held_back, readable_plan
+    from toolscope_core.export.bundle import bundle_of
+    from toolscope_core.export.checked_plan import held_back
     from toolscope_core.llm.embedding import encoder_and_cache
     from toolscope_core.merging.analysing import analyse, plan_merge, with_owners
     from toolscope_core.merging.former_names import with_names_of
@@ -187,18 +186,19 @@ def merge(
         plan = with_eager_tools(
             plan_merge(analysis, log, options), log, eager_tokens, usage or (), queries, searched_as
         )
-        write_folder(bundle_files(analysis, plan, log, options, shape, fix), out)
+        bundle = bundle_of(analysis, plan, log, options, shape, fix)
+        write_folder(bundle.files(), out)
     with suppress(ConfigError):  # the bundle is written; the pairs are judged again then
         analysis.cached_judge.save()
-    plan = readable_plan(plan, shape, fix, leave_out_refused)
+    plan = bundle.plan
     outgoing = [item.tool for item in plan.tools]
     _tell_plan(plan, options, analysis.syntheses.costs)
-    _tell_toolset(out)
+    _tell_toolset(bundle)
     _tell_servers(plan.catalog)
     _tell_decisions(lines, of_others, unapplied_edits(plan, given), decisions)
     if analysis.model_verdicts:
         _tell_model(analysis.model_verdicts)
-    of_profiles = _findings_of_profiles(plan, log)
+    of_profiles = [one for chosen, _ in bundle.profiles for one in chosen.findings]
     tell_findings((*hidden_in(outgoing), *of_profiles))
     for sentence in held_back(plan):
         say_error(sentence)
@@ -222,15 +222,6 @@ def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, D
             "give the decisions.jsonl of the catalog that is merged"
         )
     return lines, of_others
-
-
-def _findings_of_profiles(plan: MergePlan, log: tuple[Decision, ...]) -> tuple[Finding, ...]:
-    """What is found in the words that the profiles of the log give tools of the plan."""
-    from toolscope_core.decisions.constraints import profiles
-    from toolscope_core.profiles.profile_tools import profile_tools
-
-    own = (profile_tools(plan, one) for one in profiles(plan.catalog, log).values())
-    return tuple(finding for one in own for finding in one.findings)
 
 
 def _without_servers(
@@ -302,26 +293,25 @@ def _tell_larger(plan: MergePlan, costs: Costs) -> None:
             say(f"left to a person: {for_terminal(why)}")
 
 
-def _tell_toolset(bundle: Path) -> None:
-    manifest = json.loads(read_file(bundle / MANIFEST))
-    tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
-    sizes = (Size(tokens[side], tokens["bytes"][side]) for side in ("before", "after"))
-    say(f"about {SizeChange('', *sizes).in_words} ({tokens['counted']})")
-    if loading := tokens.get("loading"):
+def _tell_toolset(bundle: Bundle) -> None:
+    sizes = bundle.sizes
+    say(f"about {sizes.shapes[0].in_words} ({tokenizer().label})")
+    if sizes.loading:
+        eager, deferred = sizes.loading
         say(
-            f"in every prompt, as {loading['shape']}: {loading['eager']:,} tokens of "
-            f"{quantity(len(manifest['configuration']['eager']), 'tool')}; left to the client's "
-            f"search: {loading['deferred']:,}"
+            f"in every prompt, as {sizes.shapes[-1].name}: {eager.tokens:,} tokens of "
+            f"{quantity(len(bundle.plan.eager or ()), 'tool')}; left to the client's search: "
+            f"{deferred.tokens:,}"
         )
-    if toolsets > 1:
+    if len(bundle.toolsets) > 1:
         say(
-            f"too many tools for one file: the toolset is in {toolsets}, by server; "
+            f"too many tools for one file: the toolset is in {len(bundle.toolsets)}, by server; "
             "manifest.json lists them"
         )
-    own = bundle / PROFILES
-    for row in json.loads(read_file(own))["profiles"] if own.exists() else ():
-        changes = more(len(row["notes"]), "changes since it was saved", "change since it was saved")
-        say(f"profile {row['name']}: {quantity(len(row['tools']), 'tool')}{changes}")
+    for chosen, own in bundle.profiles:
+        notes = len(chosen.notes)
+        changes = more(notes, "changes since it was saved", "change since it was saved")
+        say(f"profile {chosen.profile.name}: {quantity(len(own.tools), 'tool')}{changes}")
 
 
 def _tell_servers(catalog: Catalog) -> None:

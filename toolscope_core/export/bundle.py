@@ -7,8 +7,9 @@ import hashlib
 import io
 import json
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -37,21 +38,21 @@ from toolscope_core.decisions.constraints import (
 from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.export.bundle_readme import readme_text
 from toolscope_core.export.checked_plan import checked_plan, named_toolsets
-from toolscope_core.export.manifest import manifest, token_rows
+from toolscope_core.export.manifest import ToolsetSizes, manifest, toolset_sizes
 from toolscope_core.export.namespaces import described_servers, in_namespaces
 from toolscope_core.files.folders import MANIFEST, write_folder
 from toolscope_core.files.json_lines import lines_of
 from toolscope_core.merging.analysing import Analysis, thresholds_of
 from toolscope_core.merging.former_names import names_after, with_names_of
 from toolscope_core.merging.relabelling import argument_row
-from toolscope_core.model.catalog import Catalog, FormerName, Server
+from toolscope_core.model.catalog import Catalog, FormerName
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Serves, Verdict
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.profiles.profile_tools import profile_plan, profile_tools
+from toolscope_core.profiles.profile_tools import ProfileTools, profile_plan, profile_tools
 
 VARIANTS = "variants.jsonl"
 CLUSTER_PARTS = (
@@ -64,68 +65,171 @@ _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _ascii = json.JSONEncoder(allow_nan=False).encode
 
 
-def bundle_files(
-    analysis: Analysis,
-    plan: MergePlan,
-    log: Sequence[Decision],
-    config: PlanConfig,
-    shape: str | None = None,
-    fix: bool = False,
-) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the files, each made when it is asked for, always in the same order:
-    before the manifest ``VARIANTS`` where document variants were accepted, the ``CLIENT_FILES``
-    where tools of servers were pruned, and ``PROFILES`` with a folder for each profile where there
-    are some.
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The bundle of a ``plan`` as it leaves, and what there is to say of it: the sizes of the
+    toolset, and each profile with its own plan.
 
-    ``shape`` defaults to the input's; ``fix`` applies the fixes that are offered for it, and writes
-    too many tools as ``toolset-1.json`` and so on in place of ``toolset.json``. Raises
-    ``ExportError`` where the target would refuse the toolset.
+    ``sent_as`` is the shape that somebody asked for, ``None`` for that in which the tools came in;
+    with ``fix`` the toolset is in parts as the target takes them.
     """
-    plan = checked_plan(plan, shape, fix, config.leave_out_refused)
-    is_sendable = shape is not None
-    shape = shape or plan.catalog.format
-    costs, siblings, hashes = Costs(), 0, dict[str, str]()
 
-    def pairs() -> Iterator[JsonObject]:
-        nonlocal siblings
-        for row in pair_rows(analysis):
-            siblings += row["relation"] == "related" and row["verdict"] == "keep"
-            yield row
+    analysis: Analysis
+    plan: MergePlan
+    log: Sequence[Decision]
+    config: PlanConfig
+    sent_as: str | None
+    fix: bool
+    costs: Costs
+    sizes: ToolsetSizes
+    profiles: tuple[tuple[ProfileTools, MergePlan], ...]
 
-    def files() -> Iterator[tuple[str, bytes]]:
-        for name, part in named_toolsets(plan, shape, fix).items():
-            yield name, _json(_toolset(part, plan, shape, is_sendable, log), 3)
+    @property
+    def shape(self) -> str:
+        """The shape of the toolset."""
+        return self.sent_as or self.plan.catalog.format
+
+    @property
+    def toolsets(self) -> dict[str, ToolsetPart]:
+        """File name → the tools in it."""
+        return named_toolsets(self.plan, self.shape, self.fix)
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """Names and contents of the files, each made when it is asked for, always in the same
+        order: before the manifest ``VARIANTS`` where document variants were accepted, the
+        ``CLIENT_FILES`` where tools of servers were pruned, and ``PROFILES`` with a folder for each
+        profile where there are some. Too many tools for the target are in ``toolset-1.json`` and so
+        on in place of ``toolset.json``.
+        """
+        hashes, counts = dict[str, str](), Counter[str]()
+        for name, content in self._contents(counts):
+            hashes[name] = hashlib.sha256(content).hexdigest()
+            yield name, content
+        about = manifest(
+            self.analysis,
+            self.plan,
+            self.config,
+            thresholds_of(self.analysis, self.log),
+            {"shape": self.shape, "fix": self.fix},
+            counts["siblings"],
+        )
+        yield MANIFEST, _json({**about, "tokens": self.sizes.row, "sha256": hashes})
+
+    def _contents(self, counts: Counter[str]) -> Iterator[tuple[str, bytes]]:
+        """The files before the manifest; ``counts`` gets the number of siblings among the pairs."""
+        plan = self.plan
+        yield from self._toolset_files(plan)
         rows = [asdict(row) for row in plan.relabels]
         yield "relabel.json", _json({"version": BUNDLE, "entries": rows})
         maps = {alpha.tool_id: argument_row(alpha) for alpha in plan.arguments}
         yield "arguments.json", _json({"version": BUNDLE, "maps": maps})
         del rows, maps  # 1 kB a tool
         yield "clusters.json", _json(list(map(_cluster_row, plan.clusters)))
-        yield from _pair_files(pairs(), len(analysis.scores))
+        yield from self._pair_files(counts)
         yield "aliases.json", _json(_aliases(plan))
-        apart = sorted(constraints(analysis.catalog, log).cannot)
+        apart = sorted(constraints(self.analysis.catalog, self.log).cannot)
         yield "never_merge.json", _json([[pair.left, pair.right] for pair in apart])
-        yield "decisions.jsonl", decision_lines(log, plan.catalog)
+        yield "decisions.jsonl", decision_lines(self.log, plan.catalog)
         yield "dangling.json", _json(list(map(asdict, plan.dangling)))
         yield "fingerprints.json", _json({one.id: one.fingerprint for one in plan.catalog.tools})
-        yield "tools.csv", tools_csv(plan.tools, costs)
+        yield "tools.csv", tools_csv(plan.tools, self.costs)
         yield "relabel.csv", relabel_csv(plan.relabels)
         yield from _neutral("neutral.json", plan.tools, plan.catalog, _compact, names_after(plan))
-        yield from _original(plan.catalog)
-        text = readme_text(plan, analysis.model_verdicts)
+        came_in = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
+        # hidden characters are in it, so that all but ASCII is escaped
+        yield from _neutral("original.json", came_in, plan.catalog, _ascii)
+        text = readme_text(plan, self.analysis.model_verdicts)
         yield "README.md", text.encode("utf-8", "backslashreplace")
-        yield from _variant_file(plan, log)
+        yield from self._variant_file()
         yield from client_files(plan).items()
-        sent_as = shape if is_sendable else None
-        yield from _profile_files(plan, log, sent_as, fix, config.leave_out_refused).items()
+        yield from self._profile_files()
 
-    for name, content in files():
-        hashes[name] = hashlib.sha256(content).hexdigest()
-        yield name, content
-    chosen, thresholds = {"shape": shape, "fix": fix}, thresholds_of(analysis, log)
-    about = manifest(analysis, plan, config, thresholds, chosen, siblings)
-    tokens = token_rows(plan, shape, costs)
-    yield MANIFEST, _json({**about, "tokens": tokens, "sha256": hashes})
+    def _toolset_files(self, plan: MergePlan) -> Iterator[tuple[str, bytes]]:
+        """The toolset of the plan, or of a profile's; where tools are left to OpenAI's search, each
+        server is a namespace.
+        """
+        for name, tools in named_toolsets(plan, self.shape, self.fix).items():
+            part, servers = tools, plan.catalog.servers
+            if plan.profile:
+                owners = {item.tool.server for item in tools}
+                servers = tuple(one for one in servers if one.name in owners)
+            if plan.eager is not None and self.shape == "openai-responses":
+                written = namespace_descriptions(plan.catalog, self.log)
+                described = described_servers(servers, (item.tool for item in tools), written)
+                part, servers = in_namespaces(tools, described)
+            toolset = write_toolset(part, servers, self.shape, self.sent_as is not None, plan.eager)
+            yield name, _json(toolset, 3)
+
+    def _pair_files(self, counts: Counter[str]) -> Iterator[tuple[str, bytes]]:
+        """``pairs.jsonl``, or its parts of ``PART_PAIRS`` at most."""
+
+        def rows() -> Iterator[JsonObject]:
+            for row in pair_rows(self.analysis):
+                counts["siblings"] += row["relation"] == "related" and row["verdict"] == "keep"
+                yield row
+
+        pairs = rows()
+        for name in part_names("pairs.jsonl", -(-len(self.analysis.scores) // PART_PAIRS) or 1):
+            yield name, lines_of(islice(pairs, PART_PAIRS))
+
+    def _variant_file(self) -> Iterator[tuple[str, bytes]]:
+        """The accepted document variants of the exported tools, where there are any."""
+        accepted = variants(self.plan.catalog, self.log).items()
+        written = {one: variant for one, variant in accepted if variant.is_there}
+        tools = with_variants((item.tool for item in self.plan.tools), written, self.plan.phi)
+        rows = variant_rows({tool.id: tool.augmentation for tool in tools if tool.augmentation})
+        if rows:
+            yield VARIANTS, lines_of(rows)
+
+    def _profile_files(self) -> Iterator[tuple[str, bytes]]:
+        """What ``serve`` reads of the profiles, and of each the toolset and the files of clients,
+        as the bundle has them of all tools.
+        """
+        rows = [
+            {
+                "name": chosen.profile.name,
+                "tools": [
+                    {
+                        "id": item.tool.id,
+                        "name": item.tool.name,
+                        "description": item.tool.description,
+                        "fixed": chosen.fixed.get(item.tool.id, {}),
+                    }
+                    for item in own.tools
+                ],
+                "notes": chosen.notes,
+            }
+            for chosen, own in self.profiles
+        ]
+        if rows:
+            yield PROFILES, _json({"version": BUNDLE, "profiles": rows}, 4)
+        for chosen, own in self.profiles:
+            for name, content in (*self._toolset_files(own), *client_files(own).items()):
+                yield f"{PROFILE_FOLDER}{chosen.profile.name}/{name}", content
+
+
+def bundle_of(
+    analysis: Analysis,
+    plan: MergePlan,
+    log: Sequence[Decision],
+    config: PlanConfig,
+    shape: str | None = None,
+    fix: bool = False,
+) -> Bundle:
+    """The bundle of a plan that was made with ``log`` and ``config``.
+
+    ``shape`` defaults to the input's; ``fix`` applies the fixes that are offered for it. Raises
+    ``ExportError`` where the target would refuse the toolset, or that of a profile.
+    """
+    plan = checked_plan(plan, shape, fix, config.leave_out_refused)
+    own_plans = []
+    for profile in profiles(plan.catalog, log).values():
+        chosen = profile_tools(plan, profile)
+        own = checked_plan(profile_plan(plan, chosen), shape, fix, config.leave_out_refused)
+        own_plans.append((chosen, own))
+    costs = Costs()
+    sizes = toolset_sizes(plan, shape or plan.catalog.format, costs)
+    return Bundle(analysis, plan, log, config, shape, fix, costs, sizes, tuple(own_plans))
 
 
 def write_bundle(
@@ -134,13 +238,15 @@ def write_bundle(
     folder: Path | str,
     log: Sequence[Decision] = (),
     config: PlanConfig | None = None,
-) -> None:
+) -> Bundle:
     """Write the bundle of a plan into a folder, in place of an older bundle; ``log`` and ``config``
     are those that the plan was made with. Raises ``ExportError`` where the folder holds other files
     or the format would refuse the toolset.
     """
     plan = replace(plan, catalog=with_names_of(plan.catalog, Path(folder)))
-    write_folder(bundle_files(analysis, plan, log, config or PlanConfig("auto")), Path(folder))
+    bundle = bundle_of(analysis, plan, log, config or PlanConfig("auto"))
+    write_folder(bundle.files(), Path(folder))
+    return bundle
 
 
 def pair_rows(analysis: Analysis) -> Iterator[JsonObject]:
@@ -180,23 +286,6 @@ def verdict_row(left: str, right: str, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _toolset(
-    part: ToolsetPart, plan: MergePlan, shape: str, sendable: bool, log: Sequence[Decision]
-) -> Any:
-    """A part of the toolset as its file holds it; where tools are left to OpenAI's search, each
-    server is a namespace.
-    """
-    servers: Sequence[Server] = plan.catalog.servers
-    if plan.profile:
-        owners = {item.tool.server for item in part}
-        servers = [one for one in servers if one.name in owners]
-    if plan.eager is not None and shape == "openai-responses":
-        written = namespace_descriptions(plan.catalog, log)
-        described = described_servers(servers, (item.tool for item in part), written)
-        part, servers = in_namespaces(part, described)
-    return write_toolset(part, servers, shape, sendable, plan.eager)
-
-
 def zipped(files: Mapping[str, bytes]) -> bytes:
     """One zip of the files, without clock times, so that equal files give equal bytes."""
     buffer = io.BytesIO()
@@ -206,48 +295,6 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
     return buffer.getvalue()
-
-
-def _pair_files(rows: Iterator[JsonObject], pairs: int) -> Iterator[tuple[str, bytes]]:
-    """``pairs.jsonl``, or its parts of ``PART_PAIRS`` at most."""
-    for name in part_names("pairs.jsonl", -(-pairs // PART_PAIRS) or 1):
-        yield name, lines_of(islice(rows, PART_PAIRS))
-
-
-def _variant_file(plan: MergePlan, log: Sequence[Decision]) -> Iterator[tuple[str, bytes]]:
-    """The accepted document variants of the exported tools, where there are any."""
-    written = {one: it for one, it in variants(plan.catalog, log).items() if it.is_there}
-    tools = with_variants((item.tool for item in plan.tools), written, plan.phi)
-    rows = variant_rows({tool.id: tool.augmentation for tool in tools if tool.augmentation})
-    if rows:
-        yield VARIANTS, lines_of(rows)
-
-
-def _profile_files(
-    plan: MergePlan, log: Sequence[Decision], shape: str | None, fix: bool, leave_out: bool
-) -> dict[str, bytes]:
-    """What ``serve`` reads of the profiles, and of each the toolset and the files of clients, as
-    the bundle has them of all tools. Raises ``ExportError`` as ``bundle_files`` does.
-    """
-    rows, files, form = [], dict[str, bytes](), shape or plan.catalog.format
-    for name, profile in profiles(plan.catalog, log).items():
-        chosen = profile_tools(plan, profile)
-        own = checked_plan(profile_plan(plan, chosen), shape, fix, leave_out)
-        tools = [
-            {
-                **{part: getattr(item.tool, part) for part in ("id", "name", "description")},
-                "fixed": chosen.fixed.get(item.tool.id, {}),
-            }
-            for item in own.tools
-        ]
-        rows.append({"name": name, "tools": tools, "notes": chosen.notes})
-        written = {
-            file: _json(_toolset(part, own, form, shape is not None, log), 3)
-            for file, part in named_toolsets(own, form, fix).items()
-        }
-        own_files = {**written, **client_files(own)}
-        files |= {f"{PROFILE_FOLDER}{name}/{file}": own_files[file] for file in own_files}
-    return {PROFILES: _json({"version": BUNDLE, "profiles": rows}, 4), **files} if rows else {}
 
 
 def _cluster_row(cluster: Cluster) -> JsonObject:
@@ -266,14 +313,6 @@ def _aliases(plan: MergePlan) -> JsonObject:
         if (server, old) not in still and len(new) == 1 and old not in new:
             aliases.setdefault(server, {})[old] = min(new)
     return aliases
-
-
-def _original(catalog: Catalog) -> Iterator[tuple[str, bytes]]:
-    """The tools as they came in, in the neutral shape: the same ids and fingerprints when read
-    again. Hidden characters are in it, so that all but ASCII is escaped.
-    """
-    tools = [MergedTool(tool, (tool.id,)) for tool in catalog.tools]
-    return _neutral("original.json", tools, catalog, _ascii)
 
 
 def _neutral(

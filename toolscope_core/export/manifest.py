@@ -1,12 +1,12 @@
 """The manifest of a bundle: counts, the configuration that it was made with, sizes."""
 
 from collections import Counter, defaultdict
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.sources import BUNDLE
 from toolscope_core.catalog.splitting import servers_of
-from toolscope_core.catalog.tokens import Costs, plan_size, tokenizer
+from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size, tokenizer
 from toolscope_core.export.checked_plan import broken_rules, named_toolsets
 from toolscope_core.export.eager_choice import loading_sizes
 from toolscope_core.files.folders import PROGRAM
@@ -84,23 +84,41 @@ def manifest(
     }
 
 
-def token_rows(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
-    """Tokens and bytes of the toolset in the shape that totals are given in, and in the one it
-    leaves in.
+@dataclass(frozen=True, slots=True)
+class ToolsetSizes:
+    """What becomes of the toolset in the shape that totals are given in, and then in the one it
+    leaves in, if that is another of those in prompts. ``loading`` is what is in every prompt and
+    what a search returns, ``None`` where tools are left to none.
     """
+
+    shapes: tuple[SizeChange, ...]
+    loading: tuple[Size, Size] | None = None
+
+    @property
+    def row(self) -> JsonObject:
+        """The sizes as the manifest has them."""
+        before, after = self.shapes[0].before, self.shapes[0].after
+        sizes = {one.name: (one.before.tokens, one.after.tokens) for one in self.shapes}
+        row = {
+            "estimate": not tokenizer().exact,
+            "counted": tokenizer().label,
+            "before": before.tokens,
+            "after": after.tokens,
+            "bytes": {"before": before.bytes, "after": after.bytes},
+            "by_shape": {name: {"before": old, "after": new} for name, (old, new) in sizes.items()},
+        }
+        if self.loading:
+            eager, deferred = (size.tokens for size in self.loading)
+            row["loading"] = {"shape": self.shapes[-1].name, "eager": eager, "deferred": deferred}
+        return row
+
+
+def toolset_sizes(plan: MergePlan, shape: str, costs: Costs) -> ToolsetSizes:
+    """The sizes of the toolset of a plan that leaves in ``shape``."""
     total, *others = PROMPT_SHAPES
-    sums = [plan_size(plan, name, costs) for name in (total, *({shape} & set(others)))]
-    return {
-        "estimate": not tokenizer().exact,
-        "counted": tokenizer().label,
-        "before": sums[0].before.tokens,
-        "after": sums[0].after.tokens,
-        "bytes": {"before": sums[0].before.bytes, "after": sums[0].after.bytes},
-        "by_shape": {
-            line.name: {"before": line.before.tokens, "after": line.after.tokens} for line in sums
-        },
-        **_loading(plan, sums[-1].name, costs),
-    }
+    changes = [plan_size(plan, name, costs) for name in (total, *({shape} & set(others)))]
+    loading = None if plan.eager is None else loading_sizes(plan, costs, changes[-1].name)
+    return ToolsetSizes(tuple(changes), loading)
 
 
 def _implied(catalog: Catalog) -> JsonObject:
@@ -125,11 +143,3 @@ def _documents(analysis: Analysis) -> JsonObject:
         return {}
     rows = [{"tools": ids, "why": why} for ids, why in sorted(verdicts.refused.items())]
     return {"documents": {"by_model": sorted(verdicts.documents), "refused": rows}}
-
-
-def _loading(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
-    """The tokens in every prompt and those that a search returns, where tools are left to one."""
-    if plan.eager is None:
-        return {}
-    eager, deferred = loading_sizes(plan, costs, shape)
-    return {"loading": {"shape": shape, "eager": eager.tokens, "deferred": deferred.tokens}}

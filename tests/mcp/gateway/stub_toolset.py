@@ -16,7 +16,7 @@ import pytest
 from tests.cli.test_cli import run
 from tests.merging.test_pipeline import analysed
 from tests.support.catalogs import accepting, read_json
-from toolscope_core.export.bundle import bundle_files
+from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_log import CallLog
@@ -80,7 +80,7 @@ def write_stub_toolset(folder, routers=True, log=()):
     )
     plan = replace(apply_clusters(catalog, clusters, routers), clusters=clusters)
     config = PlanConfig(accept="all", routers=routers)
-    files = bundle_files(analysed(catalog, folder / "cache"), plan, log, config)
+    files = bundle_of(analysed(catalog, folder / "cache"), plan, log, config).files()
     write_folder(files, folder / "bundle")
     return folder / "bundle"
 

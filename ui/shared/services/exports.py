@@ -20,7 +20,7 @@ from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size
 from toolscope_core.check.text_mentions import TextSearch, joined, search_text
 from toolscope_core.decisions.forms import id_list
-from toolscope_core.export.bundle import bundle_files, zipped
+from toolscope_core.export.bundle import bundle_of, zipped
 from toolscope_core.export.bundle_readme import zip_files
 from toolscope_core.export.checked_plan import (
     broken_rules,
@@ -181,7 +181,7 @@ def bundle(
 ) -> dict[str, bytes]:
     """The files of the export bundle. Raises ``ExportError`` where the target refuses it."""
     plan = exported_plan(snapshot, config)
-    return dict(bundle_files(snapshot.analysis, plan, snapshot.log, config, shape, fix))
+    return dict(bundle_of(snapshot.analysis, plan, snapshot.log, config, shape, fix).files())
 
 
 def download(
