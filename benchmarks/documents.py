@@ -21,7 +21,7 @@ from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.catalog.formats.openapi import FIELDS, is_openapi
 from toolscope_core.catalog.places import GENERIC, is_tool
 from toolscope_core.catalog.sources import Source
-from toolscope_core.catalog.values import Placed, read_values
+from toolscope_core.catalog.values import Record, read_values
 from toolscope_core.model.catalog import Catalog
 
 Syntax = Literal["json", "jsonl", "yaml", "csv", "tsv"]
@@ -275,11 +275,11 @@ def vanished(source: Source, catalog: Catalog) -> list[str]:
     names = {tool.name for tool in catalog.tools} | {server.name for server in catalog.servers}
     told = "\n".join(f"{item.position} {item.reason} {item.raw}" for item in catalog.problems)
     shown = {item.raw for item in catalog.problems}
-    items = read_values(source).items
+    items, _ = read_values(source)
     return [
         tool.name
         for item in items
-        if isinstance(item, Placed)
+        if isinstance(item, Record)
         for tool in planted(item.value)
         if tool.name not in names
         if not any(word in told for word in (tool.name, *tool.places))

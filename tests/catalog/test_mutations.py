@@ -14,7 +14,7 @@ from tests.support.catalogs import DATA
 from toolscope_core.catalog.formats.format_table import INPUTS
 from toolscope_core.catalog.readers import read_catalog, read_contents
 from toolscope_core.catalog.sources import Source
-from toolscope_core.catalog.values import Placed, read_values
+from toolscope_core.catalog.values import Record, read_values
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import canonical_json
 
@@ -82,8 +82,8 @@ NAMES = (
 
 
 def values_of(label, data):
-    items = read_values(Source(label, data)).items
-    return [item.value for item in items if isinstance(item, Placed)]
+    items, _ = read_values(Source(label, data))
+    return [item.value for item in items if isinstance(item, Record)]
 
 
 TREES = [tree for label, data in SEEDS for tree in values_of(label, data)]

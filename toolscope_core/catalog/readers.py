@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from toolscope_core.catalog.flaws import MAX_RECORDS, Flaw, excerpt, find_flaw
+from toolscope_core.catalog.flaws import MAX_RECORDS, excerpt, find_flaw
 from toolscope_core.catalog.formats.format_table import INPUTS, RECORD_FORMATS, detect, find_unread
 from toolscope_core.catalog.formats.neutral import GENERIC, names_in
 from toolscope_core.catalog.formats.openapi import find_inferred
@@ -21,7 +21,6 @@ from toolscope_core.catalog.naming import assign_ids, find_repeats, source_names
 from toolscope_core.catalog.records import (
     DocumentReading,
     Entry,
-    Record,
     ToolsPage,
     document_kind,
     find_records,
@@ -33,7 +32,7 @@ from toolscope_core.catalog.schema.keywords import find_invalid
 from toolscope_core.catalog.schema.pointers import ExpansionBudget
 from toolscope_core.catalog.schema.references import find_shortened
 from toolscope_core.catalog.sources import TOOLSET, Source, load_paths, why_unreadable
-from toolscope_core.catalog.values import Placed, read_values
+from toolscope_core.catalog.values import Record, read_values
 from toolscope_core.model.catalog import Catalog, FormerName, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import quantity
@@ -96,31 +95,29 @@ def read_contents(
 
 
 def _read_source(source: Source, name: str, forced: str | None) -> SourceContents:
-    values = read_values(source, forced)
+    values, is_table = read_values(source, forced)
     budget = ExpansionBudget()
+    reading = DocumentReading(budget, PurePosixPath(source.label).name, _contents(source))
     entries: list[Entry] = []
     kinds: set[str] = set()
-    document, files = PurePosixPath(source.label).name, _contents(source)
-    for item in values.items:
+    for item in values:
         if isinstance(item, Problem):
             entries.append(item)
-            continue
-        kind = document_kind(item.value) if forced is None else forced
-        found = find_records(item, source.label, kind, DocumentReading(budget, document, files))
-        entries += _bounded(found)
-        kinds.add(kind)
+        else:
+            kind = document_kind(item.value) if forced is None else forced
+            entries += _bounded(find_records(item, kind, reading))
+            kinds.add(kind)
     records = [item for item in entries if isinstance(item, Record)]
     servers = tuple(item for item in entries if isinstance(item, Server))
-    if forced is None and values.syntax == "csv":
+    if forced is None and is_table:
         forced = "csv"
     shape = RECORD_FORMATS.get(forced or "") or _detect(records, servers, forced)
     other = kinds.pop() if len(kinds) == 1 else ""
     names: tuple[FormerName, ...] = ()
     if shape.name == "neutral" and any(_is_marked(record, shape) for record in records):
-        _check_versions(source.label, values.items)
-        names = tuple(
-            one for item in values.items if isinstance(item, Placed) for one in names_in(item.value)
-        )
+        documents = [item.value for item in values if isinstance(item, Record)]
+        _check_versions(source.label, documents)
+        names = tuple(chain.from_iterable(map(names_in, documents)))
     return SourceContents(
         name=name,
         label=source.label,
@@ -138,8 +135,8 @@ def _contents(source: Source) -> dict[str, Any]:
     """The value in each file of a source, without those that cannot be read whole."""
     contents = {}
     for path, data in source.files.items():
-        items = read_values(Source(path, data)).items
-        if len(items) == 1 and isinstance(items[0], Placed) and not find_flaw(items[0].value):
+        items, _ = read_values(Source(path, data))
+        if len(items) == 1 and isinstance(items[0], Record) and not find_flaw(items[0].value):
             contents[path] = items[0].value
     return contents
 
@@ -148,13 +145,11 @@ def _is_marked(record: Record, shape: RecordFormat) -> bool:
     return isinstance(record.value, dict) and shape.marks(record.value)
 
 
-def _check_versions(label: str, items: Iterable[Placed | Problem]) -> None:
+def _check_versions(label: str, documents: Iterable[Any]) -> None:
     """Raises ``CatalogError`` for a neutral toolset of another version."""
-    for item in items:
-        if isinstance(item, Placed) and isinstance(item.value, dict) and "tools" in item.value:
-            refused = why_unreadable(label, item.value, TOOLSET)
-            if refused:
-                raise CatalogError(refused)
+    toolsets = (one for one in documents if isinstance(one, dict) and "tools" in one)
+    if refused := next(filter(None, (why_unreadable(label, one, TOOLSET) for one in toolsets)), ""):
+        raise CatalogError(refused)
 
 
 def _with_missing_pages(all_contents: Sequence[SourceContents]) -> list[SourceContents]:
@@ -368,9 +363,7 @@ def _read_tool(record: Record, contents: SourceContents, shared: set[str]) -> To
             return read_record(value, contents.shape, server, contents.budget)
         except RecordError as error:
             flaw = str(error)
-    return Problem(
-        record.position, excerpt(flaw), "" if isinstance(value, Flaw) else excerpt(value)
-    )
+    return record.problem(flaw)
 
 
 def _apart(server: str, contents: SourceContents, shared: set[str]) -> str:

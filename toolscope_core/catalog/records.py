@@ -34,23 +34,11 @@ from toolscope_core.catalog.places import (
 from toolscope_core.catalog.schema.pointers import ExpansionBudget
 from toolscope_core.catalog.schema.walking import list_at
 from toolscope_core.catalog.sources import joined_files
-from toolscope_core.catalog.values import Placed
+from toolscope_core.catalog.values import Record
 from toolscope_core.model.catalog import Problem, Server
 from toolscope_core.model.tool import JsonObject
 
 LEVELS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A record as it stands in its source: its place in words, the server that the object around it
-    names, and the key of the list that it stands in there.
-    """
-
-    value: Any
-    position: str
-    server: str = ""
-    within: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +51,6 @@ class ToolsPage:
 
 
 Entry = Record | Server | ToolsPage | Problem
-Trail = tuple[str, ...]
 
 
 def document_kind(value: Any) -> str:
@@ -73,26 +60,22 @@ def document_kind(value: Any) -> str:
     return "mcp-client" if configured_servers(value) and not holds_tools(value) else ""
 
 
-def find_records(
-    placed: Placed, label: str, kind: str, reading: DocumentReading
-) -> Iterator[Entry]:
-    """The records of a value in order, the servers it names, and the pages that they stand on.
+def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterator[Entry]:
+    """The records in a value of a source in order, the servers it names, and the pages that they
+    stand on.
 
     ``kind`` comes from ``document_kind`` or from a person. Each operation of an OpenAPI document
     becomes an MCP record, each server that a client's configuration starts a server and a
     ``Problem``. What looks like a tool where none is read is a ``Problem``, so nothing is left out.
     """
-    value = as_usual(placed.value) if configured_servers(placed.value) else placed.value
-    trail = (placed.place,) if placed.place else ()
-    around = Record(None, label)
-    if kind == "mcp-client" and not configured_servers(value):
-        reason = "is no client configuration; it has no `mcpServers` that name servers"
-        yield _refused(value, reason, trail, around)
-    elif kind == "openapi" and not is_openapi(value):
-        reason = "is no OpenAPI document; it has no `openapi` beside `paths`"
-        yield _refused(value, reason, trail, around)
+    if configured_servers(record.value):
+        record = record.inner(as_usual(record.value))
+    if kind == "mcp-client" and not configured_servers(record.value):
+        yield record.problem("is no client configuration; it has no `mcpServers` that name servers")
+    elif kind == "openapi" and not is_openapi(record.value):
+        yield record.problem("is no OpenAPI document; it has no `openapi` beside `paths`")
     else:
-        yield from reading.find(value, trail, around)
+        yield from reading.find(record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,108 +88,96 @@ class DocumentReading:
     name: str = ""
     files: Mapping[str, Any] = field(default_factory=dict)
 
-    def find(self, value: Any, trail: Trail, around: Record) -> Iterator[Entry]:
+    def find(self, record: Record) -> Iterator[Entry]:
+        value = record.value
         held = tool_places(value) if isinstance(value, dict) else {}
-        if len(trail) > LEVELS and (held or isinstance(value, list)):
-            yield _refused(
-                value, f"stands in more than {LEVELS} lists of lists; flatten it", trail, around
-            )
+        if len(record.trail) > LEVELS and (held or isinstance(value, list)):
+            yield record.problem(f"stands in more than {LEVELS} lists of lists; flatten it")
         elif isinstance(value, list):
-            yield from self._each(enumerate(value, 1), trail, around)
+            yield from self._each(enumerate(value, 1), record)
         elif is_openapi(value):
-            yield from self._document(value, trail, around)
+            yield from self._document(record)
         elif not is_tool(value) and (what := what_it_is(value)):
-            yield _refused(value, what, trail, around)
+            yield record.problem(what)
         elif isinstance(value, dict):
-            yield from self._object(value, held, trail, around)
+            yield from self._object(record, held)
         else:
-            yield replace(around, value=value, position=_position(around, trail))
+            yield record
 
-    def _each(
-        self, entries: Iterable[tuple[int, Any]], trail: Trail, around: Record
-    ) -> Iterator[Entry]:
+    def _each(self, entries: Iterable[tuple[int, Any]], around: Record) -> Iterator[Entry]:
         for number, entry in entries:
-            yield from self.find(entry, (*trail, f"{_word(entry)} {number}"), around)
+            yield from self.find(around.inner(entry, f"{_word(entry)} {number}"))
 
-    def _document(self, value: JsonObject, trail: Trail, around: Record) -> Iterator[Entry]:
+    def _document(self, record: Record) -> Iterator[Entry]:
         """The operations of an OpenAPI document, and the tools that stand beside them."""
-        flaw = find_flaw(value)
-        whole = joined_files(value, self.name, self.files) if not flaw else value
+        document: JsonObject = record.value
+        flaw = find_flaw(document)
+        whole = joined_files(document, self.name, self.files) if not flaw else document
         read = Flaw(flaw) if flaw else read_openapi(whole, self.budget)
         if isinstance(read, Flaw):
-            yield _refused(value, read.reason, trail, around)
+            yield record.problem(read.reason)
             return
-        fields = fields_of(value)
-        yield from _unexpected(tools_beside_operations(value, fields), trail, around)
-        beside = {key: part for key, part in value.items() if key not in fields}
+        fields = fields_of(document)
+        yield from _unexpected(tools_beside_operations(document, fields), record)
+        beside = {key: part for key, part in document.items() if key not in fields}
         held = {"paths": read["paths"], **tool_places(beside)}
-        yield from self._object({**beside, **read}, held, trail, around)
+        yield from self._object(record.inner({**beside, **read}), held)
 
-    def _object(
-        self, value: JsonObject, held: Places, trail: Trail, around: Record
-    ) -> Iterator[Entry]:
+    def _object(self, record: Record, held: Places) -> Iterator[Entry]:
         """The record that an object is, unless it only holds some, and what it holds."""
+        value = record.value
         sure = is_tool(value)
         if sure or not held:
             own = {key: part for key, part in value.items() if key not in held} if held else value
-            yield replace(around, value=own, position=_position(around, trail))
+            yield record.inner(own)
             strays = unexpected_tools(_unread(value, sure), held)
             tools = ((key, item) for key, item in strays if not isinstance(item, Flaw))
-            yield from _unexpected(tools, trail, around)  # flaws of the record are reported with it
+            yield from _unexpected(tools, record)  # flaws of the record are reported with it
         else:
-            yield from _unexpected(unexpected_tools(value, held), trail, around)
+            yield from _unexpected(unexpected_tools(value, held), record)
         if held:
-            yield from self._held(value, held, trail, around)
+            yield from self._held(record, held)
 
-    def _held(
-        self, value: JsonObject, held: Places, trail: Trail, around: Record
-    ) -> Iterator[Entry]:
+    def _held(self, record: Record, held: Places) -> Iterator[Entry]:
         """The entries at an object's places; a position names the place where there are several."""
+        value = record.value
         server = _owner(value, held)
         yield from ([server] if server.name else [])
         yield from _listed_servers(value)
         for key, entries in held.items():
-            inside = replace(around, server=server.name or around.server, within=key)
-            place = (*trail, key) if len(held) > 1 else trail
+            inside = replace(record, server=server.name or record.server, within=key)
+            inside = inside.inner(None, key) if len(held) > 1 else inside
             if key == "tools":
                 cursor = cursor_of(value).get("nextCursor", "")
-                yield ToolsPage(_position(around, place), inside.server, cursor)
+                yield ToolsPage(inside.position, inside.server, cursor)
             if key in WRAPPERS:
-                yield from self.find(entries[0], (*place, ""), inside)
+                yield from self.find(inside.inner(entries[0], ""))
             elif key in SERVER_MAPS and names_servers(key, value[key]):
-                yield from self._servers(dict(zip(value[key], entries, strict=True)), place, inside)
+                yield from self._servers(dict(zip(value[key], entries, strict=True)), inside)
             else:
                 listed = key == "servers" and not held.keys().isdisjoint(TOOL_LISTS)
                 rows = enumerate(entries, 1)
-                own = [
-                    (row, entry) for row, entry in rows if not (listed and _is_bare_server(entry))
-                ]
-                yield from self._each(own, place, inside)
+                own = [row for row in rows if not (listed and _is_bare_server(row[1]))]
+                yield from self._each(own, inside)
 
-    def _servers(self, listed: Mapping[str, Any], trail: Trail, around: Record) -> Iterator[Entry]:
-        """The servers of a map by name, with their tools."""
+    def _servers(self, listed: Mapping[str, Any], around: Record) -> Iterator[Entry]:
+        """The servers of a map by name, with their tools; of one that a client starts nothing else
+        is kept, as commands hold keys.
+        """
         for number, (name, entry) in enumerate(listed.items(), 1):
             if starts_server(entry):
-                yield from self._started(name, number, entry, (trail, around))
+                yield Server(writable(name))
+                if held := tool_places({**entry, "name": name}):
+                    tools = {"server": name, **{key: entry[key] for key in held}}
+                    yield from self._each([(number, tools)], around)
+                else:
+                    yield Problem(f"{around.position}: server {writable(name)[:80]}", REMEDY)
+                place = around.inner(entry, f"server {number}")
+                yield from _unexpected(unexpected_tools(entry, held), place)
             elif _is_bare_server(entry):
                 yield server_of(entry)
             else:
-                yield from self._each([(number, entry)], trail, around)
-
-    def _started(
-        self, name: str, number: int, entry: JsonObject, at: tuple[Trail, Record]
-    ) -> Iterator[Entry]:
-        """A server that a client starts, with its tools if it has any: commands hold keys."""
-        trail, around = at
-        held = tool_places({**entry, "name": name})
-        yield Server(writable(name))
-        if held:
-            tools = {"server": name, **{key: entry[key] for key in held}}
-            yield from self._each([(number, tools)], trail, around)
-        else:
-            yield Problem(f"{_position(around, trail)}: server {writable(name)[:80]}", REMEDY)
-        strays = unexpected_tools(entry, held)
-        yield from _unexpected(strays, (*trail, f"server {number}"), around)
+                yield from self._each([(number, entry)], around)
 
 
 def _unread(record: JsonObject, sure: bool) -> JsonObject:
@@ -219,13 +190,11 @@ def _unread(record: JsonObject, sure: bool) -> JsonObject:
 
 
 def _unexpected(
-    strays: Iterable[tuple[str, JsonObject | Flaw]], trail: Trail, around: Record
+    strays: Iterable[tuple[str, JsonObject | Flaw]], around: Record
 ) -> Iterator[Problem]:
     for key, item in strays:
         reason = item.reason if isinstance(item, Flaw) else _where_none_is_read(item)
-        raw = "" if isinstance(item, Flaw) else excerpt(item)
-        position = _position(around, (*trail, writable(key)[:80]))
-        yield Problem(position, excerpt(reason), raw)
+        yield around.inner(item, writable(key)[:80]).problem(reason)
 
 
 def _where_none_is_read(tool: JsonObject) -> str:
@@ -233,15 +202,6 @@ def _where_none_is_read(tool: JsonObject) -> str:
         return "is an OpenAPI document where none is read; put it into a file of its own"
     name = excerpt(GENERIC.get(tool, "name"))[:80]
     return f"looks like the tool {name!r} where none is read; put it into a list `tools`"
-
-
-def _refused(value: Any, reason: str, trail: Trail, around: Record) -> Problem:
-    return Problem(_position(around, trail), excerpt(reason), excerpt(value))
-
-
-def _position(around: Record, trail: Trail) -> str:
-    words = ", ".join(filter(None, trail))
-    return f"{around.position}: {words}" if words else around.position
 
 
 def _word(entry: Any) -> str:

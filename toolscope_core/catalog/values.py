@@ -7,9 +7,9 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 import yaml
 
@@ -271,28 +271,44 @@ def _json(cell: str) -> Any:
         return Flaw(f"is not JSON: {error}; correct the cell")
 
 
-Syntax = Literal["json", "yaml", "csv"]
 LIKE_YAML = re.compile(r"\s*(%YAML|---\s|- *[\w\"'{]|[\w\"'-]+:(\s|$))")
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A JSON value and where it stands in its source: ``line 12``, or empty for the whole."""
+class Record:
+    """A JSON value and where it stands in the source called ``label``: ``trail`` are the words of
+    the way to it (``line 12``, ``tool 3``). ``server`` is the one that the object around it names,
+    ``within`` the key of the list that it stands in there.
+    """
 
     value: Any
-    place: str = ""
+    label: str
+    trail: tuple[str, ...] = ()
+    server: str = ""
+    within: str = ""
+
+    @property
+    def position(self) -> str:
+        """Its place in words."""
+        words = ", ".join(filter(None, self.trail))
+        return f"{self.label}: {words}" if words else self.label
+
+    def inner(self, value: Any, *words: str) -> "Record":
+        """A value inside this one, at the end of the way that goes on with these words."""
+        return replace(self, value=value, trail=(*self.trail, *words))
+
+    def problem(self, reason: str) -> Problem:
+        """Why the value cannot be read, with its place and its text."""
+        raw = "" if isinstance(self.value, Flaw) else excerpt(self.value)
+        return Problem(self.position, excerpt(reason), raw)
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
-    """The values of a source, in order, and its syntax."""
-
-    syntax: Syntax
-    items: tuple[Placed | Problem, ...]
+Values = tuple[Record | Problem, ...]
 
 
-def read_values(source: Source, forced: str | None = None) -> Values:
-    """The JSON or YAML documents of a source, each line of a JSONL one, each row of a table.
+def read_values(source: Source, forced: str | None = None) -> tuple[Values, bool]:
+    """The JSON or YAML documents of a source, each line of a JSONL one, each row of a table; and
+    whether it is a table.
 
     What cannot be parsed is a ``Problem``; a part of a value that cannot be kept exactly (NaN, a
     repeated key, an endless number) is a ``Flaw`` inside it. A text is a table if its label ends
@@ -304,51 +320,51 @@ def read_values(source: Source, forced: str | None = None) -> Values:
         text = source.data.decode(json.detect_encoding(source.data))
     except UnicodeDecodeError as error:
         reason = f"is not text: byte {error.start} is not {error.encoding}; save it as UTF-8"
-        problem = Problem(source.label, reason, excerpt(source.data[:500].decode("latin-1")))
-        return Values("json", (problem,))
+        raw = excerpt(source.data[:500].decode("latin-1"))
+        return (Problem(source.label, reason, raw),), False
     if not text.strip():
         reason = "is empty; give JSON, YAML or CSV with at least one tool"
-        return Values("json", (Problem(source.label, reason),))
+        return (Problem(source.label, reason),), False
     suffix = PurePosixPath(source.label).suffix.lower()
-    if forced == "csv" or suffix in (".csv", ".tsv"):
-        return _table(source.label, text, "\t" if suffix == ".tsv" else "")
-    return _document(source.label, text, suffix)
+    whole, is_table = Record(text, source.label), forced == "csv" or suffix in (".csv", ".tsv")
+    items = None if is_table else _document(whole, suffix)
+    if items is None:
+        return _table(whole, "\t" if suffix == ".tsv" else ""), True
+    return items, False
 
 
-def _document(label: str, text: str, suffix: str) -> Values:
-    if suffix == ".toml":
-        value = read_toml(text)
-        whole = Problem(label, value.reason, excerpt(text)) if isinstance(value, Flaw) else None
-        return Values("json", (whole or Placed(value),))
-    parsed = _parse(text)
+def _document(whole: Record, suffix: str) -> Values | None:
+    """What is in a text by its syntax; ``None`` where it looks like a table."""
+    text = whole.value
+    parsed = read_toml(text) if suffix == ".toml" else _parse(text)
     if not isinstance(parsed, Flaw):
-        return Values("json", (Placed(parsed),))
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    is_yaml = suffix in (".yaml", ".yml")
-    if _look_like_records(lines) and not is_yaml:
-        return Values("json", tuple(_read_line(label, number, line) for number, line in lines))
-    if is_yaml or LIKE_YAML.match(text):
-        return _yaml(label, text)
-    if looks_like_table(text):
-        return _table(label, text, "")
-    return Values("json", (Problem(label, parsed.reason, excerpt(text)),))
+        return (whole.inner(parsed),)
+    if suffix != ".toml":
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        is_yaml = suffix in (".yaml", ".yml")
+        if _look_like_records(lines) and not is_yaml:
+            return tuple(_line(whole.inner(line, f"line {number}")) for number, line in lines)
+        if is_yaml or LIKE_YAML.match(text):
+            return _yaml(whole)
+        if looks_like_table(text):
+            return None
+    return (whole.problem(parsed.reason),)
 
 
-def _yaml(label: str, text: str) -> Values:
-    documents = read_yaml(text)
+def _yaml(whole: Record) -> Values:
+    documents = read_yaml(whole.value)
     if isinstance(documents, Flaw):
-        return Values("yaml", (Problem(label, documents.reason, excerpt(text)),))
+        return (whole.problem(documents.reason),)
     if len(documents) == 1:
-        return Values("yaml", (Placed(documents[0]),))
-    placed = (Placed(value, f"document {row}") for row, value in enumerate(documents, 1))
-    return Values("yaml", tuple(placed))
+        return (whole.inner(documents[0]),)
+    return tuple(whole.inner(one, f"document {row}") for row, one in enumerate(documents, 1))
 
 
-def _table(label: str, text: str, delimiter: str) -> Values:
-    rows = read_table(text, delimiter)
+def _table(whole: Record, delimiter: str) -> Values:
+    rows = read_table(whole.value, delimiter)
     if isinstance(rows, Flaw):
-        return Values("csv", (Problem(label, rows.reason, excerpt(text)),))
-    return Values("csv", tuple(Placed(row, f"line {line}") for line, row in rows))
+        return (whole.problem(rows.reason),)
+    return tuple(whole.inner(row, f"line {line}") for line, row in rows)
 
 
 def _parse(text: str) -> Any:
@@ -367,8 +383,6 @@ def _look_like_records(lines: Sequence[tuple[int, str]]) -> bool:
     return 2 * len(whole) > len(lines)
 
 
-def _read_line(label: str, number: int, line: str) -> Placed | Problem:
-    parsed = _parse(line.strip())
-    if isinstance(parsed, Flaw):
-        return Problem(f"{label}: line {number}", parsed.reason, excerpt(line))
-    return Placed(parsed, f"line {number}")
+def _line(line: Record) -> Record | Problem:
+    parsed = _parse(line.value.strip())
+    return line.problem(parsed.reason) if isinstance(parsed, Flaw) else line.inner(parsed)
