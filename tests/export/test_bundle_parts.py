@@ -28,9 +28,9 @@ def written(analysis, tmp_path_factory):
     plan = plan_merge(analysis)
     bundle.write_bundle(analysis, plan, whole)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (sources, bundle, checked_plan):
+        for module in (sources, checked_plan):
             patch.setattr(module, "PART_TOOLS", 20)
-        patch.setattr(bundle, "PART_PAIRS", 50)
+        patch.setattr(sources, "PART_PAIRS", 50)
         bundle.write_bundle(analysis, plan, parts)
         yield whole, parts
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from toolscope_core.catalog import places
 from toolscope_core.catalog.clients.configurations import (
     REMEDY,
     SERVER_MAPS,
@@ -17,20 +18,6 @@ from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw, writable
 from toolscope_core.catalog.formats.neutral import GENERIC
 from toolscope_core.catalog.formats.openapi import fields_of, is_openapi, read_openapi
 from toolscope_core.catalog.formats.unread_documents import what_it_is
-from toolscope_core.catalog.places import (
-    TOOL_LISTS,
-    WRAPPERS,
-    Places,
-    cursor_of,
-    holds_tools,
-    is_tool,
-    names_servers,
-    server_of,
-    tool_places,
-    tools_beside_operations,
-    tools_inside,
-    unexpected_tools,
-)
 from toolscope_core.catalog.schema.pointers import ExpansionBudget
 from toolscope_core.catalog.schema.walking import list_at
 from toolscope_core.catalog.sources import joined_files
@@ -57,7 +44,7 @@ def document_kind(value: Any) -> str:
     """``openapi`` or ``mcp-client`` for a document that holds no records as such; else empty."""
     if is_openapi(value):
         return "openapi"
-    return "mcp-client" if configured_servers(value) and not holds_tools(value) else ""
+    return "mcp-client" if configured_servers(value) and not places.holds_tools(value) else ""
 
 
 def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterator[Entry]:
@@ -90,14 +77,14 @@ class DocumentReading:
 
     def find(self, record: Record) -> Iterator[Entry]:
         value = record.value
-        held = tool_places(value) if isinstance(value, dict) else {}
+        held = places.tool_places(value) if isinstance(value, dict) else {}
         if len(record.trail) > LEVELS and (held or isinstance(value, list)):
             yield record.problem(f"stands in more than {LEVELS} lists of lists; flatten it")
         elif isinstance(value, list):
             yield from self._each(enumerate(value, 1), record)
         elif is_openapi(value):
             yield from self._document(record)
-        elif not is_tool(value) and (what := what_it_is(value)):
+        elif not places.is_tool(value) and (what := what_it_is(value)):
             yield record.problem(what)
         elif isinstance(value, dict):
             yield from self._object(record, held)
@@ -118,27 +105,27 @@ class DocumentReading:
             yield record.problem(read.reason)
             return
         fields = fields_of(document)
-        yield from _unexpected(tools_beside_operations(document, fields), record)
+        yield from _unexpected(places.tools_beside_operations(document, fields), record)
         beside = {key: part for key, part in document.items() if key not in fields}
-        held = {"paths": read["paths"], **tool_places(beside)}
+        held = {"paths": read["paths"], **places.tool_places(beside)}
         yield from self._object(record.inner({**beside, **read}), held)
 
-    def _object(self, record: Record, held: Places) -> Iterator[Entry]:
+    def _object(self, record: Record, held: places.Places) -> Iterator[Entry]:
         """The record that an object is, unless it only holds some, and what it holds."""
         value = record.value
-        sure = is_tool(value)
+        sure = places.is_tool(value)
         if sure or not held:
             own = {key: part for key, part in value.items() if key not in held} if held else value
             yield record.inner(own)
-            strays = unexpected_tools(_unread(value, sure), held)
+            strays = places.unexpected_tools(_unread(value, sure), held)
             tools = ((key, item) for key, item in strays if not isinstance(item, Flaw))
             yield from _unexpected(tools, record)  # flaws of the record are reported with it
         else:
-            yield from _unexpected(unexpected_tools(value, held), record)
+            yield from _unexpected(places.unexpected_tools(value, held), record)
         if held:
             yield from self._held(record, held)
 
-    def _held(self, record: Record, held: Places) -> Iterator[Entry]:
+    def _held(self, record: Record, held: places.Places) -> Iterator[Entry]:
         """The entries at an object's places; a position names the place where there are several."""
         value = record.value
         server = _owner(value, held)
@@ -148,14 +135,14 @@ class DocumentReading:
             inside = replace(record, server=server.name or record.server, within=key)
             inside = inside.inner(None, key) if len(held) > 1 else inside
             if key == "tools":
-                cursor = cursor_of(value).get("nextCursor", "")
+                cursor = places.cursor_of(value).get("nextCursor", "")
                 yield ToolsPage(inside.position, inside.server, cursor)
-            if key in WRAPPERS:
+            if key in places.WRAPPERS:
                 yield from self.find(inside.inner(entries[0], ""))
-            elif key in SERVER_MAPS and names_servers(key, value[key]):
+            elif key in SERVER_MAPS and places.names_servers(key, value[key]):
                 yield from self._servers(dict(zip(value[key], entries, strict=True)), inside)
             else:
-                listed = key == "servers" and not held.keys().isdisjoint(TOOL_LISTS)
+                listed = key == "servers" and not held.keys().isdisjoint(places.TOOL_LISTS)
                 rows = enumerate(entries, 1)
                 own = [row for row in rows if not (listed and _is_bare_server(row[1]))]
                 yield from self._each(own, inside)
@@ -167,22 +154,22 @@ class DocumentReading:
         for number, (name, entry) in enumerate(listed.items(), 1):
             if starts_server(entry):
                 yield Server(writable(name))
-                if held := tool_places({**entry, "name": name}):
+                if held := places.tool_places({**entry, "name": name}):
                     tools = {"server": name, **{key: entry[key] for key in held}}
                     yield from self._each([(number, tools)], around)
                 else:
                     yield Problem(f"{around.position}: server {writable(name)[:80]}", REMEDY)
                 place = around.inner(entry, f"server {number}")
-                yield from _unexpected(unexpected_tools(entry, held), place)
+                yield from _unexpected(places.unexpected_tools(entry, held), place)
             elif _is_bare_server(entry):
-                yield server_of(entry)
+                yield places.server_of(entry)
             else:
                 yield from self._each([(number, entry)], around)
 
 
 def _unread(record: JsonObject, sure: bool) -> JsonObject:
     """The fields of a record in which further tools may stand; unknown fields belong to a tool."""
-    keys = {*TOOL_LISTS, "_meta"} if sure else record.keys() - {"function"}
+    keys = {*places.TOOL_LISTS, "_meta"} if sure else record.keys() - {"function"}
     inner = record.get("function")
     if isinstance(inner, dict) and record.get("name", inner.get("name")) != inner.get("name"):
         keys |= {"function"}
@@ -207,23 +194,23 @@ def _where_none_is_read(tool: JsonObject) -> str:
 def _word(entry: Any) -> str:
     if isinstance(entry, list) or is_openapi(entry):
         return "page"
-    held = {} if not isinstance(entry, dict) or is_tool(entry) else tool_places(entry)
+    held = {} if not isinstance(entry, dict) or places.is_tool(entry) else places.tool_places(entry)
     if not held:
         return "tool"
-    named = any(isinstance(entry[key], list) for key in held) and server_of(entry).name
+    named = any(isinstance(entry[key], list) for key in held) and places.server_of(entry).name
     return "server" if named else "page"
 
 
-def _owner(value: JsonObject, held: Places) -> Server:
+def _owner(value: JsonObject, held: places.Places) -> Server:
     """The server that owns what an object holds; one without a name where servers stand in it."""
-    if all(names_servers(key, value.get(key)) for key in held):
+    if all(places.names_servers(key, value.get(key)) for key in held):
         return Server("")
-    server = server_of(value)
+    server = places.server_of(value)
     namespace = value.get("type") == "namespace" and server.name and "tools" in held
     return replace(server, raw=_beside_tools(value, held)) if namespace else server
 
 
-def _beside_tools(namespace: JsonObject, held: Places) -> JsonObject:
+def _beside_tools(namespace: JsonObject, held: places.Places) -> JsonObject:
     """The other keys of a namespace beside its tools, as far as they can be kept exactly."""
     others = {key: value for key, value in namespace.items() if key not in held}
     return {key: value for key, value in others.items() if not find_flaw({key: value})}
@@ -231,10 +218,10 @@ def _beside_tools(namespace: JsonObject, held: Places) -> JsonObject:
 
 def _is_bare_server(entry: Any) -> bool:
     """Whether an entry of a list of servers is one without tools, as in the neutral shape."""
-    if not isinstance(entry, dict) or is_tool(entry) or not server_of(entry).name:
+    if not isinstance(entry, dict) or places.is_tool(entry) or not places.server_of(entry).name:
         return False
-    return not tool_places(entry) and not any(tools_inside(entry))
+    return not places.tool_places(entry) and not any(places.tools_inside(entry))
 
 
 def _listed_servers(holder: JsonObject) -> Iterator[Server]:
-    yield from map(server_of, filter(_is_bare_server, list_at(holder, "servers")))
+    yield from map(places.server_of, filter(_is_bare_server, list_at(holder, "servers")))

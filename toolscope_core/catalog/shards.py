@@ -4,17 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from toolscope_core.catalog import sources
 from toolscope_core.catalog.flaws import MAX_BYTES, MAX_TOTAL_BYTES
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.naming import REPEAT, assign_ids, find_repeats
 from toolscope_core.catalog.scan.scanner import scan_catalog
-from toolscope_core.catalog.sources import (
-    Source,
-    check_size,
-    files_of,
-    input_files,
-    referenced_files,
-)
 from toolscope_core.files.folders import read_file
 from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
 from toolscope_core.model.cluster import grouped
@@ -38,7 +32,7 @@ def read_shards(
     the others are read. Reports ``Step("read", …)`` in files.
     Raises ``CatalogError`` where there is no file, or not one tool in them.
     """
-    files = input_files(paths)
+    files = sources.input_files(paths)
     done = list(engine.map_blocks(_read_shard, Shared(None), _sources(files, progress)))
     catalogs = [one for one in done if isinstance(one, Catalog)]
     problems = [one for one in done if isinstance(one, Problem)]
@@ -57,13 +51,13 @@ def read_parts(folder: Path, name: str) -> Catalog:
     """
     return join(
         [
-            read_isolated([Source(str(file), read_file(file), "neutral")])
-            for file in files_of(folder, name)
+            read_isolated([sources.Source(str(file), read_file(file), "neutral")])
+            for file in sources.files_of(folder, name)
         ]
     )
 
 
-def _sources(files: Sequence[Path], progress: Progress) -> Iterator[Source | Problem]:
+def _sources(files: Sequence[Path], progress: Progress) -> Iterator[sources.Source | Problem]:
     """What is read at a time, each loaded when it is asked for."""
     for at, file in enumerate(files):
         progress(Step("read", at, len(files)))
@@ -72,10 +66,10 @@ def _sources(files: Sequence[Path], progress: Progress) -> Iterator[Source | Pro
             if file.suffix.lower() in _LINES and file.is_file():
                 yield from _pieces(file)
             else:
-                check_size(str(file), size)
+                sources.check_size(str(file), size)
                 data = read_file(file)
-                others = referenced_files(file, data, MAX_TOTAL_BYTES - len(data))
-                yield Source(str(file), data, None, others)
+                others = sources.referenced_files(file, data, MAX_TOTAL_BYTES - len(data))
+                yield sources.Source(str(file), data, None, others)
         except OSError as error:
             yield Problem(str(file), f"cannot be read: {error.strerror}")
         except CatalogError as error:
@@ -83,7 +77,7 @@ def _sources(files: Sequence[Path], progress: Progress) -> Iterator[Source | Pro
     progress(Step("read", len(files), len(files)))
 
 
-def _pieces(file: Path) -> Iterator[Source]:
+def _pieces(file: Path) -> Iterator[sources.Source]:
     """The lines of a file, as many at a time as make ``_PIECE`` bytes."""
     first, size, piece = 1, 0, list[bytes]()
     with file.open("rb") as lines:
@@ -97,12 +91,12 @@ def _pieces(file: Path) -> Iterator[Source]:
         yield _piece(file, first, piece)
 
 
-def _piece(file: Path, first: int, lines: Sequence[bytes]) -> Source:
+def _piece(file: Path, first: int, lines: Sequence[bytes]) -> sources.Source:
     label = str(file.with_suffix("")) + (f", from line {first:,}" if first > 1 else "")
-    return Source(f"{label}{file.suffix}", b"".join(lines))
+    return sources.Source(f"{label}{file.suffix}", b"".join(lines))
 
 
-def _read_shard(_: None, source: Source | Problem) -> Catalog | Problem:
+def _read_shard(_: None, source: sources.Source | Problem) -> Catalog | Problem:
     if isinstance(source, Problem):
         return source
     try:

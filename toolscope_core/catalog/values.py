@@ -13,19 +13,8 @@ from typing import Any
 
 import yaml
 
-from toolscope_core.catalog.flaws import (
-    MAX_DEPTH,
-    MAX_YAML_CHARACTERS,
-    MAX_YAML_VALUES,
-    TOO_DEEP,
-    Flaw,
-    excerpt,
-    in_order,
-    integer,
-    number,
-    strict_json,
-    unique_keys,
-)
+from toolscope_core.catalog import flaws
+from toolscope_core.catalog.flaws import Flaw
 from toolscope_core.catalog.sources import Source, check_size
 from toolscope_core.model.catalog import Problem
 
@@ -85,8 +74,8 @@ def _documents(text: str) -> list[Any]:
         elif isinstance(event, yaml.DocumentEndEvent):
             documents += stack[0].items
         elif isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
-            if len(stack) > MAX_DEPTH:
-                raise _RefusedError(TOO_DEEP)
+            if len(stack) > flaws.MAX_DEPTH:
+                raise _RefusedError(flaws.TOO_DEEP)
             stack.append(_Open(isinstance(event, yaml.MappingStartEvent), event.anchor))
         elif isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
             done = stack.pop()
@@ -113,14 +102,14 @@ def _put(
     around.items.append(value)
     around.size += size
     around.characters += characters
-    if around.characters > MAX_YAML_CHARACTERS:
+    if around.characters > flaws.MAX_YAML_CHARACTERS:
         raise _RefusedError(
-            f"has more than {MAX_YAML_CHARACTERS:,} characters with its aliases written out; "
+            f"has more than {flaws.MAX_YAML_CHARACTERS:,} characters with its aliases written out; "
             "split it"
         )
-    if around.size > MAX_YAML_VALUES:
+    if around.size > flaws.MAX_YAML_VALUES:
         raise _RefusedError(
-            f"has more than {MAX_YAML_VALUES:,} values with its aliases written out; split it"
+            f"has more than {flaws.MAX_YAML_VALUES:,} values with its aliases written out; split it"
         )
     if anchors is not None and anchor:
         anchors[anchor] = sized
@@ -131,7 +120,7 @@ def _mapping(items: list[Any]) -> dict[str, Any] | Flaw:
     pairs = list(zip(items[::2], items[1::2], strict=True))
     if any(not isinstance(key, str) for key, _ in pairs):
         return Flaw("has a list or mapping as a key; use text")
-    own = unique_keys([pair for pair in pairs if pair[0] != "<<"])
+    own = flaws.unique_keys([pair for pair in pairs if pair[0] != "<<"])
     if isinstance(own, Flaw):
         return own
     for _, merged in (pair for pair in pairs if pair[0] == "<<"):
@@ -139,7 +128,7 @@ def _mapping(items: list[Any]) -> dict[str, Any] | Flaw:
             if not isinstance(other, dict):
                 return Flaw("has << before something that is no mapping; write it out")
             own = {**other, **own}
-    return in_order(own.items())
+    return flaws.in_order(own.items())
 
 
 def _scalar(event: yaml.ScalarEvent) -> Any:
@@ -152,9 +141,9 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
     if text in WORDS:
         return WORDS[text]
     if INTEGER.fullmatch(text):
-        return integer(text)
+        return flaws.integer(text)
     if NUMBER.fullmatch(text):
-        return number(text)
+        return flaws.number(text)
     return Flaw(f"is {text}, which JSON does not have") if NOT_JSON.fullmatch(text) else text
 
 
@@ -165,7 +154,7 @@ def read_toml(text: str) -> Any:
     except tomllib.TOMLDecodeError as error:
         return Flaw(f"is not TOML: {error}; correct it or export it again")
     except RecursionError:
-        return Flaw(TOO_DEEP)
+        return Flaw(flaws.TOO_DEEP)
 
 
 def _plain(value: Any) -> Any:
@@ -266,7 +255,7 @@ def _record(keys: Sequence[str], cells: Sequence[str]) -> Mapping[str, Any] | Fl
 
 def _json(cell: str) -> Any:
     try:
-        return strict_json(cell)
+        return flaws.strict_json(cell)
     except (json.JSONDecodeError, RecursionError) as error:
         return Flaw(f"is not JSON: {error}; correct the cell")
 
@@ -299,8 +288,8 @@ class Record:
 
     def problem(self, reason: str) -> Problem:
         """Why the value cannot be read, with its place and its text."""
-        raw = "" if isinstance(self.value, Flaw) else excerpt(self.value)
-        return Problem(self.position, excerpt(reason), raw)
+        raw = "" if isinstance(self.value, Flaw) else flaws.excerpt(self.value)
+        return Problem(self.position, flaws.excerpt(reason), raw)
 
 
 Values = tuple[Record | Problem, ...]
@@ -320,7 +309,7 @@ def read_values(source: Source, forced: str | None = None) -> tuple[Values, bool
         text = source.data.decode(json.detect_encoding(source.data))
     except UnicodeDecodeError as error:
         reason = f"is not text: byte {error.start} is not {error.encoding}; save it as UTF-8"
-        raw = excerpt(source.data[:500].decode("latin-1"))
+        raw = flaws.excerpt(source.data[:500].decode("latin-1"))
         return (Problem(source.label, reason, raw),), False
     if not text.strip():
         reason = "is empty; give JSON, YAML or CSV with at least one tool"
@@ -369,12 +358,12 @@ def _table(whole: Record, delimiter: str) -> Values:
 
 def _parse(text: str) -> Any:
     try:
-        return strict_json(text)
+        return flaws.strict_json(text)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         return Flaw(f"is not JSON: {error.msg} at {where}; correct it or export it again")
     except RecursionError:
-        return Flaw(TOO_DEEP)
+        return Flaw(flaws.TOO_DEEP)
 
 
 def _look_like_records(lines: Sequence[tuple[int, str]]) -> bool:

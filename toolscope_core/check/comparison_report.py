@@ -7,22 +7,8 @@ from typing import Literal
 from urllib.parse import quote, urlencode
 
 from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.check import checks
 from toolscope_core.check.baseline import Baseline, Matched, matched
-from toolscope_core.check.checks import (
-    CaseConfusion,
-    NewPairs,
-    PairJudge,
-    ReplayedCases,
-    StaleDecision,
-    TokenGrowth,
-    gone_tools,
-    new_danglings,
-    new_findings,
-    new_pairs,
-    replayed_cases,
-    stale_decisions,
-    token_growth,
-)
 from toolscope_core.check.field_changes import FieldChange
 from toolscope_core.check.text_mentions import TextSearch, search_below
 from toolscope_core.check.version_changes import ToolChange, both_sides
@@ -45,17 +31,17 @@ class GateReport:
 
     catalog: Catalog
     tools: Matched
-    pairs: NewPairs
+    pairs: checks.NewPairs
     dangling: tuple[Dangling, ...]
-    tokens: TokenGrowth
-    stale: tuple[StaleDecision, ...]
+    tokens: checks.TokenGrowth
+    stale: tuple[checks.StaleDecision, ...]
     findings: tuple[Finding, ...]
     texts: TextSearch = field(default_factory=TextSearch)
-    replayed: ReplayedCases = field(default_factory=ReplayedCases)
+    replayed: checks.ReplayedCases = field(default_factory=checks.ReplayedCases)
     profile: ProfileReport | None = None
 
 
-def compare(catalog: Catalog, baseline: Baseline, judge: PairJudge) -> GateReport:
+def compare(catalog: Catalog, baseline: Baseline, judge: checks.PairJudge) -> GateReport:
     """The report on a catalog; only pairs with a new or changed tool are judged. Raises
     ``ModelError`` where the embedding model is missing.
     """
@@ -63,11 +49,11 @@ def compare(catalog: Catalog, baseline: Baseline, judge: PairJudge) -> GateRepor
     return GateReport(
         catalog=catalog,
         tools=tools,
-        pairs=new_pairs(catalog, tools, baseline, judge),
-        dangling=new_danglings(catalog, tools, baseline),
-        tokens=token_growth(baseline.catalog, catalog),
-        stale=stale_decisions(catalog, baseline, tools),
-        findings=new_findings(baseline.catalog, catalog, tools),
+        pairs=checks.new_pairs(catalog, tools, baseline, judge),
+        dangling=checks.new_danglings(catalog, tools, baseline),
+        tokens=checks.token_growth(baseline.catalog, catalog),
+        stale=checks.stale_decisions(catalog, baseline, tools),
+        findings=checks.new_findings(baseline.catalog, catalog, tools),
     )
 
 
@@ -75,7 +61,7 @@ def with_texts(report: GateReport, baseline: Baseline, texts: Sequence[Path]) ->
     """The report with what the texts in these folders name and is gone, and which were not read.
     Raises ``ConfigError`` for a folder that is none.
     """
-    rows, before = gone_tools(report.tools, baseline), report.tools.before
+    rows, before = checks.gone_tools(report.tools, baseline), report.tools.before
     merged = {row.old_id for row in baseline.relabels if row.status != "kept"}
     still = (t.name for t in report.catalog.tools if before.get(t.id, t.id) not in merged)
     return replace(report, texts=search_below(texts, gone_names(rows, still)))
@@ -86,7 +72,7 @@ def with_cases(
 ) -> GateReport:
     """The report with what these cases find now and did not before."""
     before, now = baseline.catalog, report.catalog
-    return replace(report, replayed=replayed_cases(before, now, report.tools, cases, ranker))
+    return replace(report, replayed=checks.replayed_cases(before, now, report.tools, cases, ranker))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +190,7 @@ def _breaking(report: GateReport) -> Iterator[GateItem]:
             yield _item("breaking", (row.tool_id,), change.breaking, details)
 
 
-def _stale(stale: StaleDecision) -> GateItem:
+def _stale(stale: checks.StaleDecision) -> GateItem:
     decision = stale.decision
     details = [f"made by {decision.reviewer}, {decision.at[:16].replace('T', ' ')}"]
     details += [f"{tool_id} changed" for tool_id in stale.changed]
@@ -244,7 +230,7 @@ def _findings(report: GateReport, severity: Severity) -> Iterator[GateItem]:
             )
 
 
-def _confusion(one: CaseConfusion) -> GateItem:
+def _confusion(one: checks.CaseConfusion) -> GateItem:
     """The tool that is asked for, then the one that is found; the case where neither is a tool."""
     wanted, instead = one.confusion.wanted, one.confusion.instead
     ids = [name for name in (wanted, instead) if name not in (NONE, NOT_A_TOOL)] or [one.case.id]

@@ -13,13 +13,7 @@ from toolscope_core.catalog.formats.format_table import unread
 from toolscope_core.catalog.formats.record_format import value_at
 from toolscope_core.catalog.schema.contradictions import is_of_type
 from toolscope_core.catalog.schema.walking import map_subschemas
-from toolscope_core.judging.arguments.subschema import (
-    admits,
-    core,
-    inline_references,
-    of_keyword,
-    type_set,
-)
+from toolscope_core.judging.arguments import subschema
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 _LISTS = ("anyOf", "oneOf")
@@ -34,7 +28,7 @@ def normal_schema(schema: Any) -> Any:
         return {}
     if not isinstance(schema, dict):
         return schema
-    plain = {key: sub for key, sub in core(schema).items() if not key.startswith("x-")}
+    plain = {key: sub for key, sub in subschema.core(schema).items() if not key.startswith("x-")}
     if plain.get("required") == []:
         del plain["required"]
     plain = map_subschemas(plain, lambda sub, _: normal_schema(sub))
@@ -67,14 +61,16 @@ def _together(options: list[Any]) -> JsonObject | None:
         values = [value for option in fixed for value in option["enum"]]
         one_each = len({canonical_json(value) for value in values}) == len(values)
         return {"enum": values} if one_each else None
-    types = [type_set(option) for option in options]
+    types = [subschema.type_set(option) for option in options]
     wide = [one | (_NUMBERS if one & _NUMBERS else frozenset()) for one in types]
     if not all(types) or sum(map(len, wide)) != len(frozenset().union(*wide)):
         return None
     merged: dict[str, Any] = {"type": [kind for one in types for kind in sorted(one)]}
     for option, own in zip(options, wide, strict=True):
         others = {key: sub for key, sub in option.items() if key != "type"}
-        if others.keys() & merged.keys() or not all(own >= of_keyword(key) for key in others):
+        if others.keys() & merged.keys() or not all(
+            own >= subschema.of_keyword(key) for key in others
+        ):
             return None
         merged |= others
     return merged
@@ -89,7 +85,7 @@ def _sorted(schema: dict[str, Any]) -> JsonObject:
     if isinstance(values, list):
         ordered = sorted(values, key=canonical_json)
         schema = {**schema, "enum": ordered}
-        kinds = sorted(type_set(schema))
+        kinds = sorted(subschema.type_set(schema))
         if "type" in schema and all(is_of_type(value, {"type": kinds}) for value in ordered):
             schema = {key: sub for key, sub in schema.items() if key != "type"}
     return schema
@@ -151,7 +147,7 @@ class _Leaf:
         """Whether it can rule a value out; a new property by itself cannot."""
         if self.is_property and self.old is _ABSENT:
             return False
-        return self.place in ("map", "names") or bool(core({self.path[-1]: True}))
+        return self.place in ("map", "names") or bool(subschema.core({self.path[-1]: True}))
 
     def change(self, breaking: str) -> FieldChange:
         kind: Literal["added", "removed", "changed"] = "changed"
@@ -181,25 +177,30 @@ def _known_changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
     if old.description != new.description:
         yield FieldChange("description", "changed", old.description, new.description)
     yield from _arguments(_object(old.schema), _object(new.schema))
-    yield from _result(inline_references(old.returns or {}), inline_references(new.returns or {}))
+    yield from _result(
+        subschema.inline_references(old.returns or {}),
+        subschema.inline_references(new.returns or {}),
+    )
     for leaf in _leaves(old.annotations, new.annotations, ("annotations",), "value"):
         yield leaf.change(_hazard(leaf))
 
 
 def _object(schema: JsonObject | None) -> JsonObject:
     """A tool that does not say what it takes is compared as one that takes nothing."""
-    return {"type": "object", "properties": {}, **inline_references(schema or {})}
+    return {"type": "object", "properties": {}, **subschema.inline_references(schema or {})}
 
 
 def _arguments(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
     """Breaking: what the old version let a caller send, and the new one is not seen to take."""
     leaves = list(_leaves(old, new, ("schema",), "schema"))
     sent = _closed(normal_schema(old))
-    safe = admits(new, sent) or admits(normal_schema(new), sent)
+    safe = subschema.admits(new, sent) or subschema.admits(normal_schema(new), sent)
     suspects = [] if safe else [leaf for leaf in leaves if leaf.constrains]
     suspects = [s for s in suspects if not _is_same_around(s, old, new)] or suspects
     blamed = [
-        s for s in suspects if not admits(normal_schema(_with(old, s.path[1:], s.new)), sent)
+        s
+        for s in suspects
+        if not subschema.admits(normal_schema(_with(old, s.path[1:], s.new)), sent)
     ] or suspects
     for leaf in leaves:
         reason = ""
@@ -214,10 +215,12 @@ def _arguments(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
 def _result(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
     """Breaking: what the new version may return and a reader of the old one does not expect."""
     leaves = list(_leaves(old, new, ("returns",), "schema"))
-    safe = admits(old, new) or admits(normal_schema(old), normal_schema(new))
+    safe = subschema.admits(old, new) or subschema.admits(normal_schema(old), normal_schema(new))
     suspects = [] if safe else [leaf for leaf in leaves if leaf.constrains]
     suspects = [s for s in suspects if not _is_same_around(s, old, new)] or suspects
-    blamed = [s for s in suspects if not admits(old, _with(old, s.path[1:], s.new))] or suspects
+    blamed = [
+        s for s in suspects if not subschema.admits(old, _with(old, s.path[1:], s.new))
+    ] or suspects
     for leaf in leaves:
         lost = leaf.is_property and leaf.new is _ABSENT
         yield leaf.change("the result is not what it was" if lost or leaf in blamed else "")

@@ -18,18 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.files.folders import put, read_sealed, unusable, write_sealed
-from toolscope_core.model.protocols import (
-    LOCAL,
-    Embedder,
-    Engine,
-    Progress,
-    RemoteModel,
-    Shared,
-    Step,
-    TokenEmbedder,
-    Vectors,
-    silent,
-)
+from toolscope_core.model import protocols
+from toolscope_core.model.protocols import Vectors
 
 Kind = TypeVar("Kind", np.int64, np.float64)
 
@@ -175,7 +165,10 @@ class TokenCache:
         self._folder = folder
 
     def ensure(
-        self, texts: Sequence[str], embedder: TokenEmbedder, progress: Progress = silent
+        self,
+        texts: Sequence[str],
+        embedder: protocols.TokenEmbedder,
+        progress: protocols.Progress = protocols.silent,
     ) -> TokenVectors:
         """The token vectors of ``texts``; those that are not there yet are computed and kept, and
         from the same pass the vectors of the texts.
@@ -189,14 +182,14 @@ class TokenCache:
         cache = VectorCache(self._folder)
         with_vector = cache.read(embedder.name, missing).keys()
         for start in range(0, len(missing), TOKEN_CHUNK):
-            progress(Step("tokens", len(distinct) - len(missing) + start, len(distinct)))
+            progress(protocols.Step("tokens", len(distinct) - len(missing) + start, len(distinct)))
             part = missing[start : start + TOKEN_CHUNK]
             vectors, tokens = embedder.encode_with_tokens(part)
             self.write(embedder.name, dict(zip(part, map(coded, tokens), strict=True)))
             by_text = zip(part, vectors, strict=True)
             if new := {text: vector for text, vector in by_text if text not in with_vector}:
                 cache.write(embedder.name, new)
-        progress(Step("tokens", len(distinct), len(distinct)))
+        progress(protocols.Step("tokens", len(distinct), len(distinct)))
         return TokenVectors(self._read(embedder.name, distinct) if missing else places, embedder)
 
     def _read(self, model: str, texts: Iterable[str]) -> dict[str, _Place]:
@@ -230,7 +223,7 @@ class TokenCache:
 class TokenVectors:
     """Token vectors by text, read from the mapped files when they are asked for."""
 
-    def __init__(self, places: Mapping[str, _Place], embedder: TokenEmbedder) -> None:
+    def __init__(self, places: Mapping[str, _Place], embedder: protocols.TokenEmbedder) -> None:
         self._places = places
         self._embedder = embedder
 
@@ -302,12 +295,12 @@ PIECE = 128
 
 def embed_cached(
     texts: Sequence[str],
-    embedder: Embedder,
+    embedder: protocols.Embedder,
     cache: VectorCache,
-    progress: Progress = silent,
+    progress: protocols.Progress = protocols.silent,
     *,
     keep_tokens: bool = False,
-    engine: Engine = LOCAL,
+    engine: protocols.Engine = protocols.LOCAL,
 ) -> Vectors:
     """float32 of shape (len(texts), d) in the order of ``texts``; (0, 0) for no texts.
 
@@ -321,12 +314,12 @@ def embed_cached(
     distinct = sorted(set(texts), key=lambda text: (len(text), text))
     vectors = cache.read(embedder.name, distinct)
     missing = [text for text in distinct if text not in vectors]
-    progress(Step("embed", len(vectors), len(distinct)))
-    runner = LOCAL if isinstance(embedder, RemoteModel) else engine
+    progress(protocols.Step("embed", len(vectors), len(distinct)))
+    runner = protocols.LOCAL if isinstance(embedder, protocols.RemoteModel) else engine
     size = min(PIECE, CHUNK)
     pieces = [missing[start : start + size] for start in range(0, len(missing), size)]
     encode = partial(_encode, keep_tokens)
-    made = runner.map_blocks(encode, Shared(embedder), pieces)
+    made = runner.map_blocks(encode, protocols.Shared(embedder), pieces)
     fresh: dict[str, Vectors] = {}
     codes: dict[str, TokenCodes] = {}
     for at, (piece, (encoded, tokens)) in enumerate(zip(pieces, made, strict=True), 1):
@@ -338,17 +331,17 @@ def embed_cached(
                 TokenCache(cache.folder).write(embedder.name, codes)
             vectors.update(fresh)
             fresh, codes = {}, {}
-        progress(Step("embed", len(vectors) + len(fresh), len(distinct)))
+        progress(protocols.Step("embed", len(vectors) + len(fresh), len(distinct)))
     if not vectors:
         return np.zeros((0, 0), dtype=np.float32)
     return np.stack([vectors[text] for text in texts])
 
 
 def _encode(
-    keep_tokens: bool, embedder: Embedder, texts: list[str]
+    keep_tokens: bool, embedder: protocols.Embedder, texts: list[str]
 ) -> tuple[Vectors, list[TokenCodes]]:
     """The vectors of texts and the codes of their tokens; no codes where they are not kept."""
-    if keep_tokens and isinstance(embedder, TokenEmbedder):
+    if keep_tokens and isinstance(embedder, protocols.TokenEmbedder):
         encoded, tokens = embedder.encode_with_tokens(texts)
         return encoded, list(map(coded, tokens))
     return embedder.encode(texts), []

@@ -14,19 +14,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from toolscope_core.catalog import sources
 from toolscope_core.catalog.clients.client_table import client_files
 from toolscope_core.catalog.document_variants import variant_rows, with_variants
 from toolscope_core.catalog.formats.neutral import names_written
 from toolscope_core.catalog.formats.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.formats.writers import write_toolset
-from toolscope_core.catalog.sources import (
-    BUNDLE,
-    PART_PAIRS,
-    PART_TOOLS,
-    PROFILE_FOLDER,
-    PROFILES,
-    part_names,
-)
 from toolscope_core.catalog.splitting import ToolsetPart, split
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import (
@@ -120,9 +113,9 @@ class Bundle:
         plan = self.plan
         yield from self._toolset_files(plan)
         rows = [asdict(row) for row in plan.relabels]
-        yield "relabel.json", _json({"version": BUNDLE, "entries": rows})
+        yield "relabel.json", _json({"version": sources.BUNDLE, "entries": rows})
         maps = {alpha.tool_id: argument_row(alpha) for alpha in plan.arguments}
-        yield "arguments.json", _json({"version": BUNDLE, "maps": maps})
+        yield "arguments.json", _json({"version": sources.BUNDLE, "maps": maps})
         del rows, maps  # 1 kB a tool
         yield "clusters.json", _json(list(map(_cluster_row, plan.clusters)))
         yield from self._pair_files(counts)
@@ -169,8 +162,10 @@ class Bundle:
                 yield row
 
         pairs = rows()
-        for name in part_names("pairs.jsonl", -(-len(self.analysis.scores) // PART_PAIRS) or 1):
-            yield name, lines_of(islice(pairs, PART_PAIRS))
+        for name in sources.part_names(
+            "pairs.jsonl", -(-len(self.analysis.scores) // sources.PART_PAIRS) or 1
+        ):
+            yield name, lines_of(islice(pairs, sources.PART_PAIRS))
 
     def _variant_file(self) -> Iterator[tuple[str, bytes]]:
         """The accepted document variants of the exported tools, where there are any."""
@@ -202,10 +197,10 @@ class Bundle:
             for chosen, own in self.profiles
         ]
         if rows:
-            yield PROFILES, _json({"version": BUNDLE, "profiles": rows}, 4)
+            yield sources.PROFILES, _json({"version": sources.BUNDLE, "profiles": rows}, 4)
         for chosen, own in self.profiles:
             for name, content in (*self._toolset_files(own), *client_files(own).items()):
-                yield f"{PROFILE_FOLDER}{chosen.profile.name}/{name}", content
+                yield f"{sources.PROFILE_FOLDER}{chosen.profile.name}/{name}", content
 
 
 def bundle_of(
@@ -325,8 +320,8 @@ def _neutral(
     """A file with tools in the neutral shape, or its parts, of ``PART_TOOLS`` at most; the first
     has the names that agents called tools by.
     """
-    parts = split(tools, PART_TOOLS) if len(tools) > PART_TOOLS else (tools,)
-    for own, part in zip(part_names(name, len(parts)), parts, strict=True):
+    parts = split(tools, sources.PART_TOOLS) if len(tools) > sources.PART_TOOLS else (tools,)
+    for own, part in zip(sources.part_names(name, len(parts)), parts, strict=True):
         document = write_toolset(part, catalog.servers, "neutral")
         yield own, _json({**document, **names_written(names)}, 3, write)
         names = ()

@@ -5,23 +5,15 @@ them (BFCL, Seal-Tools, UltraTool).
 from collections.abc import Sequence, Set
 from typing import Any, ClassVar
 
-from toolscope_core.catalog.formats.record_format import (
-    ANY_NAMES,
-    LETTERS,
-    Path,
-    RecordFormat,
-    Rules,
-    places,
-    value_at,
-    with_value,
-)
+from toolscope_core.catalog.formats import record_format
+from toolscope_core.catalog.formats.record_format import RecordFormat, Rules
 from toolscope_core.catalog.schema.declarations import RecordError, read_parameters, rename_types
 from toolscope_core.catalog.schema.walking import every_schema
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 _RULES = Rules(
-    name_rule=LETTERS,
+    name_rule=record_format.LETTERS,
     longest_name=64,
     longest_description=1024,
     most_tools=128,
@@ -37,12 +29,12 @@ class _OpenAi(RecordFormat):
     def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
         """The parameters say which there are, be it none: nothing is lost by that."""
         path = self.places["schema"][0]
-        schema = value_at(record, path)
+        schema = record_format.value_at(record, path)
         says_enough = "properties" in schema if isinstance(schema, dict) else not is_new
         if says_enough:
             return record
         plain = schema if isinstance(schema, dict) else {"type": "object"}
-        return with_value(record, path, {**plain, "properties": {}})
+        return record_format.with_value(record, path, {**plain, "properties": {}})
 
 
 class _Responses(_OpenAi):
@@ -62,7 +54,7 @@ OPENAI_CHAT = _OpenAi(
     advised=True,
     marks=lambda record: isinstance(record.get("function"), dict),
     template={"type": "function", "function": {}},
-    places=places(
+    places=record_format.places(
         name="function.name", description="function.description", schema="function.parameters"
     ),
 )
@@ -81,7 +73,7 @@ OPENAI_RESPONSES = _Responses(
         **{"type": "function", "name": "", "description": "", "parameters": None},
         "strict": False,
     },
-    places=places(
+    places=record_format.places(
         name="name", description="description", schema="parameters", returns="output_schema"
     ),
 )
@@ -94,7 +86,7 @@ ANTHROPIC = RecordFormat(
     title="Anthropic",
     goes="Pass its list as `tools` to `messages.create`.",
     rules=Rules(
-        name_rule=LETTERS,
+        name_rule=record_format.LETTERS,
         longest_name=64,
         parameter_rule=r"[a-zA-Z0-9_.-]{1,64}",
         top_parameters=True,
@@ -109,7 +101,7 @@ ANTHROPIC = RecordFormat(
     tool_search=TOOL_SEARCH,
     marks=lambda record: "input_schema" in record and "name" in record,
     template={"name": "", "description": "", "input_schema": {"type": "object"}},
-    places=places(name="name", description="description", schema="input_schema"),
+    places=record_format.places(name="name", description="description", schema="input_schema"),
 )
 
 
@@ -172,7 +164,7 @@ GEMINI = _Gemini(
     marks=lambda record: "name" in record and record.get("type") is None and "id" not in record,
     template={"name": "", "description": "", "parametersJsonSchema": {"type": "object"}},
     list_key=DECLARATIONS[0],
-    places=places(
+    places=record_format.places(
         name="name",
         description="description",
         schema="parametersJsonSchema parameters_json_schema parameters",
@@ -192,12 +184,17 @@ _WORDS = {
 
 
 class _SealTools(RecordFormat):
-    def with_schema(self, record: JsonObject, path: Path, schema: JsonObject) -> JsonObject:
-        record = with_value(record, ("required",), None)
+    def with_schema(
+        self, record: JsonObject, path: record_format.Path, schema: JsonObject
+    ) -> JsonObject:
+        record = record_format.with_value(record, ("required",), None)
         flat = flat_parameters(schema)
         if flat is None:
-            return with_value(record, path, schema)
-        return {**with_value(record, path, flat), "required": schema.get("required", [])}
+            return record_format.with_value(record, path, schema)
+        return {
+            **record_format.with_value(record, path, flat),
+            "required": schema.get("required", []),
+        }
 
     def written_returns(self, schema: JsonObject) -> JsonObject:
         return schema if "required" in schema else flat_parameters(schema) or schema
@@ -222,25 +219,27 @@ SEAL_TOOLS = _SealTools(
     title="seal-tools",
     marks=lambda record: "api_name" in record,
     template={"api_name": "", "api_description": "", "parameters": {"type": "object"}},
-    places=places(
+    places=record_format.places(
         name="api_name", description="api_description", schema="parameters", returns="responses"
     ),
 )
 
 
 class _Bfcl(RecordFormat):
-    def with_schema(self, record: JsonObject, path: Path, schema: JsonObject) -> JsonObject:
+    def with_schema(
+        self, record: JsonObject, path: record_format.Path, schema: JsonObject
+    ) -> JsonObject:
         words = {"object": "dict", "number": "float"}
-        return with_value(record, path, rename_types(schema, words))
+        return record_format.with_value(record, path, rename_types(schema, words))
 
 
 BFCL = _Bfcl(
     name="bfcl",
     title="BFCL",
-    rules=ANY_NAMES,
-    marks=lambda record: value_at(record, ("parameters", "type")) == "dict",
+    rules=record_format.ANY_NAMES,
+    marks=lambda record: record_format.value_at(record, ("parameters", "type")) == "dict",
     template={"id": "", "name": "", "description": "", "parameters": {"type": "dict"}},
-    places=places(
+    places=record_format.places(
         id="id", name="name", description="description", schema="parameters", returns="response"
     ),
 )
@@ -251,5 +250,7 @@ ULTRATOOL = RecordFormat(
     title="ultratool",
     marks=lambda record: isinstance(record.get("arguments"), dict) and "results" in record,
     template={"name": "", "description": "", "arguments": {"type": "object"}, "results": {}},
-    places=places(name="name", description="description", schema="arguments", returns="results"),
+    places=record_format.places(
+        name="name", description="description", schema="arguments", returns="results"
+    ),
 )

@@ -9,41 +9,23 @@ from collections.abc import Sequence, Set
 
 from toolscope_core.catalog.clients.client_table import CLIENTS, FURTHER_CLIENTS
 from toolscope_core.catalog.flaws import excerpt
-from toolscope_core.catalog.formats.foreign_formats import (
-    ANTHROPIC,
-    BFCL,
-    GEMINI,
-    OPENAI_CHAT,
-    OPENAI_RESPONSES,
-    SEAL_TOOLS,
-    ULTRATOOL,
-)
+from toolscope_core.catalog.formats import foreign_formats, record_format
 from toolscope_core.catalog.formats.mcp_records import MCP
 from toolscope_core.catalog.formats.neutral import GENERIC, NEUTRAL
-from toolscope_core.catalog.formats.record_format import (
-    HINTS,
-    KEPT,
-    Path,
-    RecordFormat,
-    Target,
-    ToolPart,
-    built_in_record,
-    home_of,
-    value_at,
-)
+from toolscope_core.catalog.formats.record_format import RecordFormat, Target, ToolPart
 from toolscope_core.model.catalog import Finding, Server, Severity
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.tool import JsonObject, Tool
 
 _IN_ORDER: tuple[RecordFormat, ...] = (
     NEUTRAL,
-    OPENAI_CHAT,
-    OPENAI_RESPONSES,
-    ANTHROPIC,
-    GEMINI,
-    SEAL_TOOLS,
-    ULTRATOOL,
-    BFCL,
+    foreign_formats.OPENAI_CHAT,
+    foreign_formats.OPENAI_RESPONSES,
+    foreign_formats.ANTHROPIC,
+    foreign_formats.GEMINI,
+    foreign_formats.SEAL_TOOLS,
+    foreign_formats.ULTRATOOL,
+    foreign_formats.BFCL,
     MCP,
     GENERIC,
 )
@@ -91,7 +73,7 @@ _BESIDE = frozenset(
     "_meta meta metadata icons annotations execution tags labels category categories function "
     "cache_control input_examples examples allowed_callers members required_parameters "
     "optional_parameters".split()
-) | {KEPT}
+) | {record_format.KEPT}
 """Lists and maps of which is known that they hold no parameters."""
 _NOT_READ = (
     "The record has {!r}, which is not read; if parameters stand there, name it `parameters`."
@@ -101,7 +83,7 @@ READ: tuple[ToolPart, ...] = ("server", "name", "description", "schema", "return
 
 def fits(record: JsonObject, form: RecordFormat) -> bool:
     """Whether the record is written in the format and says nothing that it would not read."""
-    if home := home_of(record):
+    if home := record_format.home_of(record):
         return form.name == home
     if not form.marks(record):
         return False
@@ -129,14 +111,16 @@ def unread(record: JsonObject) -> JsonObject:
 
     Lists of required names beside flat parameters are parts, and so is OpenAI's type.
     """
-    paths: list[Path] = [("required",)] if isinstance(record.get("required"), list) else []
+    paths: list[record_format.Path] = (
+        [("required",)] if isinstance(record.get("required"), list) else []
+    )
     paths += [("type",)] if record.get("type") == "function" else []
     for part, part_places in GENERIC.places.items():
         read, value = GENERIC.find(record, part) or ((), None)
         if part == "annotations" and isinstance(value, dict):
-            paths += [(*read, hint) for hint in HINTS]
+            paths += [(*read, hint) for hint in record_format.HINTS]
         else:
-            unused = (path for path in part_places if value_at(record, path) is None)
+            unused = (path for path in part_places if record_format.value_at(record, path) is None)
             paths += [*unused, *([read] if read else [])]
     for path in paths:
         record = _without(record, path)
@@ -147,7 +131,7 @@ def find_unread(tool: Tool) -> tuple[Finding, ...]:
     """A finding on each list or map of a tool's record that no format reads: *warn* where nothing
     was read as parameters, which may stand there, else *info*.
     """
-    if built_in_record(tool.raw):
+    if record_format.built_in_record(tool.raw):
         return ()
     severity: Severity = "warn" if tool.schema is None else "info"
     return tuple(
@@ -159,7 +143,7 @@ def find_unread(tool: Tool) -> tuple[Finding, ...]:
     )
 
 
-def _without(value: JsonObject, path: Path) -> JsonObject:
+def _without(value: JsonObject, path: record_format.Path) -> JsonObject:
     """A copy without what stands at the path, and without objects that this leaves empty."""
     key, rest = path[0], path[1:]
     inner = value.get(key)

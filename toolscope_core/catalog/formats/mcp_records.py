@@ -10,16 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolscope_core.catalog.formats.record_format import DOTTED, HINTS, RecordFormat, Rules, places
+from toolscope_core.catalog.schema import walking
 from toolscope_core.catalog.schema.declarations import RecordError, read_returns
 from toolscope_core.catalog.schema.keywords import INVALID, split_invalid
 from toolscope_core.catalog.schema.references import drop_narrowed, settle_references
-from toolscope_core.catalog.schema.walking import (
-    every_schema,
-    map_objects,
-    map_schemas,
-    properties_of,
-    subschemas,
-)
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
@@ -58,8 +52,8 @@ def readable_results(schema: Any) -> tuple[JsonObject | None, str]:
         read = {**read, "type": "object"}
     if read is None or read.get("type") != "object":
         return None, "Its outputSchema declares no object; many clients take nothing else."
-    portable = drop_narrowed(map_schemas(read, _portable))
-    mended = map_schemas(portable, _without_idle)
+    portable = drop_narrowed(walking.map_schemas(read, _portable))
+    mended = walking.map_schemas(portable, _without_idle)
     if not _DIALECTS.fullmatch(str(mended.get("$schema", ""))):
         mended.pop("$schema", None)
     return (mended if _compiles(mended) else None), NOT_COMPILED
@@ -71,7 +65,7 @@ def _compiles(schema: JsonObject) -> bool:
     return (
         (dialect is None or _DIALECTS.fullmatch(str(dialect)) is not None)
         and split_invalid(schema) is schema
-        and not any(_wrong(sub) or sub.keys() & _IDLE for sub in every_schema(schema))
+        and not any(_wrong(sub) or sub.keys() & _IDLE for sub in walking.every_schema(schema))
         and f'"{INVALID}"' not in canonical_json(settle_references(schema))
     )
 
@@ -177,7 +171,7 @@ def may_be_odd(tool: Tool) -> bool:
     return (
         tool.returns is not None
         or "outputSchema" in tool.raw
-        or any(isinstance(sub, bool) for sub in properties_of(tool.schema or {}).values())
+        or any(isinstance(sub, bool) for sub in walking.properties_of(tool.schema or {}).values())
         or f'"{HEADER}"' in canonical_json(tool.schema)
         or not all(is_read(tool.raw[key]) for key, is_read in _BESIDE.items() if key in tool.raw)
     )
@@ -189,7 +183,7 @@ def without_nulls(record: JsonObject) -> JsonObject:
     """
     kept = _filled(record)
     beside = {key: kept[key] for key in _BESIDE if key in kept and key != "_meta"}
-    return {**kept, **map_objects(beside, _filled)}
+    return {**kept, **walking.map_objects(beside, _filled)}
 
 
 def _filled(value: JsonObject) -> JsonObject:
@@ -198,7 +192,7 @@ def _filled(value: JsonObject) -> JsonObject:
 
 def _with_objects(schema: JsonObject, what: str) -> tuple[JsonObject, list[RecordFault]]:
     """The schema with objects for what it declares as ``true`` or ``false`` at the top."""
-    declared = properties_of(schema)
+    declared = walking.properties_of(schema)
     names = [name for name, sub in declared.items() if isinstance(sub, bool)]
     if not names:
         return schema, []
@@ -243,11 +237,11 @@ def _positions(
 ) -> Iterator[tuple[JsonObject, bool]]:
     """Every schema inside, and whether it is a parameter, at any depth of ``properties``."""
     yield schema, is_property
-    for sub in properties_of(schema).values():
+    for sub in walking.properties_of(schema).values():
         if isinstance(sub, dict):
             yield from _positions(sub, is_chain, is_chain)
     others = {key: sub for key, sub in schema.items() if key != "properties"}
-    for sub in subschemas(others):
+    for sub in walking.subschemas(others):
         if isinstance(sub, dict):
             yield from _positions(sub, False, False)
 

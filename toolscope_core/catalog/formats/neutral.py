@@ -3,14 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from toolscope_core.catalog.formats.record_format import (
-    ANY_NAMES,
-    Path,
-    RecordFormat,
-    ToolPart,
-    places,
-    with_value,
-)
+from toolscope_core.catalog.formats import record_format
+from toolscope_core.catalog.formats.record_format import RecordFormat, ToolPart
 from toolscope_core.catalog.sources import TOOLSET
 from toolscope_core.model.catalog import FormerName, Server
 from toolscope_core.model.cluster import grouped
@@ -61,14 +55,14 @@ NEUTRAL = _Neutral(
     name="neutral",
     title="Neutral",
     goes="One JSON object for programs of your own; ToolScope reads it again as a catalog.",
-    rules=ANY_NAMES,
+    rules=record_format.ANY_NAMES,
     offered=6,
     marks=lambda record: {"id", "server", "name", "parameters", "members"} <= record.keys(),
     template={
         **{"id": "", "server": "", "name": "", "description": "", "parameters": None},
         **{"returns": None, "annotations": {}},
     },
-    places=places(
+    places=record_format.places(
         id="id",
         server="server",
         name="name",
@@ -85,7 +79,9 @@ _BY_NEED = ("required_parameters", "optional_parameters")
 
 
 class _Generic(RecordFormat):
-    def find_all(self, record: JsonObject, part: ToolPart) -> Iterator[tuple[Path, Any]]:
+    def find_all(
+        self, record: JsonObject, part: ToolPart
+    ) -> Iterator[tuple[record_format.Path, Any]]:
         yield from super().find_all(record, part)
         if part == "schema" and all(isinstance(record.get(key), list) for key in _BY_NEED):
             yield (
@@ -97,11 +93,15 @@ class _Generic(RecordFormat):
                 ],
             )
 
-    def with_schema(self, record: JsonObject, path: Path, schema: JsonObject) -> JsonObject:
+    def with_schema(
+        self, record: JsonObject, path: record_format.Path, schema: JsonObject
+    ) -> JsonObject:
         """A list of required names beside flat parameters goes with them."""
         for key in ("required", *_BY_NEED):
-            record = with_value(record, (key,), None)
-        return with_value(record, ("parameters",) if path[0] in _BY_NEED else path, schema)
+            record = record_format.with_value(record, (key,), None)
+        return record_format.with_value(
+            record, ("parameters",) if path[0] in _BY_NEED else path, schema
+        )
 
 
 def _has_name(record: JsonObject) -> bool:
@@ -111,10 +111,10 @@ def _has_name(record: JsonObject) -> bool:
 GENERIC = _Generic(
     name="generic",
     title="Generic",
-    rules=ANY_NAMES,
+    rules=record_format.ANY_NAMES,
     marks=_has_name,
     template={"id": "", "name": "", "description": ""},
-    places=places(
+    places=record_format.places(
         id="id",
         server="server server_name",
         name="name function.name api_name tool_name function_name toolSpec.name",

@@ -24,17 +24,10 @@ from toolscope_core.catalog.operation_names import (
     name_source,
     operation_of,
 )
+from toolscope_core.catalog.schema import walking
 from toolscope_core.catalog.schema.declarations import RecordError, modernised
 from toolscope_core.catalog.schema.definitions import Definitions
 from toolscope_core.catalog.schema.pointers import ExpansionBudget
-from toolscope_core.catalog.schema.walking import (
-    Mark,
-    list_at,
-    object_at,
-    properties_of,
-    resolve,
-    without_marked,
-)
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
@@ -51,7 +44,7 @@ def with_children(document: JsonObject, budget: ExpansionBudget) -> JsonObject:
     taken from the ``budget``, as far as that goes.
     """
     for path in _HOLDERS:
-        holder = object_at(document, *path)
+        holder = walking.object_at(document, *path)
         if any(map(_is_parent, holder.values())):
             schemas = _Family(document, f"#/{'/'.join(path)}/", holder).schemas(budget)
             nested = {**document["components"], path[-1]: schemas} if path[1:] else schemas
@@ -84,7 +77,7 @@ class _Family:
             apart[self._own_name(name)] = {k: v for k, v in own.items() if k not in _OF_PARENTS}
             if not own.keys() & set(_CHOICES):
                 added = self._added(name, budget)
-                apart[name] = {**own, "properties": {**added, **properties_of(own)}}
+                apart[name] = {**own, "properties": {**added, **walking.properties_of(own)}}
         return apart
 
     def _parent(self, part: Any) -> str:
@@ -139,13 +132,16 @@ class _Family:
             part = waiting.pop()
             if isinstance(part, dict) and id(part) not in seen:
                 seen.add(id(part))
-                yield from properties_of(part).items()
+                yield from walking.properties_of(part).items()
                 further = [one for one in _parts(part) if not self._parent(one)]
-                waiting += [*further, *(resolve(self._document, r.get("$ref")) for r in further)]
+                waiting += [
+                    *further,
+                    *(walking.resolve(self._document, r.get("$ref")) for r in further),
+                ]
 
 
 def _parts(schema: Any) -> list[Any]:
-    return [part for part in list_at(schema, "allOf") if isinstance(part, dict)]
+    return [part for part in walking.list_at(schema, "allOf") if isinstance(part, dict)]
 
 
 FIELDS = frozenset(
@@ -161,7 +157,7 @@ def fields_of(document: JsonObject) -> frozenset[str]:
     return DISCOVERY_FIELDS if is_discovery(document) else FIELDS
 
 
-SCHEMAS: Mapping[str, Mark] = {"inputSchema": "readOnly", "outputSchema": "writeOnly"}
+SCHEMAS: Mapping[str, walking.Mark] = {"inputSchema": "readOnly", "outputSchema": "writeOnly"}
 """The schemas of a tool, and the mark of properties that are not sent in that direction."""
 
 
@@ -190,7 +186,7 @@ def read_openapi(document: JsonObject, budget: ExpansionBudget) -> JsonObject | 
         return Flaw(f"is OpenAPI (Swagger) {version[:20]}; convert it to OpenAPI 3 first")
     document = as_openapi_3(document) if version.startswith("2.") else document
     document = with_children(document, budget)
-    about = object_at(document, "info")
+    about = walking.object_at(document, "info")
     texts = {"server": about.get("title"), "description": about.get("description")}
     tools = _named_apart(_on_their_own(read_operations(document, budget), document, budget))
     return {**{key: text for key, text in texts.items() if isinstance(text, str)}, "paths": tools}
@@ -221,9 +217,9 @@ def _on_their_own(
             yield Flaw(f"({meta['method']} {meta['path']}) {outside}")
 
 
-def _as_json_schema(schema: Any, unused: Mark) -> JsonObject:
+def _as_json_schema(schema: Any, unused: walking.Mark) -> JsonObject:
     """The schema without the properties of the other direction, as JSON Schema writes it."""
-    sent = modern = without_marked(schema, unused)
+    sent = modern = walking.without_marked(schema, unused)
     with suppress(RecordError):  # which its reader tells
         modern = modernised(sent)
     return sent if canonical_json(modern) == canonical_json(sent) else modern

@@ -16,15 +16,9 @@ from toolscope_core.catalog.operation_names import (
     identifier,
     name_source,
 )
+from toolscope_core.catalog.schema import walking
 from toolscope_core.catalog.schema.pointers import ExpansionBudget, measure
 from toolscope_core.catalog.schema.references import merge_parts
-from toolscope_core.catalog.schema.walking import (
-    is_marked,
-    object_at,
-    properties_of,
-    required_of,
-    resolve,
-)
 from toolscope_core.model.tool import JsonObject, digest
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
@@ -203,16 +197,16 @@ class _Reader:
             return {"properties": {}, "required": []}, False
         needed = body.get("required") is True
         whole = self._whole(schema)
-        properties = properties_of(whole)
+        properties = walking.properties_of(whole)
         if not properties:
             return {"properties": {"body": schema}, "required": ["body"]}, needed
         sent = {
             name: sub
             for name, sub in properties.items()
-            if not is_marked(sub, self.document, "readOnly")
+            if not walking.is_marked(sub, self.document, "readOnly")
         }
         unsent = properties.keys() - sent.keys()
-        names = [name for name in required_of(whole) if name not in unsent]
+        names = [name for name in walking.required_of(whole) if name not in unsent]
         return {"properties": sent, "required": names}, needed
 
     def _returned(self, operation: JsonObject) -> JsonObject | None:
@@ -236,11 +230,11 @@ class _Reader:
         return schema
 
     def _content_schema(self, holder: Any) -> Any:
-        content = self._follow(object_at(holder).get("content"))
+        content = self._follow(walking.object_at(holder).get("content"))
         if not isinstance(content, dict):
             return None
         kinds = [kind for kind in JSON_BODY if kind in content] or sorted(content)
-        return object_at(self._follow(content[kinds[0]])).get("schema") if kinds else None
+        return walking.object_at(self._follow(content[kinds[0]])).get("schema") if kinds else None
 
     def _with_target(self, value: JsonObject) -> JsonObject:
         """An object with the parts of the one that it refers to."""
@@ -258,7 +252,7 @@ class _Reader:
             if not isinstance(value, dict) or "$ref" not in value:
                 return value
             reference = value["$ref"]
-            value = resolve(self.document, reference)
+            value = walking.resolve(self.document, reference)
             if value is None:
                 is_own = str(reference).startswith("#")
                 place = "" if is_own else ", nor below its folder as it was given"

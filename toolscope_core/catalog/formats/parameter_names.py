@@ -12,17 +12,8 @@ from itertools import chain, count
 from typing import Any
 
 from toolscope_core.catalog.formats.offered_names import comparable_name, spelled_name
+from toolscope_core.catalog.schema import walking
 from toolscope_core.catalog.schema.references import IN_PLACE
-from toolscope_core.catalog.schema.walking import (
-    every_schema,
-    map_objects,
-    map_schemas,
-    objects_in,
-    properties_of,
-    required_of,
-    resolve,
-    subschemas,
-)
 from toolscope_core.model.cluster import NestedRename
 from toolscope_core.model.tool import JsonObject, canonical_json, digest
 
@@ -64,7 +55,7 @@ def renaming(schema: JsonObject, rule: str, is_top: bool = False) -> Renaming:
         return Renaming(schema=schema)
     names = _offers(refused, all_names)
     try:
-        for sub in every_schema(schema):
+        for sub in walking.every_schema(schema):
             _check(sub, names)
         steps = iter(range(MAX_STEPS))
         parts, _ = _in_place(schema, [schema], (), names, steps)
@@ -73,20 +64,20 @@ def renaming(schema: JsonObject, rule: str, is_top: bool = False) -> Renaming:
     except _UnsureError as error:
         return Renaming(obstacle=str(error))
     top_names = {name: names[name] for name in top}
-    rewritten: JsonObject = map_schemas(schema, lambda sub: _rewritten(sub, names))
+    rewritten: JsonObject = walking.map_schemas(schema, lambda sub: _rewritten(sub, names))
     return Renaming(names, top_names, rewritten, nested)
 
 
 def refused_names(schema: JsonObject, rule: str, is_top: bool = False) -> list[str]:
     """The names of properties that do not match the rule, in their order."""
-    names = set(properties_of(schema) if is_top else property_names(schema))
+    names = set(walking.properties_of(schema) if is_top else property_names(schema))
     return sorted(name for name in names if not re.fullmatch(rule, name))
 
 
 def property_names(schema: Any) -> Iterator[str]:
     """The names of the properties at every depth, in any order, repeats included."""
-    for sub in every_schema(schema):
-        yield from properties_of(sub)
+    for sub in walking.every_schema(schema):
+        yield from walking.properties_of(sub)
 
 
 class _UnsureError(Exception):
@@ -114,7 +105,7 @@ def _check(schema: JsonObject, names: Mapping[str, str]) -> None:
         if key in schema:
             raise _UnsureError(f"The parameters use {key!r}, so a new name may mean another thing.")
     values = [schema.get("const"), schema.get("enum")]
-    if any(names.keys() & node.keys() for node in objects_in(values)):
+    if any(names.keys() & node.keys() for node in walking.objects_in(values)):
         raise _UnsureError("An allowed value is an object that has the name in it.")
     words = str(schema.get("$ref", "")).replace("~1", "/").replace("~0", "~")
     if any(f"/{name}" in words for name in names):
@@ -171,7 +162,7 @@ def _in_place(
                 raise _UnsureError(f"The parameters refer to themselves ({reference!r}).")
             if reference not in passed:
                 passed[reference] = None
-                waiting.append(resolve(root, reference))
+                waiting.append(walking.resolve(root, reference))
         for key in IN_PLACE:
             inner = part.get(key)
             waiting += inner if isinstance(inner, list) else [inner]
@@ -188,9 +179,9 @@ def _reaches(root: JsonObject, schema: Any, names: Mapping[str, str], seen: set[
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference not in seen:
         seen.add(reference)
-        if _reaches(root, resolve(root, reference), names, seen):
+        if _reaches(root, walking.resolve(root, reference), names, seen):
             return True
-    return any(_reaches(root, sub, names, seen) for sub in subschemas(schema))
+    return any(_reaches(root, sub, names, seen) for sub in walking.subschemas(schema))
 
 
 def _named(schema: JsonObject) -> Iterator[str]:
@@ -216,7 +207,7 @@ def _rewritten(result: dict[str, Any], names: Mapping[str, str]) -> JsonObject:
         }
     for key in ("default", "examples"):
         if key in result:
-            result[key] = map_objects(
+            result[key] = walking.map_objects(
                 result[key],
                 lambda shown: {names.get(name, name): sub for name, sub in shown.items()},
             )
@@ -259,7 +250,9 @@ def _unchecked(schema: JsonObject) -> str:
     """
     for key, word in (("oneOf", "one only of"), ("anyOf", "at least one of")):
         parts = schema.get(key)
-        listed = [required_of(part) for part in parts if isinstance(part, dict)] if parts else []
+        listed = (
+            [walking.required_of(part) for part in parts if isinstance(part, dict)] if parts else []
+        )
         always = set.intersection(*map(set, listed)) if listed else set()
         choices = [
             " with ".join(dict.fromkeys(n for n in names if n not in always)) for names in listed
@@ -279,7 +272,7 @@ class _Opener:
 
     def opened(self, schema: JsonObject, depth: int) -> dict[str, Any]:
         plain = {key: value for key, value in schema.items() if key not in TOP_LEVEL}
-        properties, required = dict(properties_of(plain)), required_of(plain)
+        properties, required = dict(walking.properties_of(plain)), walking.required_of(plain)
         for key in ("allOf", "anyOf", "oneOf"):
             parts = schema.get(key)
             if not isinstance(parts, list) or not parts or not depth:
@@ -289,7 +282,7 @@ class _Opener:
                 together = "allOf" if key == "allOf" else "anyOf"
                 joined = alternatives[0] if len(alternatives) == 1 else {together: alternatives}
                 properties.setdefault(name, joined)
-            needed = [set(required_of(branch)) for branch in branches]
+            needed = [set(walking.required_of(branch)) for branch in branches]
             common = set.union(*needed) if key == "allOf" else set.intersection(*needed)
             required += sorted(common - set(required))
         if properties or "properties" in plain:
@@ -305,7 +298,7 @@ class _Opener:
         key = (str(part["$ref"]), depth) if part.keys() == {"$ref"} else None
         if key in self._by_reference:
             return self._by_reference[key]
-        target = resolve(self.root, part.get("$ref"))
+        target = walking.resolve(self.root, part.get("$ref"))
         opened = self.opened({**target, **part} if isinstance(target, dict) else part, depth)
         if key:
             self._by_reference[key] = opened
@@ -316,6 +309,6 @@ def _declared(branches: Sequence[JsonObject]) -> dict[str, list[Any]]:
     """By name, the different things that the branches say of a property."""
     by_name: dict[str, dict[str, Any]] = {}
     for branch in branches:
-        for name, sub in properties_of(branch).items():
+        for name, sub in walking.properties_of(branch).items():
             by_name.setdefault(name, {}).setdefault(canonical_json(sub), sub)
     return {name: list(by_text.values()) for name, by_text in by_name.items()}

@@ -4,39 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
+from toolscope_core.catalog.formats import (
+    mcp_records,
+    offered_names,
+    parameter_names,
+    record_format,
+)
 from toolscope_core.catalog.formats.format_table import target_named
-from toolscope_core.catalog.formats.mcp_records import (
-    LEFT_OUT,
-    MCP,
-    ReadableRecord,
-    may_be_odd,
-    readable_record,
-)
-from toolscope_core.catalog.formats.offered_names import (
-    HASH_DIGITS,
-    TOOL_ROOM,
-    cut_text,
-    name_prefix,
-    new_names,
-    offered_name,
-    plain_name,
-    wrong_names,
-)
-from toolscope_core.catalog.formats.parameter_names import (
-    TOP_LEVEL,
-    Renaming,
-    plain_object,
-    refused_names,
-    renaming,
-)
-from toolscope_core.catalog.formats.record_format import (
-    Rule,
-    Target,
-    built_in_name,
-    built_in_record,
-    home_of,
-    read_record,
-)
+from toolscope_core.catalog.formats.record_format import Rule, Target
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.catalog.schema.walking import every_schema, map_schemas
 from toolscope_core.catalog.splitting import parts_in_words, split
@@ -77,7 +52,7 @@ def rule_violations(
     """
     row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    names = new_names(ordered, row, reserved, blocked)
+    names = offered_names.new_names(ordered, row, reserved, blocked)
     broken = list(_of_set(tools, row))
     for tool in ordered:
         broken += _of_name(tool, row, names.get(tool.id))
@@ -99,7 +74,7 @@ def violation_counts(tools: Sequence[MergedTool], target: str, cache: BrokenRule
     row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
     counts = Counter[Rule]("count" for _ in _of_set(tools, row))
-    counts.update(wrong_names(ordered, row).values())
+    counts.update(offered_names.wrong_names(ordered, row).values())
     for tool in ordered:
         key = (target, tool.id, tool.fingerprint)
         if (own := cache.get(key)) is None:
@@ -114,7 +89,7 @@ class FixedTool:
     """A tool with every offered fix applied, and its parameters that have new names."""
 
     tool: Tool
-    renaming: Renaming = field(default_factory=Renaming)
+    renaming: parameter_names.Renaming = field(default_factory=parameter_names.Renaming)
 
 
 def fixed(
@@ -130,7 +105,7 @@ def fixed(
     """
     row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    names = new_names(ordered, row, reserved, blocked)
+    names = offered_names.new_names(ordered, row, reserved, blocked)
     changed = {}
     for tool in ordered:
         name = names[tool.id][0] if tool.id in names else ""
@@ -138,7 +113,7 @@ def fixed(
         result = replace(
             tool,
             name=name or tool.name,
-            description=cut_text(tool.description, row.rules.longest_description),
+            description=offered_names.cut_text(tool.description, row.rules.longest_description),
             schema=schema,
         )
         if row.rules.mcp_record:
@@ -157,8 +132,8 @@ def unreadable(tools: Iterable[Tool], target: str) -> dict[str, str]:
 
 
 def _obstacle(tool: Tool, target: Target) -> str:
-    if built_in := built_in_record(tool.raw):
-        home = home_of(built_in)
+    if built_in := record_format.built_in_record(tool.raw):
+        home = record_format.home_of(built_in)
         if target.name in (home, "neutral", "generic"):
             return ""
         return f"It is a built-in tool of {target_named(home).title}, which {target.title} lacks."
@@ -180,7 +155,7 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
     if new is None:
         return
     (name, rule), rules = new, target.rules
-    called = name_prefix(tool, target) + tool.name
+    called = offered_names.name_prefix(tool, target) + tool.name
     if rule == "unique":
         message = f"Another tool is called {tool.name!r} too; {target.title} asks for one of each."
     elif rules.longest_name is not None and len(called) > rules.longest_name:
@@ -192,11 +167,12 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
         message = f"The name {tool.name!r} does not match {rules.name_rule} of {target.title}."
     fix, remedy = name, ""
     if not name:
-        short = f"{plain_name(tool.server, target)[:8]}_{digest(tool.server)[:HASH_DIGITS]}"
+        mark = digest(tool.server)[: offered_names.HASH_DIGITS]
+        short = f"{offered_names.plain_name(tool.server, target)[:8]}_{mark}"
         fix = f"the server called {short}"
         remedy = "Give the server that name in the client's configuration."
-        if len(tool.name) > TOOL_ROOM:
-            fix += f", the tool {offered_name(replace(tool, server=short), target)}"
+        if len(tool.name) > offered_names.TOOL_ROOM:
+            fix += f", the tool {offered_names.offered_name(replace(tool, server=short), target)}"
     elif not target.writes:
         remedy = "Rename it at its server, or in a gateway such as FastMCP or ToolHive."
     yield RuleViolation(tool.id, rule, tool.name, message, fix, remedy)
@@ -212,15 +188,17 @@ def _of_text(tool: Tool, target: Target) -> Iterator[RuleViolation]:
 
 def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     schema, rules = tool.schema or {}, target.rules
-    if (built_in := built_in_record(tool.raw)) and (why := _obstacle(tool, target)):
-        yield RuleViolation(tool.id, "schema", built_in_name(built_in), why, LEFT_OUT)
+    if (built_in := record_format.built_in_record(tool.raw)) and (why := _obstacle(tool, target)):
+        yield RuleViolation(
+            tool.id, "schema", record_format.built_in_name(built_in), why, mcp_records.LEFT_OUT
+        )
         return
     if rules.whole_object:
-        for key in (key for key in TOP_LEVEL if key in schema):
+        for key in (key for key in parameter_names.TOP_LEVEL if key in schema):
             message = (
                 f"The parameters have {key!r} at the top; {target.title} takes a plain object."
             )
-            fix = _without(key) if plain_object(schema) else ""
+            fix = _without(key) if parameter_names.plain_object(schema) else ""
             remedy = "" if fix else f"A reference leads into {key!r}; {AT_SERVER}"
             yield RuleViolation(tool.id, "schema", key, message, fix, remedy)
     if rules.typed_items and any(map(_bare_array, every_schema(schema))):
@@ -231,8 +209,8 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
             remedy = "" if fault.fix else f"M{AT_SERVER[1:-1]}, or leave the tool out."
             yield RuleViolation(tool.id, "schema", fault.value, fault.message, fault.fix, remedy)
     rule = rules.parameter_rule
-    refused = refused_names(schema, rule, rules.top_parameters) if rule else []
-    renamed = _fixed_schema(schema, target)[1] if refused else Renaming()
+    refused = parameter_names.refused_names(schema, rule, rules.top_parameters) if rule else []
+    renamed = _fixed_schema(schema, target)[1] if refused else parameter_names.Renaming()
     for name in refused:
         message = f"The parameter {name!r} does not match {rules.parameter_rule} of {target.title}."
         fix = "" if renamed.obstacle else renamed.names.get(name, "left out")
@@ -240,23 +218,29 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
         yield RuleViolation(tool.id, "parameter", name, message, fix, remedy)
 
 
-def _fixed_schema(schema: JsonObject | None, target: Target) -> tuple[JsonObject | None, Renaming]:
+def _fixed_schema(
+    schema: JsonObject | None, target: Target
+) -> tuple[JsonObject | None, parameter_names.Renaming]:
     """The schema with every offered fix, and the new names of its parameters."""
     if schema is None:
-        return None, Renaming()
+        return None, parameter_names.Renaming()
     rules = target.rules
-    plain = (plain_object(schema) or schema) if rules.whole_object else schema
+    plain = (parameter_names.plain_object(schema) or schema) if rules.whole_object else schema
     whole: JsonObject = map_schemas(plain, _with_items) if rules.typed_items else plain
     rule = rules.parameter_rule
-    renamed = renaming(whole, rule, rules.top_parameters) if rule else Renaming()
+    renamed = (
+        parameter_names.renaming(whole, rule, rules.top_parameters)
+        if rule
+        else parameter_names.Renaming()
+    )
     return (renamed.schema if renamed.names else whole), renamed
 
 
-def _as_record(tool: Tool) -> ReadableRecord:
+def _as_record(tool: Tool) -> mcp_records.ReadableRecord:
     """The record of the tool as clients of MCP read it; an empty one where none is at fault."""
-    if not may_be_odd(tool):
-        return ReadableRecord({})
-    return readable_record(write_record(tool, "mcp", sendable=True))
+    if not mcp_records.may_be_odd(tool):
+        return mcp_records.ReadableRecord({})
+    return mcp_records.readable_record(write_record(tool, "mcp", sendable=True))
 
 
 def _as_clients_read_it(tool: Tool) -> Tool:
@@ -264,7 +248,7 @@ def _as_clients_read_it(tool: Tool) -> Tool:
     readable = _as_record(tool)
     if not readable.faults:
         return tool
-    read = read_record(readable.record, MCP, tool.server)
+    read = record_format.read_record(readable.record, mcp_records.MCP, tool.server)
     return replace(
         tool,
         description=read.description,

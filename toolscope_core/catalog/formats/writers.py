@@ -3,20 +3,9 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from toolscope_core.catalog.formats import record_format
 from toolscope_core.catalog.formats.format_table import fits, format_named
-from toolscope_core.catalog.formats.record_format import (
-    HINTS,
-    KEPT,
-    Path,
-    RecordFormat,
-    ToolPart,
-    built_in_record,
-    home_of,
-    own_server,
-    read_record,
-    value_at,
-    with_value,
-)
+from toolscope_core.catalog.formats.record_format import Path, RecordFormat, ToolPart
 from toolscope_core.catalog.naming import assign_ids
 from toolscope_core.catalog.schema.declarations import RecordError
 from toolscope_core.catalog.schema.keywords import INVALID
@@ -57,7 +46,9 @@ def write_toolset(
     if eager is None or not form.can_defer:
         return form.document(_keep_ids(records, tools, form), tools, servers)
     deferred = [
-        record if built_in_record(record) else _deferred(record, item.tool.id not in eager)
+        record
+        if record_format.built_in_record(record)
+        else _deferred(record, item.tool.id not in eager)
         for record, item in zip(records, tools, strict=True)
     ]
     has_search = any(str(record.get("type")).startswith(_TOOL_SEARCH) for record in records)
@@ -76,11 +67,11 @@ def write_record(tool: Tool, format: str, sendable: bool = False) -> JsonObject:
 
 def _written(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
     """The record of the tool, that of a built-in one as its API takes it."""
-    own = built_in_record(tool.raw)
-    if own and form.name in (home_of(own), "generic"):
+    own = record_format.built_in_record(tool.raw)
+    if own and form.name in (record_format.home_of(own), "generic"):
         return own
     record = _write_record(tool, form, sendable)
-    return {**record, KEPT: own} if own and form.name == "neutral" else record
+    return {**record, record_format.KEPT: own} if own and form.name == "neutral" else record
 
 
 def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
@@ -104,9 +95,9 @@ def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
         record = {**record, "id": tool.id}
     if sendable:
         record = form.sendable(record, is_new=original is None)
-    named = own_server(record, form)
+    named = record_format.own_server(record, form)
     if named != tool.server and (named or "server" in form.template):
-        record = with_value(record, _place(record, form, "server"), tool.server)
+        record = record_format.with_value(record, _place(record, form, "server"), tool.server)
     return record
 
 
@@ -114,8 +105,8 @@ def _deferred(record: JsonObject, is_deferred: bool) -> JsonObject:
     """The record of a tool that is in every prompt or is not; its cache breakpoint goes with it,
     which no deferred tool may be.
     """
-    record = with_value(record, ("defer_loading",), is_deferred or None)
-    return with_value(record, ("cache_control",), None) if is_deferred else record
+    record = record_format.with_value(record, ("defer_loading",), is_deferred or None)
+    return record_format.with_value(record, ("cache_control",), None) if is_deferred else record
 
 
 def _is_taken(original: Tool, form: RecordFormat) -> bool:
@@ -145,7 +136,9 @@ def _is_same(one: Any, other: Any) -> bool:
 def _read_raw(tool: Tool, form: RecordFormat) -> Tool | None:
     """The tool as its raw record alone declares it; ``None`` where that has another format."""
     try:
-        return read_record(tool.raw, form, tool.server) if fits(tool.raw, form) else None
+        return (
+            record_format.read_record(tool.raw, form, tool.server) if fits(tool.raw, form) else None
+        )
     except RecordError:
         return None
 
@@ -157,20 +150,25 @@ def _set_part(record: JsonObject, form: RecordFormat, part: ToolPart, value: Any
     path = _place(record, form, part)
     current = form.get(record, part)
     if value is None:
-        return with_value(record, path, form.template.get(path[0]) if len(path) == 1 else None)
+        return record_format.with_value(
+            record, path, form.template.get(path[0]) if len(path) == 1 else None
+        )
     renewed = form.renews and part in ("schema", "returns")
     if renewed or (part == "schema" and isinstance(current, list)):
-        record, path = with_value(record, path, None), form.places[part][0]
+        record, path = record_format.with_value(record, path, None), form.places[part][0]
     if part == "schema":
         flag = (*path[:-1], "strict")
-        if value_at(record, flag) is True and not _is_strict(value):
-            record = with_value(record, flag, False)
+        if record_format.value_at(record, flag) is True and not _is_strict(value):
+            record = record_format.with_value(record, flag, False)
         return form.with_schema(record, path, value)
     if part == "returns":
         value = form.written_returns(value)
     if part == "annotations" and isinstance(current, dict):
-        value = {**{key: hint for key, hint in current.items() if key not in HINTS}, **value}
-    return with_value(record, path, value)
+        value = {
+            **{key: hint for key, hint in current.items() if key not in record_format.HINTS},
+            **value,
+        }
+    return record_format.with_value(record, path, value)
 
 
 def _is_strict(schema: JsonObject) -> bool:
@@ -215,6 +213,6 @@ def _keep_ids(
 
 def _read_again(record: JsonObject, form: RecordFormat, server: str) -> Tool:
     try:
-        return read_record(record, form, server)
+        return record_format.read_record(record, form, server)
     except RecordError as error:
         raise ExportError(f"the tool {record['id']!r} {error}") from error

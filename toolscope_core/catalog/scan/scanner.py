@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from toolscope_core.catalog.scan import suspicious_wording
 from toolscope_core.catalog.scan.hidden import (
     Passage,
     find_hidden,
@@ -21,13 +22,6 @@ from toolscope_core.catalog.scan.hidden import (
     visible,
 )
 from toolscope_core.catalog.scan.lookalikes import find_lookalikes, name_key, plain_text
-from toolscope_core.catalog.scan.suspicious_wording import (
-    FEW,
-    find_length,
-    find_order,
-    find_requested_secrets,
-    read_wording,
-)
 from toolscope_core.catalog.tokens import estimate_tokens
 from toolscope_core.model.catalog import Finding, Server
 from toolscope_core.model.cluster import grouped
@@ -42,19 +36,21 @@ SHORTEST = 4
 _CITED = "citedtool"
 REDEFINES = re.compile(
     rf"\b(?:instead\W+of|in\W+place\W+of|rather\W+than|replac\w+|supersed\w+|overrid\w+|redefin\w+"
-    rf"|supplant\w*|shadow\w*|deprecat\w+)\s+\W?{FEW}\W?{_CITED}"
-    rf"|{_CITED}\W+{FEW}(?:deprecated|broken|obsolete|disabled|outdated|unsafe|insecure|removed|"
+    rf"|supplant\w*|shadow\w*|deprecat\w+)\s+\W?{suspicious_wording.FEW}\W?{_CITED}"
+    rf"|{_CITED}\W+{suspicious_wording.FEW}(?:deprecated|broken|obsolete|disabled|outdated|unsafe|insecure|removed|"
     rf"replaced|superseded|compromised|unreliable|retired|no\W+longer|(?:does|do|must|should|can|"
     rf"will)\W*(?:not|n['’]t|never))\b"
-    rf"|\b(?:do\W+not|don['’]?t|never|stop|avoid|ignore|disregard)\W+{FEW}\W?{_CITED}"
+    rf"|\b(?:do\W+not|don['’]?t|never|stop|avoid|ignore|disregard)\W+{suspicious_wording.FEW}\W?{_CITED}"
     rf"|\b(?:when|whenever|before|after|while|if|once|(?:each|every|any)\W+time|prior\W+to|for|with)"
-    rf"\W+{FEW}(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|invok(?:e|es|ed|ing)|run(?:s|ning)?|call\W+to|"
-    rf"calls\W+to)?\W*{FEW}{_CITED}[^\n]*\b(?:must|always|never|should|shall|has\W+to|have\W+to|"
+    rf"\W+{suspicious_wording.FEW}(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|invok(?:e|es|ed|ing)|run(?:s|ning)?|call\W+to|"
+    rf"calls\W+to)?\W*{suspicious_wording.FEW}{_CITED}[^\n]*\b(?:must|always|never|should|shall|has\W+to|have\W+to|"
     rf"need\w*\W+to|first|instead|change|set|bcc|replace|append|redirect)\b"
-    rf"|{_CITED}\W+{FEW}(?:must|always|never|should|shall|now|has\W+to|needs?\W+to)\W+{FEW}\w",
+    rf"|{_CITED}\W+{suspicious_wording.FEW}(?:must|always|never|should|shall|now|has\W+to|needs?\W+to)\W+{suspicious_wording.FEW}\w",
     re.IGNORECASE,
 )
-COMES_FIRST = re.compile(rf"\b(?:before|prior\W+to)\W+{FEW}{_CITED}", re.IGNORECASE)
+COMES_FIRST = re.compile(
+    rf"\b(?:before|prior\W+to)\W+{suspicious_wording.FEW}{_CITED}", re.IGNORECASE
+)
 """That another tool comes after this one, which a list of one server may well say."""
 
 
@@ -258,7 +254,7 @@ def scan_catalog(tools: Sequence[Tool], servers: Sequence[Server] = ()) -> tuple
     clean: set[str] = set()
     findings = [item for tool in tools for item in _scan(tool, texts[tool.id], clean)]
     findings += find_lookalikes(tools)
-    findings += find_requested_secrets(tools)
+    findings += suspicious_wording.find_requested_secrets(tools)
     findings += [one for tool in tools for one in find_citations(tool, texts[tool.id], names)]
     findings += find_shadowing(tools, findings)
     of_tool = grouped(findings, lambda finding: finding.tool_id)
@@ -275,7 +271,7 @@ def scan_server(server: Server, names: ToolNames) -> tuple[Finding, ...]:
     author = Tool("", "", server=server.name)
     texts = server_passages(server)
     findings = [finding for passage in texts for finding in _scan_text("", passage)]
-    findings += filter(None, (find_order(passage) for passage in texts))
+    findings += filter(None, (suspicious_wording.find_order(passage) for passage in texts))
     findings += find_citations(author, texts, names)
     return tuple(replace(finding, server=server.name) for finding in findings)
 
@@ -315,8 +311,8 @@ def _scan_text(tool_id: str, passage: Passage) -> Iterator[Finding]:
     hidden = find_hidden(tool_id, passage.path, passage.text)
     if hidden:
         yield hidden
-    yield from read_wording(passage.text).findings(tool_id, passage.path)
-    over = find_length(tool_id, passage)
+    yield from suspicious_wording.read_wording(passage.text).findings(tool_id, passage.path)
+    over = suspicious_wording.find_length(tool_id, passage)
     if over:
         yield over
 

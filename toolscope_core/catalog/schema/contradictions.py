@@ -5,14 +5,8 @@ declared, a fixed value or a default of another type than the one beside it.
 from collections.abc import Iterator
 from typing import Any
 
+from toolscope_core.catalog.schema import walking
 from toolscope_core.catalog.schema.references import IN_PLACE
-from toolscope_core.catalog.schema.walking import (
-    object_at,
-    placed_subschemas,
-    properties_of,
-    required_of,
-    resolve,
-)
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
@@ -51,7 +45,7 @@ def _found(schema: Any, root: JsonObject, place: str, around: frozenset[str]) ->
     names = _declared(schema, root)
     yield from _ghosts(schema, place, None if names is None else names | around)
     yield from _odd_values(schema, place)
-    for key, where, sub in placed_subschemas(schema, place):
+    for key, where, sub in walking.placed_subschemas(schema, place):
         is_same_value = key in IN_PLACE or key == "dependentSchemas"
         declared = (names or frozenset()) | around if is_same_value else frozenset()
         yield from _found(sub, root, where, declared)
@@ -68,23 +62,23 @@ def _declared(schema: JsonObject, root: JsonObject) -> frozenset[str] | None:
         seen.add(id(part))
         if len(seen) > MAX_PARTS or any(key in part for key in _OPEN):
             return None
-        names |= properties_of(part).keys()
+        names |= walking.properties_of(part).keys()
         if "$ref" in part:
-            target = resolve(root, part["$ref"])
+            target = walking.resolve(root, part["$ref"])
             if not isinstance(target, dict):
                 return None
             waiting.append(target)
         for key in IN_PLACE:
             inner = part.get(key)
             waiting += inner if isinstance(inner, list) else [inner]
-        waiting += object_at(part, "dependentSchemas").values()
+        waiting += walking.object_at(part, "dependentSchemas").values()
     return frozenset(names)
 
 
 def _ghosts(schema: JsonObject, place: str, names: frozenset[str] | None) -> Iterator[_Row]:
     if names is None or "properties" not in schema:
         return
-    ghosts = [name for name in required_of(schema) if name not in names]
+    ghosts = [name for name in walking.required_of(schema) if name not in names]
     if ghosts:
         shown = ", ".join(map(repr, ghosts))
         is_closed = schema.get("additionalProperties") is False

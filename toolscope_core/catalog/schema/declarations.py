@@ -8,23 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from toolscope_core.catalog.schema.keywords import (
-    BOUNDS,
-    COUNTS,
-    LISTS,
-    MAPS,
-    SINGLE,
-    split_invalid,
-)
+from toolscope_core.catalog.schema import keywords, walking
 from toolscope_core.catalog.schema.pointers import ExpansionBudget, with_current_draft
 from toolscope_core.catalog.schema.references import settle_references
-from toolscope_core.catalog.schema.walking import (
-    VALUES,
-    map_objects,
-    map_schemas,
-    map_subschemas,
-    required_of,
-)
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 TYPES = {
@@ -40,7 +26,18 @@ TYPES = {
 
 LEAF = frozenset({"type", "description"})
 KEYWORDS = {
-    *(*MAPS, *LISTS, *SINGLE, "type", "description", "title", "default", "enum", "const", "format"),
+    *(
+        *keywords.MAPS,
+        *keywords.LISTS,
+        *keywords.SINGLE,
+        "type",
+        "description",
+        "title",
+        "default",
+        "enum",
+        "const",
+        "format",
+    ),
     *("required", "examples", "pattern", "minimum", "maximum", "exclusiveMinimum", "nullable"),
     *("exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems"),
     *("uniqueItems", "minProperties", "maxProperties", "dependencies", "deprecated", "readOnly"),
@@ -86,7 +83,7 @@ def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonOb
 
 def modernised(schema: JsonObject) -> JsonObject:
     """A schema of OpenAPI 3.0 or an older draft as JSON Schema 2020-12. Raises ``RecordError``."""
-    return _normalise_object(map_objects(schema, _with_null, VALUES), "parameters")
+    return _normalise_object(walking.map_objects(schema, _with_null, walking.VALUES), "parameters")
 
 
 def rename_types(schema: Any, words: Mapping[str, str]) -> Any:
@@ -100,7 +97,7 @@ def rename_types(schema: Any, words: Mapping[str, str]) -> Any:
     def with_words(sub: dict[str, Any]) -> JsonObject:
         return {**sub, "type": rename(sub["type"])} if "type" in sub else sub
 
-    return map_schemas(schema, with_words)
+    return walking.map_schemas(schema, with_words)
 
 
 def _read_form(value: Mapping[str, Any] | list[Any], required: object, where: str) -> JsonObject:
@@ -108,7 +105,7 @@ def _read_form(value: Mapping[str, Any] | list[Any], required: object, where: st
         value = _from_list(value, where)
     elif not _is_schema(value):
         value = {"type": "object", "properties": value, "required": required}
-    return with_current_draft(split_invalid(_normalise_object(value, where)))
+    return with_current_draft(keywords.split_invalid(_normalise_object(value, where)))
 
 
 def _is_schema(value: Mapping[str, Any]) -> bool:
@@ -174,7 +171,7 @@ def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
     )
     if "properties" in plain:
         plain |= _read_properties(plain["properties"], where)
-    result = map_subschemas(plain, _normalise, where)
+    result = walking.map_subschemas(plain, _normalise, where)
     if plain.get("not") and result["not"] == {}:  # an unknown type is not every type
         del result["not"]
     names = _required_names(plain)
@@ -205,13 +202,13 @@ def _with_null(schema: dict[str, Any]) -> JsonObject:
 def _modernise(schema: dict[str, Any]) -> dict[str, Any]:
     """Keywords of older drafts, OpenAPI 3.0 and Gemini as JSON Schema 2020-12 writes them."""
     changed: dict[str, Any] = {}
-    for key in BOUNDS[2:]:
+    for key in keywords.BOUNDS[2:]:
         if isinstance(schema.get(key), bool):
             bound = schema.get(f"m{key.removeprefix('exclusiveM')}")
             changed[key] = bound if schema[key] else None
             if schema[key]:
                 changed[f"m{key.removeprefix('exclusiveM')}"] = None
-    for key in COUNTS:
+    for key in keywords.COUNTS:
         text = schema.get(key)
         if isinstance(text, str) and re.fullmatch(r"[0-9]{1,9}", text):
             changed[key] = int(text)
@@ -232,7 +229,7 @@ def _as_schema(text: str) -> JsonObject:
 
 
 def _required_names(schema: JsonObject) -> list[str]:
-    names = set(required_of(schema))
+    names = set(walking.required_of(schema))
     for name, sub in schema.get("properties", {}).items():
         if isinstance(sub, dict) and sub.get("required") is True:
             names.add(name)

@@ -11,14 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from toolscope_core.catalog.flaws import MAX_EXPANDED
+from toolscope_core.catalog.schema import walking
 from toolscope_core.catalog.schema.keywords import INVALID
-from toolscope_core.catalog.schema.walking import (
-    VALUES,
-    map_objects,
-    objects_in,
-    references_in,
-    resolve,
-)
 from toolscope_core.model.tool import JsonObject
 
 CURRENT_DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -34,7 +28,7 @@ def with_current_draft(schema: JsonObject) -> JsonObject:
     declared = _OLD_DRAFT.fullmatch(str(schema.get("$schema")))
     if declared is None:
         return schema
-    uses_prefixes = any("prefixItems" in node for node in objects_in(schema))
+    uses_prefixes = any("prefixItems" in node for node in walking.objects_in(schema))
     if declared[1] in "67" and not uses_prefixes:
         return schema
     return {**schema, "$schema": CURRENT_DRAFT}
@@ -46,7 +40,7 @@ def lasting_pointers(schema: JsonObject) -> JsonObject:
     Anchors are those of the root: below an ``$id`` of its own a schema's anchors are not read.
     """
     if _OLD_DRAFT.fullmatch(str(schema.get("$schema"))):  # it ignores what stands beside "$ref"
-        schema = map_objects(schema, _without_siblings, VALUES)
+        schema = walking.map_objects(schema, _without_siblings, walking.VALUES)
     anchors: dict[str, str] = {}
     for name, pointer in _anchors(schema, "#"):
         anchors.setdefault(f"#{name}", pointer)
@@ -54,15 +48,15 @@ def lasting_pointers(schema: JsonObject) -> JsonObject:
         schema = _renamed(schema, anchors)
     through = dict.fromkeys(
         reference
-        for reference in references_in(schema, VALUES)
-        if "/allOf/" in reference and isinstance(resolve(schema, reference), (dict, bool))
+        for reference in walking.references_in(schema, walking.VALUES)
+        if "/allOf/" in reference and isinstance(walking.resolve(schema, reference), (dict, bool))
     )
     definitions = schema.get("$defs", {})
     if not through or not isinstance(definitions, dict):
         return schema
     free = (name for number in range(1, 1_000_000) if (name := f"part_{number}") not in definitions)
     names = dict(zip(through, free, strict=False))
-    moved = {name: resolve(schema, reference) for reference, name in names.items()}
+    moved = {name: walking.resolve(schema, reference) for reference, name in names.items()}
     pointers = {reference: f"#/$defs/{name}" for reference, name in names.items()}
     renamed: JsonObject = _renamed({**schema, "$defs": {**definitions, **moved}}, pointers)
     return renamed
@@ -91,7 +85,7 @@ def _anchors(value: Any, place: str) -> Iterator[tuple[str, str]]:
         if isinstance(value.get("$anchor"), str):
             yield value["$anchor"], place
         for key, sub in value.items():
-            if key not in VALUES:
+            if key not in walking.VALUES:
                 word = key.replace("~", "~0").replace("/", "~1").replace("%", "%25")
                 yield from _anchors(sub, f"{place}/{word}")
 
@@ -105,7 +99,7 @@ def _renamed(schema: JsonObject, names: dict[str, str]) -> Any:
             changed["$ref"] = names.get(reference, reference)
         return changed
 
-    return map_objects(schema, rename, VALUES)
+    return walking.map_objects(schema, rename, walking.VALUES)
 
 
 TEXT = 100

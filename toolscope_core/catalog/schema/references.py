@@ -12,20 +12,13 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from toolscope_core.catalog.flaws import MAX_DEPTH
+from toolscope_core.catalog.schema import walking
 from toolscope_core.catalog.schema.keywords import INVALID, REFERENCE
 from toolscope_core.catalog.schema.pointers import (
     ExpansionBudget,
     Extent,
     lasting_pointers,
     measure,
-)
-from toolscope_core.catalog.schema.walking import (
-    VALUES,
-    map_objects,
-    map_schemas,
-    objects_in,
-    references_in,
-    resolve,
 )
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
@@ -38,9 +31,9 @@ def drop_narrowed(schema: JsonObject) -> JsonObject:
 
     ``oneOf`` becomes ``anyOf``; all others are moved under ``x-invalid``.
     """
-    if not any(INVALID in node for node in objects_in(schema)):
+    if not any(INVALID in node for node in walking.objects_in(schema)):
         return schema
-    dropped: JsonObject = map_schemas(schema, _Dropper(schema).drop)
+    dropped: JsonObject = walking.map_schemas(schema, _Dropper(schema).drop)
     return dropped
 
 
@@ -72,7 +65,7 @@ class _Dropper:
 
     def _is_widened(self, value: Any) -> bool:
         """Whether a keyword is missing in a value, or in what it refers to."""
-        nodes = objects_in(value)
+        nodes = walking.objects_in(value)
         return any(INVALID in node or self._leads_to_widened(node.get("$ref")) for node in nodes)
 
     def _leads_to_widened(self, reference: Any) -> bool:
@@ -80,7 +73,7 @@ class _Dropper:
             return False
         if reference not in self._widened:
             self._widened[reference] = False  # until the circle is closed
-            self._widened[reference] = self._is_widened(resolve(self._root, reference))
+            self._widened[reference] = self._is_widened(walking.resolve(self._root, reference))
         return self._widened[reference]
 
 
@@ -108,7 +101,7 @@ def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None)
 
     Where the budget does not suffice, ``allOf`` stays as it is written, and ``$comment`` says so.
     """
-    if not any("$ref" in node or "allOf" in node for node in objects_in(schema)):
+    if not any("$ref" in node or "allOf" in node for node in walking.objects_in(schema)):
         return drop_narrowed(schema)
     schema = lasting_pointers(schema)
     checked = drop_narrowed(_check(schema))
@@ -142,8 +135,8 @@ def _shortened_how(field: str, comment: str) -> str:
 
 def leads_nowhere(schema: JsonObject | None) -> bool:
     """Whether a reference was taken out of a schema that was read, since it leads nowhere."""
-    invalid = (node.get(INVALID) for node in objects_in(schema))
-    return any(REFERENCE in node for node in objects_in([one for one in invalid if one]))
+    invalid = (node.get(INVALID) for node in walking.objects_in(schema))
+    return any(REFERENCE in node for node in walking.objects_in([one for one in invalid if one]))
 
 
 def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
@@ -210,12 +203,12 @@ def _check(root: JsonObject) -> Any:
 
     def check(checked: dict[str, Any]) -> JsonObject:
         dead = ["$ref"] if is_dead(checked.get("$ref")) else []
-        values = [key for key in VALUES if key in checked and key != INVALID]
-        dead += [key for key in values if any(map(is_dead, references_in(checked[key])))]
+        values = [key for key in walking.VALUES if key in checked and key != INVALID]
+        dead += [key for key in values if any(map(is_dead, walking.references_in(checked[key])))]
         moved = {key: checked.pop(key) for key in dead}
         return {**checked, INVALID: {**checked.get(INVALID, {}), **moved}} if moved else checked
 
-    return map_objects(root, check, VALUES)
+    return walking.map_objects(root, check, walking.VALUES)
 
 
 def _unfollowed(value: Any, is_invalid: bool = False) -> Any:
@@ -237,7 +230,7 @@ def _ends(reference: str, root: JsonObject, ends: dict[str, bool], path: tuple[s
     if reference in path or len(path) > MAX_DEPTH:
         return False
     if reference not in ends:
-        target = resolve(root, reference)
+        target = walking.resolve(root, reference)
         ends[reference] = isinstance(target, (dict, bool)) and all(
             _ends(further, root, ends, (*path, reference)) for further in _in_place(target)
         )
@@ -259,7 +252,7 @@ def _in_place(schema: Any) -> list[str]:
 def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:
     """The schema with what its own ``$ref`` names in its place."""
     for _ in range(MAX_DEPTH):
-        target = resolve(root, schema.get("$ref"))
+        target = walking.resolve(root, schema.get("$ref"))
         joined = _with_siblings(target, schema) if isinstance(target, dict) else None
         if joined is None:
             break
@@ -303,7 +296,8 @@ class _Merger:
         if not isinstance(value, dict):
             return value
         schema = {
-            key: sub if key in VALUES else self.merge(sub, level + 1) for key, sub in value.items()
+            key: sub if key in walking.VALUES else self.merge(sub, level + 1)
+            for key, sub in value.items()
         }
         return self._joined(schema, level)
 
@@ -368,7 +362,7 @@ def _part_references(value: Any) -> list[str]:
     """The references that stand in an ``allOf`` anywhere in a value."""
     parts = [
         part
-        for node in objects_in(value, VALUES)
+        for node in walking.objects_in(value, walking.VALUES)
         if isinstance(node.get("allOf"), list)
         for part in node["allOf"]
     ]
