@@ -14,8 +14,8 @@ from tests.support.catalogs import read_schemas as read
 from tests.support.properties import examples
 from toolscope_core.catalog import readers
 from toolscope_core.catalog.flaws import MAX_DEPTH
-from toolscope_core.catalog.formats import operations, parameter_names
-from toolscope_core.catalog.schema import definitions, references
+from toolscope_core.catalog.formats import parameter_names
+from toolscope_core.catalog.schema import definitions
 from toolscope_core.catalog.schema.pointers import ExpansionBudget, measure
 from toolscope_core.model.tool import canonical_json
 
@@ -203,7 +203,7 @@ def read_form(form, schemas, start="S0"):
 def followed(monkeypatch):
     """How often a reference was followed."""
     count = [0]
-    for module in (references, definitions, operations, parameter_names):
+    for module in (walking, definitions):
         real = module.resolve
 
         def counted(root, reference, real=real):

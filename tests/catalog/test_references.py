@@ -1,7 +1,7 @@
 import pytest
 
 from tests.support.catalogs import accepting
-from toolscope_core.catalog.schema import definitions, references
+from toolscope_core.catalog.schema import definitions
 from toolscope_core.catalog.schema.references import merge_parts, settle_references
 from toolscope_core.catalog.schema.walking import resolve
 
@@ -103,7 +103,7 @@ def test_each_of_many_references_is_followed_a_few_times(monkeypatch):
         followed.append(reference)
         return resolve(root, reference)
 
-    monkeypatch.setattr(references, "resolve", counted)
+    monkeypatch.setattr(walking, "resolve", counted)
     monkeypatch.setattr(definitions, "resolve", counted)
     targets = {n: f"#/$defs/d{(n * 7) % 2000}" for n in range(2000)}
     defs = {f"d{n}": {"properties": {"x": {"$ref": target}}} for n, target in targets.items()}

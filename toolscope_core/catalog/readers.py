@@ -114,7 +114,8 @@ def _read_source(source: Source, name: str, forced: str | None) -> SourceContent
     shape = RECORD_FORMATS.get(forced or "") or _detect(records, servers, forced)
     other = kinds.pop() if len(kinds) == 1 else ""
     names: tuple[FormerName, ...] = ()
-    if shape.name == "neutral" and any(_is_marked(record, shape) for record in records):
+    objects = [record.value for record in records if isinstance(record.value, dict)]
+    if shape.name == "neutral" and any(map(shape.marks, objects)):
         documents = [item.value for item in values if isinstance(item, Record)]
         _check_versions(source.label, documents)
         names = tuple(chain.from_iterable(map(names_in, documents)))
@@ -139,10 +140,6 @@ def _contents(source: Source) -> dict[str, Any]:
         if len(items) == 1 and isinstance(items[0], Record) and not find_flaw(items[0].value):
             contents[path] = items[0].value
     return contents
-
-
-def _is_marked(record: Record, shape: RecordFormat) -> bool:
-    return isinstance(record.value, dict) and shape.marks(record.value)
 
 
 def _check_versions(label: str, documents: Iterable[Any]) -> None:

@@ -71,11 +71,10 @@ def _limit(memory: int, seconds: float) -> None:
 def _as_json(catalog: Catalog) -> JsonObject:
     """The catalog as plain values: of each item those of its fields, in their order."""
     items = {
-        part: [[getattr(item, name) for name in _names(kind)] for item in getattr(catalog, part)]
+        part: [
+            [getattr(item, one.name) for one in fields(kind) if one.init]
+            for item in getattr(catalog, part)
+        ]
         for part, kind in ITEM_TYPES.items()
     }
     return {**items, "format": catalog.format}
-
-
-def _names(kind: type) -> list[str]:
-    return [item.name for item in fields(kind) if item.init]

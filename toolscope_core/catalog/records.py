@@ -130,7 +130,7 @@ class DocumentReading:
         value = record.value
         server = _owner(value, held)
         yield from ([server] if server.name else [])
-        yield from _listed_servers(value)
+        yield from map(places.server_of, filter(_is_bare_server, list_at(value, "servers")))
         for key, entries in held.items():
             inside = replace(record, server=server.name or record.server, within=key)
             inside = inside.inner(None, key) if len(held) > 1 else inside
@@ -221,7 +221,3 @@ def _is_bare_server(entry: Any) -> bool:
     if not isinstance(entry, dict) or places.is_tool(entry) or not places.server_of(entry).name:
         return False
     return not places.tool_places(entry) and not any(places.tools_inside(entry))
-
-
-def _listed_servers(holder: JsonObject) -> Iterator[Server]:
-    yield from map(places.server_of, filter(_is_bare_server, list_at(holder, "servers")))

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from toolscope_core.catalog.flaws import MAX_BYTES, MAX_TOTAL_BYTES, MIB, Flaw, excerpt
-from toolscope_core.catalog.schema.walking import map_objects
+from toolscope_core.catalog.schema.walking import map_references
 from toolscope_core.files.archives import MANIFEST, bundle_below
 from toolscope_core.files.folders import read_file
 from toolscope_core.model.errors import CatalogError
@@ -244,15 +244,12 @@ def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> J
         places[path] = f"#/{PARTS}/{row}_{re.sub(r'[^A-Za-z0-9_.-]', '_', path)}"
 
     def moved(value: Any, holder: str) -> Any:
-        def with_new_reference(changed: dict[str, Any]) -> JsonObject:
-            given = changed.get("$ref")
-            if not isinstance(given, str):
-                return changed
-            own = not given.partition("#")[0]
-            place = places.get(holder if own else relative_path(holder, given))
-            return {**changed, "$ref": place + given.partition("#")[2]} if place else changed
+        def new_reference(reference: str) -> str:
+            file, _, pointer = reference.partition("#")
+            place = places.get(relative_path(holder, reference) if file else holder)
+            return place + pointer if place else reference
 
-        return map_objects(value, with_new_reference)
+        return map_references(value, new_reference)
 
     parts = {
         places[path].rpartition("/")[2]: moved(content, path) for path, content in files.items()

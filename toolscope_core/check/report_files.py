@@ -15,7 +15,6 @@ from xml.etree import ElementTree as ET
 from toolscope_core import __version__
 from toolscope_core.catalog.flaws import RecordLine
 from toolscope_core.catalog.scan.hidden import for_terminal
-from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.check.comparison_report import CHECKS, Check, GateItem, GateReport
 from toolscope_core.check.limits import Failure
 from toolscope_core.check.version_changes import counted, shortened
@@ -215,7 +214,9 @@ def _tokens(report: GateReport) -> Iterator[str]:
     yield f"\n### Tokens ({growth.counted})\n\n"
     yield "| target | before → now | growth |\n|---|:--|--:|\n"
     yield "".join(f"| {one.name} | {one.in_words} | {one.added:+,} |\n" for one in growth.shapes)
-    moved = sorted((one for one in growth.servers if one.added), key=_largest)
+    moved = sorted(
+        (one for one in growth.servers if one.added), key=lambda one: (-abs(one.added), one.name)
+    )
     if moved:
         yield f"\nBy server, in the shape {growth.total.name}:\n\n"
     for one in moved[:_MOST_ITEMS]:
@@ -223,7 +224,3 @@ def _tokens(report: GateReport) -> Iterator[str]:
         yield f"- {name}: {one.in_words} ({one.added:+,})\n"
     if len(moved) > _MOST_ITEMS:
         yield f"- and {len(moved) - _MOST_ITEMS:,} more\n"
-
-
-def _largest(one: SizeChange) -> tuple[int, str]:
-    return -abs(one.added), one.name

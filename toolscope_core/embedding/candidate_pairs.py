@@ -11,7 +11,7 @@ from toolscope_core.model.protocols import LOCAL, Engine, Progress, Shared, Step
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.products import server_words
 from toolscope_core.wording.reading import named_words
-from toolscope_core.wording.words import Key, keys_of
+from toolscope_core.wording.words import keys_of
 
 Rows = NDArray[np.int32]
 
@@ -206,8 +206,4 @@ def _meaning(tool: Tool) -> frozenset[str]:
     """What the words of a name may be known by, without those of the server's name."""
     named, of_server = named_words(tool), server_words(tool.server)
     words = [word for word in named if word not in of_server]
-    return frozenset(min(map(_text, keys_of(word))) for word in words or named)
-
-
-def _text(key: Key) -> str:
-    return str(key)
+    return frozenset(min(map(str, keys_of(word))) for word in words or named)

@@ -39,7 +39,6 @@ from toolscope_core.merging.analysing import Analysis, thresholds_of
 from toolscope_core.merging.former_names import names_after, with_names_of
 from toolscope_core.merging.relabelling import argument_row
 from toolscope_core.model.catalog import Catalog, FormerName
-from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Serves, Verdict
@@ -117,7 +116,11 @@ class Bundle:
         maps = {alpha.tool_id: argument_row(alpha) for alpha in plan.arguments}
         yield "arguments.json", _json({"version": sources.BUNDLE, "maps": maps})
         del rows, maps  # 1 kB a tool
-        yield "clusters.json", _json(list(map(_cluster_row, plan.clusters)))
+        rows = [
+            {"cluster_id": one.id, **{part: getattr(one, part) for part in CLUSTER_PARTS}}
+            for one in plan.clusters
+        ]
+        yield "clusters.json", _json(rows)
         yield from self._pair_files(counts)
         yield "aliases.json", _json(_aliases(plan))
         apart = sorted(constraints(self.analysis.catalog, self.log).cannot)
@@ -290,10 +293,6 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
     return buffer.getvalue()
-
-
-def _cluster_row(cluster: Cluster) -> JsonObject:
-    return {"cluster_id": cluster.id, **{part: getattr(cluster, part) for part in CLUSTER_PARTS}}
 
 
 def _aliases(plan: MergePlan) -> JsonObject:

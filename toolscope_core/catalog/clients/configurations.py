@@ -42,7 +42,9 @@ def as_usual(value: Any) -> Any:
 def usual_entry(entry: JsonObject) -> dict[str, Any]:
     """An entry with command, arguments, address and headers where most clients have them."""
     command, args = entry.get("command", entry.get("cmd")), entry.get("args")
-    env = next((entry[k] for k in ("env", "environment", "envs") if _is_map(entry.get(k))), None)
+    env = next(
+        (entry[k] for k in ("env", "environment", "envs") if isinstance(entry.get(k), dict)), None
+    )
     if isinstance(command, dict):
         args, env = command.get("args", args), command.get("env", env)
         command = command.get("path")
@@ -104,10 +106,6 @@ def _own_words(value: Any) -> Any:
 def _bare_variable(value: Any) -> Any:
     match = _BARE.fullmatch(value) if isinstance(value, str) else None
     return f"{match[1]}${{{match[2]}}}" if match else value
-
-
-def _is_map(value: Any) -> bool:
-    return isinstance(value, dict)
 
 
 SERVER_MAPS = ("mcpServers", "servers")

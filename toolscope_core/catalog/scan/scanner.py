@@ -211,7 +211,7 @@ class _Originals:
             other
             for _, other in sorted(near.items())
             if not (tool.server and tool.server == other.server)
-            and self._share(words, other.id) >= COPIED
+            and len(words & self._words[other.id]) >= COPIED * len(self._words[other.id])
             and self._is_in_order(text, other.id)
         )
         return next(copied, None)
@@ -222,9 +222,6 @@ class _Originals:
             return True
         pairs, own = {*pairwise(original)}, {*pairwise(text)}
         return len(pairs & own) >= IN_ORDER * len(pairs)
-
-    def _share(self, words: frozenset[str], other: str) -> float:
-        return len(words & self._words[other]) / len(self._words[other])
 
 
 def _text(tool: Tool) -> Sequence[str]:

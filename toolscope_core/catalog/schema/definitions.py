@@ -13,7 +13,7 @@ from typing import Any
 
 from toolscope_core.catalog.schema.pointers import ExpansionBudget, measure
 from toolscope_core.catalog.schema.references import shortened
-from toolscope_core.catalog.schema.walking import map_objects, references_in, resolve
+from toolscope_core.catalog.schema.walking import map_references, references_in, resolve
 from toolscope_core.model.tool import JsonObject
 
 
@@ -93,10 +93,14 @@ class Definitions:
             if left < 0:
                 break
             carried.append(reference)
-        names = _names(carried)
-        whole: JsonObject = _renamed(schema, names)
-        if names:
-            defs = {name: _renamed(self._targets[own].schema, names) for own, name in names.items()}
+        named = _names(carried)
+        places = {own: f"#/$defs/{name}" for own, name in named.items()}
+        whole: JsonObject = map_references(schema, places.get)
+        if named:
+            defs = {
+                name: map_references(self._targets[own].schema, places.get)
+                for own, name in named.items()
+            }
             whole = {**whole, "$defs": defs}
         if len(carried) == len(targets):
             return whole
@@ -130,18 +134,3 @@ def _names(references: Iterable[str]) -> dict[str, str]:
         taken.add(name)
         names[reference] = name
     return names
-
-
-def _renamed(schema: Any, names: dict[str, str]) -> Any:
-    """The schema with its references under ``$defs``; those without a name there are left out."""
-
-    def rename(changed: dict[str, Any]) -> JsonObject:
-        reference = changed.get("$ref")
-        if isinstance(reference, str):
-            if reference in names:
-                changed["$ref"] = f"#/$defs/{names[reference]}"
-            else:
-                del changed["$ref"]
-        return changed
-
-    return map_objects(schema, rename)

@@ -45,7 +45,7 @@ def lasting_pointers(schema: JsonObject) -> JsonObject:
     for name, pointer in _anchors(schema, "#"):
         anchors.setdefault(f"#{name}", pointer)
     if anchors:
-        schema = _renamed(schema, anchors)
+        schema = walking.map_references(schema, lambda own: anchors.get(own, own), walking.VALUES)
     through = dict.fromkeys(
         reference
         for reference in walking.references_in(schema, walking.VALUES)
@@ -58,7 +58,11 @@ def lasting_pointers(schema: JsonObject) -> JsonObject:
     names = dict(zip(through, free, strict=False))
     moved = {name: walking.resolve(schema, reference) for reference, name in names.items()}
     pointers = {reference: f"#/$defs/{name}" for reference, name in names.items()}
-    renamed: JsonObject = _renamed({**schema, "$defs": {**definitions, **moved}}, pointers)
+    renamed: JsonObject = walking.map_references(
+        {**schema, "$defs": {**definitions, **moved}},
+        lambda own: pointers.get(own, own),
+        walking.VALUES,
+    )
     return renamed
 
 
@@ -88,18 +92,6 @@ def _anchors(value: Any, place: str) -> Iterator[tuple[str, str]]:
             if key not in walking.VALUES:
                 word = key.replace("~", "~0").replace("/", "~1").replace("%", "%25")
                 yield from _anchors(sub, f"{place}/{word}")
-
-
-def _renamed(schema: JsonObject, names: dict[str, str]) -> Any:
-    """The schema with the references that ``names`` lists replaced."""
-
-    def rename(changed: dict[str, Any]) -> JsonObject:
-        reference = changed.get("$ref")
-        if isinstance(reference, str):
-            changed["$ref"] = names.get(reference, reference)
-        return changed
-
-    return walking.map_objects(schema, rename, walking.VALUES)
 
 
 TEXT = 100

@@ -122,6 +122,22 @@ def references_in(value: Any, skipped: Collection[str] = ()) -> Iterator[str]:
             yield node["$ref"]
 
 
+def map_references(
+    value: Any, change: Callable[[str], str | None], skipped: Collection[str] = ()
+) -> Any:
+    """The JSON value with every ``$ref`` changed, left out where ``change`` gives ``None``."""
+
+    def changed(node: dict[str, Any]) -> JsonObject:
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            node["$ref"] = change(reference)
+            if node["$ref"] is None:
+                del node["$ref"]
+        return node
+
+    return map_objects(value, changed, skipped)
+
+
 def resolve(root: JsonObject, reference: Any) -> Any:
     """The target of a reference such as ``#/$defs/pet`` inside ``root``; ``None`` without one."""
     if not isinstance(reference, str) or not reference.startswith("#"):
