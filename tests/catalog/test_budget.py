@@ -15,7 +15,7 @@ from tests.support.properties import examples
 from toolscope_core.catalog import readers
 from toolscope_core.catalog.flaws import MAX_DEPTH
 from toolscope_core.catalog.formats import parameter_names
-from toolscope_core.catalog.schema import definitions
+from toolscope_core.catalog.schema import definitions, walking
 from toolscope_core.catalog.schema.pointers import ExpansionBudget, measure
 from toolscope_core.model.tool import canonical_json
 

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.support.catalogs import accepting
-from toolscope_core.catalog.schema import definitions
+from toolscope_core.catalog.schema import definitions, walking
 from toolscope_core.catalog.schema.references import merge_parts, settle_references
 from toolscope_core.catalog.schema.walking import resolve
 
