@@ -71,24 +71,22 @@ def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
     yield "   `python -m toolscope_core relabel queries.jsonl --bundle . --out new.jsonl`."
     yield "4. Merge the next version of the catalog with"
     yield "   `python -m toolscope_core merge CATALOG --decisions decisions.jsonl --out NEW`."
-    left_out = [tool for tool in plan.removed if (tool,) not in plan.unreadable]
-    if left_out:
-        yield from ("", "## Tools that people left out", "")
-        yield "Nothing takes their place; `decisions.jsonl` says why."
-        yield ""
-        yield from (f"    {canonical_json({'tool': tool})}" for tool in left_out)
-    if plan.unreadable:
-        yield from ("", "## Tools that the target does not take", "")
-        yield "One by itself is left out; a merge of several is not made."
-        yield ""
-        for ids, why in sorted(plan.unreadable.items()):
-            yield f"    {canonical_json({'tools': ids, 'why': why})}"
-    if verdicts and verdicts.refused:
-        yield from ("", "## Documents of a model that were refused", "")
-        yield "In their place stand those that were made offline."
-        yield ""
-        for ids, reasons in sorted(verdicts.refused.items()):
-            yield f"    {canonical_json({'tools': ids, 'why': reasons})}"
+    yield from _rows(
+        "Tools that people left out",
+        "Nothing takes their place; `decisions.jsonl` says why.",
+        [{"tool": tool} for tool in plan.removed if (tool,) not in plan.unreadable],
+    )
+    yield from _rows(
+        "Tools that the target does not take",
+        "One by itself is left out; a merge of several is not made.",
+        [{"tools": ids, "why": why} for ids, why in sorted(plan.unreadable.items())],
+    )
+    refused = sorted(verdicts.refused.items()) if verdicts else ()
+    yield from _rows(
+        "Documents of a model that were refused",
+        "In their place stand those that were made offline.",
+        [{"tools": ids, "why": reasons} for ids, reasons in refused],
+    )
     maps = [alpha for alpha in plan.arguments if alpha.tool_id != alpha.to]
     if not maps:
         return
@@ -96,6 +94,13 @@ def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
     yield "One example for each tool that went: before, after."
     for alpha in maps:
         yield from ("", *_example(alpha, plan.catalog.by_id[alpha.tool_id].parameters))
+
+
+def _rows(title: str, about: str, rows: Sequence[JsonObject]) -> Iterator[str]:
+    """A section with a line for each row; none without rows."""
+    if rows:
+        yield from ("", f"## {title}", "", about, "")
+        yield from (f"    {canonical_json(row)}" for row in rows)
 
 
 def _example(alpha: ArgumentMap, parameters: Sequence[Parameter]) -> Iterator[str]:

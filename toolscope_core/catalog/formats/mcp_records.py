@@ -12,7 +12,7 @@ from typing import Any
 from toolscope_core.catalog.formats.record_format import DOTTED, HINTS, RecordFormat, Rules, places
 from toolscope_core.catalog.schema import walking
 from toolscope_core.catalog.schema.declarations import RecordError, read_returns
-from toolscope_core.catalog.schema.keywords import INVALID, split_invalid
+from toolscope_core.catalog.schema.keywords import INVALID, set_aside, split_invalid
 from toolscope_core.catalog.schema.references import drop_narrowed, settle_references
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
@@ -52,7 +52,7 @@ def readable_results(schema: Any) -> tuple[JsonObject | None, str]:
         read = {**read, "type": "object"}
     if read is None or read.get("type") != "object":
         return None, "Its outputSchema declares no object; many clients take nothing else."
-    portable = drop_narrowed(walking.map_schemas(read, _portable))
+    portable = drop_narrowed(walking.map_schemas(read, lambda sub: set_aside(sub, _wrong(sub))))
     mended = walking.map_schemas(portable, _without_idle)
     if not _DIALECTS.fullmatch(str(mended.get("$schema", ""))):
         mended.pop("$schema", None)
@@ -68,12 +68,6 @@ def _compiles(schema: JsonObject) -> bool:
         and not any(_wrong(sub) or sub.keys() & _IDLE for sub in walking.every_schema(schema))
         and f'"{INVALID}"' not in canonical_json(settle_references(schema))
     )
-
-
-def _portable(schema: dict[str, Any]) -> JsonObject:
-    """The schema with its keywords under ``INVALID`` that some client does not compile."""
-    wrong = {key: schema.pop(key) for key in _wrong(schema)}
-    return {**schema, INVALID: {**schema.get(INVALID, {}), **wrong}} if wrong else schema
 
 
 def _wrong(schema: JsonObject) -> list[str]:

@@ -54,6 +54,15 @@ def split_invalid(schema: JsonObject) -> JsonObject:
     return _without(schema, [list(error.instance_path) for error in _checker().iter_errors(schema)])
 
 
+def set_aside(schema: JsonObject, keys: Iterable[str]) -> JsonObject:
+    """The schema with these of its keywords moved under ``INVALID``."""
+    moved = {key: schema[key] for key in keys}
+    if not moved:
+        return schema
+    kept = {key: sub for key, sub in schema.items() if key not in moved}
+    return {**kept, INVALID: {**schema.get(INVALID, {}), **moved}}
+
+
 def find_invalid(tool: Tool) -> tuple[Finding, ...]:
     """A *warn* finding on each schema of the tool that says something invalid."""
     return tuple(

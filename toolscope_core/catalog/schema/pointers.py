@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from toolscope_core.catalog.flaws import MAX_EXPANDED
 from toolscope_core.catalog.schema import walking
-from toolscope_core.catalog.schema.keywords import INVALID
+from toolscope_core.catalog.schema.keywords import INVALID, set_aside
 from toolscope_core.model.tool import JsonObject
 
 CURRENT_DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -70,9 +70,7 @@ def _without_siblings(changed: dict[str, Any]) -> JsonObject:
     """The schema with what stands beside its ``$ref`` and would act on values under ``INVALID``."""
     if not isinstance(changed.get("$ref"), str):
         return changed
-    idle_keys = changed.keys() - {"$ref", *_WITHOUT_EFFECT}
-    idle = {key: changed.pop(key) for key in list(changed) if key in idle_keys}
-    return {**changed, INVALID: {**changed.get(INVALID, {}), **idle}} if idle else changed
+    return set_aside(changed, [key for key in changed if key not in ("$ref", *_WITHOUT_EFFECT)])
 
 
 def _anchors(value: Any, place: str) -> Iterator[tuple[str, str]]:

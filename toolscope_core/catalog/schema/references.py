@@ -13,7 +13,7 @@ from typing import Any
 
 from toolscope_core.catalog.flaws import MAX_DEPTH
 from toolscope_core.catalog.schema import walking
-from toolscope_core.catalog.schema.keywords import INVALID, REFERENCE
+from toolscope_core.catalog.schema.keywords import INVALID, REFERENCE, set_aside
 from toolscope_core.catalog.schema.pointers import (
     ExpansionBudget,
     Extent,
@@ -47,10 +47,7 @@ class _Dropper:
     def drop(self, schema: dict[str, Any]) -> JsonObject:
         if "oneOf" in schema and self._is_widened(schema["oneOf"]) and "anyOf" not in schema:
             schema["anyOf"] = schema.pop("oneOf")
-        narrowed = {key: schema.pop(key) for key in self._narrowed(schema)}
-        if not narrowed:
-            return schema
-        return {**schema, INVALID: {**schema.get(INVALID, {}), **narrowed}}
+        return set_aside(schema, self._narrowed(schema))
 
     def _narrowed(self, schema: JsonObject) -> list[str]:
         """The keywords of a schema that refuse more for what is missing."""
@@ -205,8 +202,7 @@ def _check(root: JsonObject) -> Any:
         dead = ["$ref"] if is_dead(checked.get("$ref")) else []
         values = [key for key in walking.VALUES if key in checked and key != INVALID]
         dead += [key for key in values if any(map(is_dead, walking.references_in(checked[key])))]
-        moved = {key: checked.pop(key) for key in dead}
-        return {**checked, INVALID: {**checked.get(INVALID, {}), **moved}} if moved else checked
+        return set_aside(checked, dead)
 
     return walking.map_objects(root, check, walking.VALUES)
 
