@@ -38,16 +38,11 @@ def in_order(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """The object of the pairs, its keys in their one order."""
     value = dict(sorted(pairs, key=lambda pair: (_PLACES.get(pair[0], len(_PLACES)), pair[0])))
     for key in ("properties", "parameters"):
-        if _names_parameters(value.get(key)):
-            value[key] = _required_first(value[key], value.get("required"))
+        named = value.get(key)
+        # names of parameters, and no keywords of a schema
+        if isinstance(named, dict) and all(isinstance(sub, (dict, bool)) for sub in named.values()):
+            value[key] = _required_first(named, value.get("required"))
     return value
-
-
-def _names_parameters(value: object) -> bool:
-    """Whether the keys may be names of parameters, and are not keywords of a schema."""
-    return isinstance(value, dict) and all(
-        isinstance(item, (dict, bool)) for item in value.values()
-    )
 
 
 def _required_first(properties: Mapping[str, Any], required: object) -> dict[str, Any]:

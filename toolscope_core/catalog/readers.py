@@ -109,12 +109,14 @@ def _read_source(source: Source, name: str, forced: str | None) -> SourceContent
             kinds.add(kind)
     records = [item for item in entries if isinstance(item, Record)]
     servers = tuple(item for item in entries if isinstance(item, Server))
-    if forced is None and is_table:
-        forced = "csv"
-    shape = RECORD_FORMATS.get(forced or "") or _detect(records, servers, forced)
+    objects = [record.value for record in records if isinstance(record.value, dict)]
+    lists = frozenset(record.within for record in records)
+    forced = "csv" if forced is None and is_table else forced
+    shape = RECORD_FORMATS.get(forced or "")
+    if shape is None:
+        shape = GENERIC if forced == "csv" else detect(objects, lists, servers)
     other = kinds.pop() if len(kinds) == 1 else ""
     names: tuple[FormerName, ...] = ()
-    objects = [record.value for record in records if isinstance(record.value, dict)]
     if shape.name == "neutral" and any(map(shape.marks, objects)):
         documents = [item.value for item in values if isinstance(item, Record)]
         _check_versions(source.label, documents)
@@ -189,15 +191,6 @@ def _bounded(inside: Iterable[Entry]) -> Iterator[Entry]:
         count += isinstance(item, (Record, Problem))
         if count > MAX_RECORDS:
             return
-
-
-def _detect(
-    records: Sequence[Record], servers: Sequence[Server], forced: str | None
-) -> RecordFormat:
-    if forced == "csv":
-        return GENERIC
-    objects = [record.value for record in records if isinstance(record.value, dict)]
-    return detect(objects, frozenset(record.within for record in records), servers)
 
 
 FINDERS = (find_invalid, find_contradictions, find_inferred, find_shortened, find_unread)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.shards import read_parts
@@ -91,7 +91,9 @@ def _with_files(baseline: Baseline, folder: Path) -> Baseline:
         outcomes={Pair.of(row["left"], row["right"]): _OUTCOMES[row["verdict"]] for row in rows},
         settled=_settled(baseline) | {Pair.of(left, right) for left, right in apart},
         dangling=frozenset((item["tool_id"], item["cites"]) for item in dangling),
-        relabels=tuple(_relabel(row) for row in relabel["entries"]),
+        relabels=tuple(
+            Relabel(**{**row, "status": _STATUSES[row["status"]]}) for row in relabel["entries"]
+        ),
         threshold=float(manifest["configuration"]["threshold"]),
         plan=PlanConfig(
             accept=_ACCEPTS[manifest["configuration"]["accept"]],
@@ -108,11 +110,6 @@ def _settled(baseline: Baseline) -> frozenset[Pair]:
     links = constraints(baseline.catalog, baseline.log)
     together = (Pair.of(a, b) for group in links.must for a, b in combinations(group, 2))
     return links.cannot | frozenset(together)
-
-
-def _relabel(row: Mapping[str, Any]) -> Relabel:
-    names = row["old_id"], row["new_id"], row["server"], row["old_name"], row["new_name"]
-    return Relabel(*names, _STATUSES[row["status"]])
 
 
 @dataclass(frozen=True, slots=True)

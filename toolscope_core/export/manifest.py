@@ -1,6 +1,6 @@
 """The manifest of a bundle: counts, the configuration that it was made with, sizes."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import asdict, dataclass
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
@@ -12,6 +12,7 @@ from toolscope_core.export.eager_choice import loading_sizes
 from toolscope_core.files.folders import PROGRAM
 from toolscope_core.merging.analysing import Analysis
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject
@@ -123,11 +124,10 @@ def toolset_sizes(plan: MergePlan, shape: str, costs: Costs) -> ToolsetSizes:
 
 def _implied(catalog: Catalog) -> JsonObject:
     """The tool ids of each server that names imply, where they imply one."""
-    tools_by_owner: defaultdict[str, list[str]] = defaultdict(list)
-    for tool in catalog.tools:
-        if tool.implied_server:
-            tools_by_owner[tool.implied_server].append(tool.id)
-    return {"implied_servers": dict(sorted(tools_by_owner.items()))} if tools_by_owner else {}
+    implied = (tool for tool in catalog.tools if tool.implied_server)
+    owned = sorted(grouped(implied, lambda tool: tool.implied_server).items())
+    rows = {name: [tool.id for tool in tools] for name, tools in owned}
+    return {"implied_servers": rows} if rows else {}
 
 
 def _unreadable(plan: MergePlan) -> JsonObject:

@@ -56,25 +56,17 @@ def without_hidden_text(tools: Sequence[Tool], reserved: Sequence[str]) -> dict[
         if count_hidden(name):
             name = next(new for new in _names(tool) if comparable_name(new) not in taken)
             taken.add(comparable_name(name))
-        changed[tool.id] = _with_clean_texts(tool, name)
+        changed[tool.id] = with_clean_texts(tool, name)
     return {tool.id: changed[tool.id] for tool in tools if changed.get(tool.id, tool) != tool}
 
 
-def with_clean_texts(tool: Tool) -> Tool:
-    """The tool without hidden characters in its texts; what calls are made of stays."""
-    return _with_clean_texts(tool, tool.name) if _may_hide(tool) else tool
-
-
-def _names(tool: Tool) -> Iterator[str]:
-    """The names to try."""
-    plain = cleaned(tool.name).strip()
-    if plain:
-        yield plain
-    yield from (f"{plain or 'tool'}_{digest(tool.id, n)[:HASH_DIGITS]}" for n in count())
-
-
-def _with_clean_texts(tool: Tool, name: str) -> Tool:
-    """The tool under its new name, which its record says too."""
+def with_clean_texts(tool: Tool, name: str = "") -> Tool:
+    """The tool without hidden characters in its texts, under the ``name`` if one is given, which
+    its record says too; what calls are made of stays.
+    """
+    name = name or tool.name
+    if name == tool.name and not _may_hide(tool):
+        return tool
     return replace(
         tool,
         name=name,
@@ -84,6 +76,14 @@ def _with_clean_texts(tool: Tool, name: str) -> Tool:
         annotations=_clean(tool.annotations),
         raw=_clean(tool.raw, {("name", tool.name): name}),
     )
+
+
+def _names(tool: Tool) -> Iterator[str]:
+    """The names to try."""
+    plain = cleaned(tool.name).strip()
+    if plain:
+        yield plain
+    yield from (f"{plain or 'tool'}_{digest(tool.id, n)[:HASH_DIGITS]}" for n in count())
 
 
 def _clean(value: Any, renamed: Mapping[tuple[str, str], str] = _NOTHING) -> Any:
