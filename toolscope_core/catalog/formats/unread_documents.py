@@ -3,27 +3,20 @@ what to export instead.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolscope_core.catalog.formats.record_format import value_at
 from toolscope_core.catalog.schema.walking import object_at
 from toolscope_core.model.tool import JsonObject
 
 
-class UnreadKind(NamedTuple):
-    """A kind of document: what it is, how it is known, what to give instead."""
-
-    title: str
-    fits: Callable[[JsonObject], bool]
-    remedy: str
-
-
 def what_it_is(value: Any) -> str:
     """What a document is that holds no tools, and what to give instead; empty for any other."""
-    if not isinstance(value, dict):
-        return ""
-    kind = next((kind for kind in _KINDS if kind.fits(value)), None)
-    return f"is {kind.title}, which lists no tools; {kind.remedy}" if kind else ""
+    if isinstance(value, dict):
+        for title, fits, remedy in _KINDS:
+            if fits(value):
+                return f"is {title}, which lists no tools; {remedy}"
+    return ""
 
 
 def _text(value: JsonObject, *path: str) -> str:
@@ -37,8 +30,8 @@ def _has(**kinds: type) -> Callable[[JsonObject], bool]:
 
 
 _ASK_THE_SERVER = "connect to its server, or give the answer of its tools/list"
-_KINDS = (
-    UnreadKind(
+_KINDS: tuple[tuple[str, Callable[[JsonObject], bool], str], ...] = (
+    (
         "a Postman collection",
         lambda value: (
             isinstance(value.get("item"), list)
@@ -49,28 +42,28 @@ _KINDS = (
         ),
         "export the API as OpenAPI, from Postman or with postman-to-openapi",
     ),
-    UnreadKind(
+    (
         "an Insomnia export",
         lambda value: value.get("_type") == "export" and isinstance(value.get("resources"), list),
         "export the API as OpenAPI",
     ),
-    UnreadKind(
+    (
         "an Arazzo description of workflows",
         _has(arazzo=str),
         "give the OpenAPI documents that its sourceDescriptions name",
     ),
-    UnreadKind(
+    (
         "an AsyncAPI document of messages",
         _has(asyncapi=str),
         "give an OpenAPI document, or the tools/list of a server that wraps it",
     ),
-    UnreadKind("a GraphQL schema", _has(__schema=dict), "give the tools of a server that wraps it"),
-    UnreadKind(
+    ("a GraphQL schema", _has(__schema=dict), "give the tools of a server that wraps it"),
+    (
         "a list of Google's APIs",
         lambda value: value.get("kind") == "discovery#directoryList",
         "give the discovery document that an item's discoveryRestUrl leads to",
     ),
-    UnreadKind(
+    (
         "a server.json of the MCP registry",
         lambda value: (
             "tools" not in value
@@ -80,12 +73,12 @@ _KINDS = (
         ),
         _ASK_THE_SERVER,
     ),
-    UnreadKind(
+    (
         "a manifest of a ChatGPT plugin",
         _has(name_for_model=str, api=dict),
         "give the OpenAPI document at its api.url",
     ),
-    UnreadKind(
+    (
         "an agent card (A2A)",
         lambda value: (
             isinstance(value.get("skills"), list)
@@ -94,17 +87,17 @@ _KINDS = (
         ),
         "skills say no parameters; give the tools that the agent calls",
     ),
-    UnreadKind(
+    (
         "an n8n workflow",
         _has(nodes=list, connections=dict),
         "give the tools/list of its MCP Server Trigger",
     ),
-    UnreadKind(
+    (
         "a recording of HTTP traffic (HAR)",
         lambda value: isinstance(value.get("log"), dict) and "entries" in value["log"],
         "give an OpenAPI document of the API",
     ),
-    UnreadKind(
+    (
         "the package.json of a program",
         lambda value: (
             _has(name=str, version=str)(value)
@@ -113,3 +106,4 @@ _KINDS = (
         _ASK_THE_SERVER,
     ),
 )
+"""Each kind of document: what it is, how it is known, what to give instead."""
