@@ -14,12 +14,12 @@ from benchmarks.held_out import analysed, kept, unseen_weights
 from benchmarks.measuring import add_catalogs, data_folder, parser_of, print_machine
 from benchmarks.train_judge import CATALOGS as LABELLED
 from benchmarks.train_judge import Labelled, load
+from toolscope_core.catalog.calls import map_call, takes, unmap_call, validator_of
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.evaluation.comparison import GoldCall, gold_calls
 from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.merging.analysing import plan_merge
-from toolscope_core.merging.calls import map_call, takes, unmap_call, validator_of
 from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from tests.support.catalogs import accepting as obj
 from tests.support.properties import examples
+from toolscope_core.catalog.calls import map_call, unmap_call
 from toolscope_core.catalog.formats.foreign_formats import GEMINI as FORMAT
 from toolscope_core.catalog.formats.parameter_names import property_names, renaming
-from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.former_names import NewNames, composed
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename
 from toolscope_core.model.tool import canonical_json

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
+from toolscope_core.catalog.gone_names import gone_names
 from toolscope_core.check import text_mentions
 from toolscope_core.check.text_mentions import TextMention, UnreadText, mentions_in, search_below
-from toolscope_core.merging.gone_names import gone_names
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import Relabel
 

@@ -15,12 +15,12 @@ from tests.support.catalogs import accepting
 from tests.support.fakes import WordEmbedder
 from tests.support.json_files import read_json, read_lines, write_json, write_lines
 from toolscope_core import __version__
+from toolscope_core.catalog.calls import map_call, unmap_call
 from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli import app
 from toolscope_core.evaluation.example import example_path
-from toolscope_core.merging.calls import map_call, unmap_call
-from toolscope_core.merging.relabelling import read_relabelling
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(example_path())

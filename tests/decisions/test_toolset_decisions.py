@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.merging.test_pipeline import analysed
 from tests.support.catalogs import example_catalog
 from tests.support.properties import examples
+from toolscope_core.catalog.calls import relabel_query
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_of
@@ -20,7 +21,6 @@ from toolscope_core.merging.analysing import (
     plan_merge,
     thresholds_of,
 )
-from toolscope_core.merging.calls import relabel_query
 from toolscope_core.merging.plan_making import unapplied_edits
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig

@@ -14,7 +14,9 @@ from tests.support.bundle_names import FILES
 from tests.support.catalogs import accepting, example_catalog, read_json
 from tests.support.decisions import decision_on, logged
 from tests.ui.services.small_workspace import open_workspace
+from toolscope_core.catalog.calls import relabel_query
 from toolscope_core.catalog.clients.client_table import CLIENT_FILES
+from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.tokens import Tokenizer
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.imported_decisions import read_decisions
@@ -23,9 +25,7 @@ from toolscope_core.export.bundle import bundle_of, verdict_row, zipped
 from toolscope_core.files import folders
 from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.analysing import plan_merge
-from toolscope_core.merging.calls import relabel_query
 from toolscope_core.merging.former_names import with_tools
-from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import CatalogError, ExportError

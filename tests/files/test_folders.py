@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.files import folders
 from toolscope_core.files.folders import why_not_ours, write_folder
-from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.errors import ExportError
 
 

@@ -10,13 +10,13 @@ import zipfile
 import pytest
 
 from tests.mcp.gateway.stub_toolset import stub_catalog, write_stub_toolset
+from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.check.baseline import read_baseline
 from toolscope_core.evaluation.measured_toolsets import merged_toolset
 from toolscope_core.export.bundle import zipped
 from toolscope_core.files import archives
 from toolscope_core.files.archives import bundle_files_in, bundle_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle, read_unmerged_bundle
-from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.errors import ConfigError, ExportError
 
 

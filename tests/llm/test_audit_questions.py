@@ -10,6 +10,7 @@ from tests.support.analyses import asking
 from tests.support.fakes import MemoryLedger, ScriptedModel
 from tests.support.replies import answering
 from tests.support.scripted import judge_says
+from toolscope_core.llm.estimates import judging_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts, pairs_to_ask
 from toolscope_core.merging.analysing import plan_merge, with_verdicts
 from toolscope_core.model.catalog import Catalog, Server
@@ -17,7 +18,6 @@ from toolscope_core.model.configuration import PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool
-from toolscope_core.tool2vec.estimates import judging_estimates
 
 SCHEMA = {"type": "object", "properties": {"limit": {"type": "integer"}}}
 SITES = ("amber_news", "birch_news", "cedar", "dune")

@@ -15,10 +15,10 @@ from tests.mcp.gateway.stub_toolset import (
 )
 from tests.merging.test_pipeline import analysed
 from tests.support.catalogs import read_json
+from toolscope_core.catalog.calls import map_call
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.export.bundle import bundle_of, write_bundle
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
-from toolscope_core.merging.calls import map_call
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.merging.former_names import names_after, with_names_of
 from toolscope_core.model.configuration import PlanConfig

@@ -2,8 +2,8 @@
 
 import pytest
 
+from toolscope_core.catalog.calls import map_call, unmap_call
 from toolscope_core.judging.arguments.alignment import argument_map
-from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.given_maps import with_given
 from toolscope_core.model.cluster import ArgumentMove
 from toolscope_core.model.errors import DecisionError

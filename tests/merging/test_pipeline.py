@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.fakes import WordEmbedder
 from tests.support.properties import examples
+from toolscope_core.catalog.calls import map_call, unmap_call
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.embedding.vector_cache import VectorCache
@@ -24,7 +25,6 @@ from toolscope_core.merging.analysing import (
     judged_edges,
     plan_merge,
 )
-from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import (
     LEAST_PROBABILITY,

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.merging.auto_accept import _below, accept
-from toolscope_core.merging.calls import check_plan
-from toolscope_core.merging.clusters import apply_clusters, build_clusters
+from toolscope_core.merging.clusters import apply_clusters, build_clusters, check_plan
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig

@@ -4,7 +4,7 @@ import pytest
 
 from tests.catalog.test_clients import MAILS, cluster
 from tests.ui.services.small_workspace import FILES, SUM, catalog
-from toolscope_core.merging.calls import map_call, unmap_call
+from toolscope_core.catalog.calls import map_call, unmap_call
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.merging.former_names import NewNames, composed, with_tools
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.fakes import WordEmbedder
+from toolscope_core.catalog.calls import map_call
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
 from toolscope_core.embedding.vector_cache import VectorCache
@@ -14,7 +15,6 @@ from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
 from toolscope_core.merging.analysing import analyse, plan_merge
-from toolscope_core.merging.calls import map_call
 from toolscope_core.merging.group_syntheses import Stores
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.decision import Decision

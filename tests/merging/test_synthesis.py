@@ -6,8 +6,8 @@ from jsonschema import Draft202012Validator
 from tests.judging.arguments.test_subschema import valid
 from tests.merging.strategies import calls, tools
 from tests.support.properties import examples
+from toolscope_core.catalog.calls import map_call, unmap_call
 from toolscope_core.judging.arguments.alignment import unmappable
-from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.synthesis import merged_annotations, synthesise
 from toolscope_core.model.tool import Tool
 

@@ -21,18 +21,11 @@ from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.search_configuration import RetrievalConfig
-from toolscope_core.profiles.intent_cover import (
-    Intent,
-    intents_of,
-    not_asked_for,
-    planned_intents,
-    smallest_cover,
-)
+from toolscope_core.profiles.intent_cover import Intent, intents_of, not_asked_for, smallest_cover
 from toolscope_core.profiles.profile_effect import Misses, effect_lines, misses_of
 from toolscope_core.profiles.profile_tools import profile_tools
 from toolscope_core.retrieval.client_search import SearchSetup
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.rps.workers import PlannedCall, PlannedStep, RequestPlan
 
 
 def no_search():
@@ -103,16 +96,12 @@ def test_a_search_names_the_tools_of_each_job_and_what_perhaps_none_does(setup):
     assert (both.is_doubtful, nothing.is_doubtful) == (False, True)
 
 
-def test_answers_and_plans_name_needs_in_the_toolset_of_the_plan():
+def test_answers_name_needs_in_the_toolset_of_the_plan():
     plan = plan_of(shelf(), (READ, GET), omitted=(DELETE,))
     kept = plan.phi[READ]
     requests = [Query("q", "x", (frozenset({GET}), frozenset({DELETE})))]
     (query,) = intents_of(requests, plan, no_search)
     assert query.needs == (frozenset({kept}), frozenset())
-    calls = (PlannedCall(kept), PlannedCall(MAIL))
-    steps = (PlannedStep("read", (), calls, ""), PlannedStep("dance", (), (), "nothing fits"))
-    (planned,) = planned_intents([RequestPlan("x", steps, {MAIL: "not requests for"})], plan)
-    assert planned.needs == (frozenset({READ, GET} & {kept}), frozenset())
 
 
 def test_a_profile_is_measured_beside_the_whole_toolset(setup):

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from tests.cli.test_cli import EXAMPLE, run
+from tests.profiles.shelf import DELETE, GET, MAIL, READ, plan_of, shelf
 from tests.support.fakes import WordEmbedder
 from tests.support.json_files import write_lines
 from tests.support.replies import PHRASINGS, planning, served
@@ -14,11 +15,13 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.rps.planner import Planner
+from toolscope_core.rps.planner import Planner, planned_intents
 from toolscope_core.rps.workers import (
     Candidate,
     PlanJob,
     PlannedCall,
+    PlannedStep,
+    RequestPlan,
     by_score,
     filtered_by_request,
     in_request,
@@ -219,3 +222,12 @@ def test_an_answer_with_a_parameter_that_is_not_there_is_no_plan(server):
 )
 def test_what_cannot_be_planned_is_said(args, message):
     assert message in run("plan-request", *args, code=2).stderr
+
+
+def test_plans_name_needs_in_the_toolset_of_a_merge():
+    plan = plan_of(shelf(), (READ, GET), omitted=(DELETE,))
+    kept = plan.phi[READ]
+    calls = (PlannedCall(kept), PlannedCall(MAIL))
+    steps = (PlannedStep("read", (), calls, ""), PlannedStep("dance", (), (), "nothing fits"))
+    (planned,) = planned_intents([RequestPlan("x", steps, {MAIL: "not requests for"})], plan)
+    assert planned.needs == (frozenset({READ, GET} & {kept}), frozenset())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote, urlencode
 
+from toolscope_core.catalog.gone_names import gone_names
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check import checks
 from toolscope_core.check.baseline import Baseline, Matched, matched
@@ -15,7 +16,6 @@ from toolscope_core.check.version_changes import ToolChange, both_sides
 from toolscope_core.evaluation.confusions import NONE, NOT_A_TOOL
 from toolscope_core.evaluation.measured_toolsets import Ranker
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.merging.gone_names import gone_names
 from toolscope_core.model.catalog import Catalog, Finding, Problem, Severity
 from toolscope_core.model.cluster import RELATIONS
 from toolscope_core.model.environment import origin_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolscope_core.catalog.flaws import writable
+from toolscope_core.catalog.gone_names import GoneNames, names_in
 from toolscope_core.files.folders import read_file
-from toolscope_core.merging.gone_names import GoneNames, names_in
 from toolscope_core.model.errors import ConfigError
 
 SUFFIXES = frozenset(

@@ -20,6 +20,7 @@ from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.answer_file import AnswerFile, FileRequests
 from toolscope_core.llm.chat import USUAL_PATH
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents
+from toolscope_core.llm.estimates import Estimates, judging_estimates, question_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts, verdicts_on
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
@@ -34,7 +35,6 @@ from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import ChatModel
 from toolscope_core.rps.variant_writing import variants_of_model
-from toolscope_core.tool2vec.estimates import Estimates, judging_estimates, question_estimates
 from toolscope_core.tool2vec.query_writing import queries_of_model
 
 if TYPE_CHECKING:  # the store takes a fifth of a second to import, and only a model needs it

@@ -172,7 +172,7 @@ def _planned(
 ) -> tuple[Intent, ...]:
     """What a model plans for each of the requests. Ends as ``asking`` does."""
     from toolscope_core.cli.asking import asking
-    from toolscope_core.profiles.intent_cover import intents_by_model
+    from toolscope_core.rps.planner import intents_by_model
 
     with asking(ask) as (_, asker):
         return intents_by_model(queries, catalog.plan, catalog.retriever, asker, progress())

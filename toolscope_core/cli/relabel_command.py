@@ -17,7 +17,7 @@ from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
-    from toolscope_core.merging.calls import RelabelledQuery
+    from toolscope_core.catalog.calls import RelabelledQuery
 
 SHOWN = 20
 
@@ -37,9 +37,9 @@ def relabel(
     """Rewrite the gold answers and calls of an evaluation set for the merged toolset. Exits with 1,
     and writes nothing, where a name that is gone is left in a text that is not understood.
     """
-    from toolscope_core.merging.calls import relabel_query
-    from toolscope_core.merging.gone_names import left_names
-    from toolscope_core.merging.relabelling import read_relabelling
+    from toolscope_core.catalog.calls import relabel_query
+    from toolscope_core.catalog.gone_names import left_names
+    from toolscope_core.catalog.relabelling import read_relabelling
 
     mapping = read_relabelling(bundle)
     relabelled = {

@@ -24,8 +24,8 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import Progress, Step, silent
 
 if TYPE_CHECKING:
+    from toolscope_core.llm.estimates import Estimates
     from toolscope_core.merging.model_verdicts import Spent
-    from toolscope_core.tool2vec.estimates import Estimates
 
 app = typer.Typer(
     name="toolscope",

@@ -9,6 +9,7 @@ from typing import Literal
 
 from jsonschema_rs import Draft202012Validator
 
+from toolscope_core.catalog.calls import map_call, read_call, takes, validator_of
 from toolscope_core.catalog.naming import ids_by_name
 from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset
@@ -22,7 +23,6 @@ from toolscope_core.evaluation.metrics import (
 )
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.selection import job_rankings, offline_rates
-from toolscope_core.merging.calls import map_call, read_call, takes, validator_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.configuration import Split

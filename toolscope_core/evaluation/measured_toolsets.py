@@ -7,9 +7,9 @@ from typing import Protocol
 
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.relabelling import Relabelling, read_relabelling
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.files.archives import bundle_folder
-from toolscope_core.merging.relabelling import Relabelling, read_relabelling
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.errors import ConfigError

@@ -20,6 +20,7 @@ from toolscope_core.catalog.document_variants import variant_rows, with_variants
 from toolscope_core.catalog.formats.neutral import names_written
 from toolscope_core.catalog.formats.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.formats.writers import write_toolset
+from toolscope_core.catalog.relabelling import argument_row
 from toolscope_core.catalog.splitting import ToolsetPart, split
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import (
@@ -37,7 +38,6 @@ from toolscope_core.files.folders import MANIFEST, write_folder
 from toolscope_core.files.json_lines import lines_of
 from toolscope_core.merging.analysing import Analysis, thresholds_of
 from toolscope_core.merging.former_names import names_after, with_names_of
-from toolscope_core.merging.relabelling import argument_row
 from toolscope_core.model.catalog import Catalog, FormerName
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision

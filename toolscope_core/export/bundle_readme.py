@@ -6,12 +6,12 @@ of them.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from toolscope_core.catalog.calls import map_call, sample_arguments
 from toolscope_core.catalog.clients.client_table import Client
 from toolscope_core.catalog.formats.record_format import Target
 from toolscope_core.catalog.sources import PROFILE_FOLDER
 from toolscope_core.files.archives import BUNDLE_BELOW
 from toolscope_core.judging.cached_judge import MOST_EXPLAINED
-from toolscope_core.merging.calls import map_call, sample_arguments
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.plan import MergePlan

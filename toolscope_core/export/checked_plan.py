@@ -10,11 +10,12 @@ from toolscope_core.catalog.formats.target_rules import (
     rule_violations,
     unreadable,
 )
+from toolscope_core.catalog.relabelling import names_now
 from toolscope_core.catalog.scan.cleaning import without_hidden_text
 from toolscope_core.catalog.sources import PART_TOOLS, part_names
 from toolscope_core.catalog.splitting import ToolsetPart, split
 from toolscope_core.merging.clusters import without_unreadable
-from toolscope_core.merging.former_names import NewNames, names_now, with_tools
+from toolscope_core.merging.former_names import NewNames, with_tools
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import Tool

@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
 
-from toolscope_core.llm.http_replies import HttpReply, failure_of, masked, short_line
+from toolscope_core.llm.http_replies import HttpReply, failure_of, short_line
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.errors import ModelStopError
+from toolscope_core.model.masking import masked
 from toolscope_core.model.protocols import ChatReply, ChatRequest, ModelReply
 from toolscope_core.model.tool import JsonObject, canonical_json
 

@@ -20,10 +20,11 @@ import httpcore2
 import httpx2
 import openai
 
-from toolscope_core.llm.http_replies import MOST_BYTES, TOO_LARGE, HttpReply, masked
+from toolscope_core.llm.http_replies import MOST_BYTES, TOO_LARGE, HttpReply
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey, origin_of
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.masking import masked
 
 SENT = ("accept", "content-type", "content-length", "host")
 _LONGEST_FAILURE = 250

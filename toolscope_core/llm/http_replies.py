@@ -1,10 +1,7 @@
 """HTTP replies of an endpoint: size, strict JSON, and what a failure means."""
 
 import json
-import re
 from dataclasses import dataclass
-from functools import lru_cache
-from html.entities import html5
 from typing import Any
 
 from toolscope_core.model.configuration import Endpoint
@@ -168,62 +165,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
-
-
-MASK = "[key]"
-LONG = 12
-"""Characters that no everyday word has."""
-_NEVER = "(?!)"
-_ZEROS = "0{0,9}"
-
-
-def masked(text: str, secret: str, halves: bool = True, mask: str = MASK) -> str:
-    r"""The text with ``mask`` in place of every ``secret`` and, with ``halves``, every half of one;
-    in any case where it is too long to stand anywhere by chance.
-
-    Each character counts as it stands and as an escape (``\u0064``, ``\u{64}``, ``\x64``,
-    ``\144``, ``%64``, ``&#100;``, ``&#x64;``), an escape also with its first sign escaped again.
-    """
-    if not secret:
-        return text
-    flags = re.IGNORECASE if len(secret) >= LONG else 0
-    parts = _parts(secret) if halves else (secret,)
-    if not re.search(r"[\\%&]", text):
-        return re.sub("|".join(map(re.escape, parts)), mask, text, flags=flags)
-    # only from where a run of backslashes begins: linear, and no half of an escape is left over
-    spelled = "|".join("".join(map(_spellings, part)) for part in parts)
-    return re.sub(rf"(?<!\\)(?:{spelled})", mask, text, flags=flags)
-
-
-def _parts(secret: str) -> tuple[str, ...]:
-    """The secret, and its halves where they are long."""
-    half = len(secret) // 2
-    return (secret, secret[:half], secret[half:]) if half >= LONG else (secret,)
-
-
-def _spellings(char: str) -> str:
-    """A regular expression for one character in every spelling, with the backslashes before it."""
-    code, entities = ord(char), "|".join(_entities().get(char, [_NEVER]))
-    short = json.dumps(char, ensure_ascii=False)[-2]
-    octets = [f"{octet:02x}" for octet in char.encode("utf-8", "surrogatepass")]
-    units = char.encode("utf-16-be", "surrogatepass").hex()
-    backslashed = (
-        r"\\++".join(f"u{{1,9}}{units[at : at + 4]}" for at in range(0, len(units), 4)),
-        r"\\++".join(f"x{octet}" for octet in octets),
-        rf"u\{{{_ZEROS}{code:x}\}}|{_ZEROS}{code:o}|{re.escape(short)}",
-    )
-    percent = "".join(f"%(?:25){{0,9}}{octet}" for octet in octets)
-    reference = f"&(?:amp;){{0,9}}(?:#{_ZEROS}{code};?|#x{_ZEROS}{code:x};?|{entities})"
-    plain = r"\\+" if char == "\\" else rf"\\*+{re.escape(char)}"
-    escaped = rf"\\++(?:{'|'.join(backslashed)})|\\*+(?:{percent}|{reference})"
-    return f"(?:(?i:{escaped})|{plain})"
-
-
-@lru_cache(maxsize=1)
-def _entities() -> dict[str, list[str]]:
-    """All names of a character in HTML: ``_`` is both ``&lowbar;`` and ``&UnderBar;``."""
-    names: dict[str, list[str]] = {}
-    for name, char in html5.items():
-        if name.endswith(";"):
-            names.setdefault(char, []).append(name)
-    return names

@@ -9,17 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from toolscope_core.catalog.calls import renamed_inside
 from toolscope_core.catalog.formats.neutral import names_in
 from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
+from toolscope_core.catalog.relabelling import names_now
 from toolscope_core.catalog.sources import files_of
 from toolscope_core.files.folders import DAMAGE, read_file
-from toolscope_core.merging.calls import check_plan, renamed_inside
-from toolscope_core.merging.clusters import find_dangling
-from toolscope_core.merging.relabelling import argument_row
+from toolscope_core.merging.clusters import check_plan, find_dangling
 from toolscope_core.model.catalog import Catalog, FormerName
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename
 from toolscope_core.model.plan import MergePlan, Relabel
-from toolscope_core.model.tool import JsonObject, Tool, canonical_json
+from toolscope_core.model.tool import JsonObject, Tool
 
 
 def names_after(plan: MergePlan) -> tuple[FormerName, ...]:
@@ -47,15 +47,6 @@ def served_names(plan: MergePlan, tools: Sequence[Tool]) -> dict[str, str]:
     own = {tool.id: tool.name for tool in tools}
     came_in = (tool.name for tool in plan.catalog.tools)
     return own | unique_names(tools, came_in, names_after(plan))
-
-
-def names_now(
-    names: Iterable[FormerName], phi: Mapping[str, str | None], alphas: Mapping[str, ArgumentMap]
-) -> list[FormerName]:
-    """The names after a merge: the tools that they mean by φ, and the maps longer by α."""
-    return [
-        replace(one, tool_id=phi.get(one.tool_id) or "", maps=_longer(one, alphas)) for one in names
-    ]
 
 
 def with_names_of(catalog: Catalog, folder: Path) -> Catalog:
@@ -95,19 +86,6 @@ def _joined(earlier: Iterable[FormerName], now: Iterable[FormerName]) -> tuple[F
     given = {(one.name, one.server) for one in rows}
     rows |= {one for one in earlier if (one.name, one.server) not in given}
     return tuple(sorted(rows, key=lambda one: (one.name, one.server, one.tool_id, one.maps)))
-
-
-def _longer(name: FormerName, alphas: Mapping[str, ArgumentMap]) -> str:
-    alpha = alphas.get(name.tool_id)
-    if alpha is None or _changes_nothing(alpha):
-        return name.maps
-    return canonical_json([*json.loads(name.maps or "[]"), argument_row(alpha)])
-
-
-def _changes_nothing(alpha: ArgumentMap) -> bool:
-    beside = alpha.constants or alpha.dropped or alpha.nested
-    same = all(one.op == "rename" and one.source == one.target for one in alpha.moves)
-    return same and not beside
 
 
 @dataclass(frozen=True, slots=True)

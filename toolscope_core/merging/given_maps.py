@@ -10,9 +10,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from toolscope_core.catalog.calls import takes, validator_of
 from toolscope_core.judging.arguments.alignment import map_onto
 from toolscope_core.judging.arguments.subschema import inline_references
-from toolscope_core.merging.calls import takes, validator_of
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 

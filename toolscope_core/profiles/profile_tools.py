@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from toolscope_core.catalog.calls import refusals
 from toolscope_core.catalog.scan.scanner import ToolNames, with_own_words
 from toolscope_core.catalog.schema.walking import COMBINED, without_arguments
-from toolscope_core.merging.calls import check_plan, refusals
-from toolscope_core.merging.clusters import find_dangling
+from toolscope_core.merging.clusters import check_plan, find_dangling
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, Cluster, Document
 from toolscope_core.model.numbers import enumerated

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from toolscope_core.merging.calls import map_call, read_call, refusals, sample_arguments, unmap_call
+from toolscope_core.catalog.calls import map_call, read_call, refusals, sample_arguments, unmap_call
 from toolscope_core.model.cluster import ArgumentMap, Document
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import tool_key

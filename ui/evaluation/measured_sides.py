@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.measured_toolsets import (
     Toolset,
@@ -20,7 +21,6 @@ from toolscope_core.evaluation.measured_toolsets import (
 from toolscope_core.evaluation.sweeps import plan_at, values_of
 from toolscope_core.files.archives import bundle_files_in
 from toolscope_core.files.folders import put, unusable
-from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError

@@ -8,6 +8,7 @@ from functools import partial
 
 from toolscope_core.decisions.constraints import profiles
 from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.llm.estimates import Estimates
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
@@ -19,7 +20,6 @@ from toolscope_core.profiles.intent_cover import (
     PER_JOB,
     Cover,
     Intent,
-    intents_by_model,
     intents_of,
     profile_row,
     smallest_cover,
@@ -32,8 +32,8 @@ from toolscope_core.profiles.profile_effect import (
 )
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from toolscope_core.retrieval.client_search import SearchableTools
+from toolscope_core.rps.planner import intents_by_model
 from toolscope_core.store.decision_rows import append_decision
-from toolscope_core.tool2vec.estimates import Estimates
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import judging, loaded_queries, model_runs, searches, usage_evidence
 from ui.shared.services.review import admission, make_decision

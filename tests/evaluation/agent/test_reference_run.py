@@ -9,9 +9,9 @@ import pytest
 from tests.cli.test_cli import run
 from tests.evaluation.agent.test_agent_run import calling, names_offered
 from tests.mcp.gateway.test_reference_servers import merged, reference_servers  # noqa: F401
+from toolscope_core.catalog.calls import map_call
 from toolscope_core.evaluation.agent.toolset_pair import read_toolset_pair
 from toolscope_core.evaluation.query_sets import read_queries
-from toolscope_core.merging.calls import map_call
 from toolscope_core.model.configuration import AgentConfig
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1200)]

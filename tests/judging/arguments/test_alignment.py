@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from tests.judging.arguments.test_subschema import valid
 from tests.merging.strategies import calls, conforming, like_tools, tools
 from tests.support.properties import examples
+from toolscope_core.catalog.calls import map_call, unmap_call
 from toolscope_core.judging.arguments.alignment import argument_map, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.subschema import inline_references
-from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.model.tool import Tool
 

@@ -1,11 +1,11 @@
 import pytest
 
+from toolscope_core.catalog.calls import map_call
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.units import difference
 from toolscope_core.judging.explanation import Compared, explain
 from toolscope_core.merging.auto_accept import accept
-from toolscope_core.merging.calls import map_call
 from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Group

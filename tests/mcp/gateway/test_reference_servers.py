@@ -17,12 +17,12 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from tests.mcp.servers import test_real_servers
+from toolscope_core.catalog.calls import map_call, sample_arguments
 from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.decisions.decision_lines import decision_row
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
-from toolscope_core.merging.calls import map_call, sample_arguments
-from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.decision import Decision
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1200)]

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from toolscope_core.catalog.calls import map_call
 from toolscope_core.evaluation.agent.agent_loop import AgentTools, Episode, Turn, carry_out
 from toolscope_core.evaluation.agent.expected_answers import CheckCall, graded
 from toolscope_core.evaluation.agent.offered_tools import Choice, OfferedTools
@@ -15,7 +16,6 @@ from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.gateway_server import own_client, result_in_words
 from toolscope_core.mcp.gateway.routing import OldName
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
-from toolscope_core.merging.calls import map_call
 from toolscope_core.model.configuration import AgentConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject

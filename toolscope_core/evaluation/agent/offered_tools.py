@@ -3,13 +3,13 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
+from toolscope_core.catalog.calls import unmap_call
 from toolscope_core.catalog.formats.target_rules import FixedTool, fixed
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.evaluation.agent.agent_loop import ToolResult
 from toolscope_core.llm.tasks.fence import cleaned
 from toolscope_core.mcp.gateway.call_mapping import chosen_original
 from toolscope_core.mcp.gateway.routing import Route
-from toolscope_core.merging.calls import unmap_call
 from toolscope_core.merging.former_names import NewNames, composed
 from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.plan import MergedTool

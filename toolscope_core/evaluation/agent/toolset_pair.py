@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES, target_named
+from toolscope_core.catalog.relabelling import Relabelling, read_relabelling
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.evaluation.agent.agent_loop import Episode, Turn
 from toolscope_core.evaluation.agent.agent_report import AgentReport, EpisodeFile, agent_report
@@ -22,7 +23,6 @@ from toolscope_core.mcp.gateway.bundle_routes import (
 from toolscope_core.mcp.gateway.configured_servers import launches_of
 from toolscope_core.mcp.gateway.routing import OldName, Search
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
-from toolscope_core.merging.relabelling import Relabelling, read_relabelling
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, Step, silent

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.scan.hidden import cleaned, visible
 from toolscope_core.catalog.scan.scanner import ToolNames, with_own_words
 from toolscope_core.catalog.shards import join
@@ -16,7 +17,6 @@ from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import read_file
 from toolscope_core.files.json_lines import objects_in
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, RoutingTable, routing_table
-from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.numbers import quantity

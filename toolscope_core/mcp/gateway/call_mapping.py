@@ -7,12 +7,12 @@ from typing import Any
 
 from mcp import MCPError
 
+from toolscope_core.catalog.calls import MappedCall, unmap_call
 from toolscope_core.catalog.schema.walking import properties_of
-from toolscope_core.llm.http_replies import masked
 from toolscope_core.mcp.gateway.routing import Original, Route, RoutingTable
-from toolscope_core.merging.calls import MappedCall, unmap_call
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.errors import ServerConnectionError, ToolScopeError
+from toolscope_core.model.masking import masked
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json, with_texts
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from toolscope_core.catalog.formats.mcp_records import readable_record
 from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
 from toolscope_core.catalog.formats.writers import write_record
+from toolscope_core.catalog.relabelling import argument_maps, names_now
 from toolscope_core.catalog.scan.cleaning import with_clean_texts
 from toolscope_core.catalog.schema.walking import properties_of, without_arguments
-from toolscope_core.merging.former_names import names_now
-from toolscope_core.merging.relabelling import argument_maps
 from toolscope_core.model.catalog import FormerName
 from toolscope_core.model.cluster import ArgumentMap, grouped
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json

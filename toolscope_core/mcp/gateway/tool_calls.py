@@ -9,6 +9,7 @@ import anyio
 import mcp_types as types
 from jsonschema_rs import Draft202012Validator
 
+from toolscope_core.catalog.calls import map_call, refusals, takes, validator_of
 from toolscope_core.catalog.scan.hidden import for_agent
 from toolscope_core.mcp.gateway.call_log import AgentCall, CallLog
 from toolscope_core.mcp.gateway.call_mapping import (
@@ -24,7 +25,6 @@ from toolscope_core.mcp.gateway.original_calls import Result, ask_original, plai
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses
 from toolscope_core.mcp.gateway.routing import Route, RoutingTable
-from toolscope_core.merging.calls import map_call, refusals, takes, validator_of
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
 

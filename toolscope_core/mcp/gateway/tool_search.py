@@ -3,6 +3,7 @@ call it. This is the catalog, inspect, execute of the specification's client pra
 """
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -16,7 +17,6 @@ from toolscope_core.mcp.gateway.routing import Route, Search
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls, tool_error
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.wording.words import sentences
 
 LIST, SEARCH, INSPECT, CALL = "list_tools", "search_tools", "inspect_tool", "call_tool"
 MOST, FEW = 20, 5
@@ -150,4 +150,5 @@ def _answer(values: Iterable[JsonObject]) -> Result:
 
 def _begins(route: Route) -> str:
     """The first sentence of its description."""
-    return next(iter(sentences(str(route.record.get("description") or ""))), "")
+    text = str(route.record.get("description") or "").strip()
+    return re.split(r"(?<=[.!?])\s|\n", text, maxsplit=1)[0].strip()

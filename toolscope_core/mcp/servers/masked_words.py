@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit, urlunsplit
 
-from toolscope_core.llm.http_replies import masked
+from toolscope_core.model.masking import masked
 
 MASK = "***"
 SHORTEST = 4

@@ -24,7 +24,7 @@ from ui.shared.services import judging, model_runs
 from ui.shared.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from toolscope_core.tool2vec.estimates import Estimates
+    from toolscope_core.llm.estimates import Estimates
 
 
 TASKS = {

@@ -14,6 +14,7 @@ from toolscope_core.catalog.formats.format_table import (
 )
 from toolscope_core.catalog.formats.record_format import RecordFormat, Target
 from toolscope_core.catalog.formats.target_rules import RuleViolation
+from toolscope_core.catalog.gone_names import gone_names
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
@@ -34,7 +35,6 @@ from toolscope_core.export.checked_plan import (
 from toolscope_core.export.eager_choice import loading_sizes
 from toolscope_core.merging import plan_making
 from toolscope_core.merging.former_names import names_after, with_earlier_names
-from toolscope_core.merging.gone_names import gone_names
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from toolscope_core.evaluation.example import example_requests
+from toolscope_core.llm.estimates import Estimates
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
@@ -29,7 +30,6 @@ from toolscope_core.store.named_rows import (
     list_generated,
 )
 from toolscope_core.store.runs import ModelRun
-from toolscope_core.tool2vec.estimates import Estimates
 from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw, near_copies
 from toolscope_core.tool2vec.query_writing import (
     WrittenQuery,

@@ -15,6 +15,7 @@ from toolscope_core.decisions.constraints import constraints
 from toolscope_core.export.namespace_writing import descriptions_of_model
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents
+from toolscope_core.llm.estimates import Estimates, judging_estimates, question_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import Asker, ModelRequests
@@ -34,7 +35,6 @@ from toolscope_core.store.background.jobs import Work
 from toolscope_core.store.decision_rows import read_log
 from toolscope_core.store.named_rows import keep_variants
 from toolscope_core.store.runs import ModelRun, RunState, end_run, open_run
-from toolscope_core.tool2vec.estimates import Estimates, judging_estimates, question_estimates
 from ui.shared.chosen_judge import choose, chosen_at
 from ui.shared.services.judging import ENDED
 from ui.shared.snapshot import Snapshot

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from toolscope_core.llm.http_replies import MASK, masked
+from toolscope_core.model.masking import MASK, masked
 
 KEPT = 8
 """So many characters of a key in a row would be too many."""

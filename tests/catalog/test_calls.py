@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.merging.calls import MappedCall, map_call, relabel_query, unmap_call
+from toolscope_core.catalog.calls import MappedCall, map_call, relabel_query, unmap_call
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename, Operation
 
 PHI = {"a": "b", "b": "b", "c": "c"}

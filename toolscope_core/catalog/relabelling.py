@@ -1,22 +1,23 @@
-"""φ and α read back from a bundle, which others may have edited."""
+"""φ and α read back from a bundle, which others may have edited, and old names by them."""
 
 import json
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
 from jsonschema_rs import Draft202012Validator
 
+from toolscope_core.catalog.gone_names import GoneNames, gone_forms
 from toolscope_core.catalog.sources import BUNDLE, why_unreadable
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import read_file
-from toolscope_core.merging.gone_names import GoneNames, gone_forms
+from toolscope_core.model.catalog import FormerName
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename, Operation
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import Relabel, RelabelStatus
-from toolscope_core.model.tool import JsonObject
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 _MOST_SAID = 200
 _TEXT, _GONE = {"type": "string"}, {"type": ["string", "null"]}
@@ -116,6 +117,15 @@ def argument_maps(text: str) -> tuple[ArgumentMap, ...] | None:
     return tuple(_argument_map("", row) for row in rows)
 
 
+def names_now(
+    names: Iterable[FormerName], phi: Mapping[str, str | None], alphas: Mapping[str, ArgumentMap]
+) -> list[FormerName]:
+    """The names after a merge: the tools that they mean by φ, and the maps longer by α."""
+    return [
+        replace(one, tool_id=phi.get(one.tool_id) or "", maps=_longer(one, alphas)) for one in names
+    ]
+
+
 def _read(path: Path, shape: dict[str, Any]) -> JsonObject:
     try:
         content: Any = json.loads(read_file(path))
@@ -169,3 +179,16 @@ def _check_one_to_one(alpha: ArgumentMap, path: Path) -> None:
         raise ExportError(
             f"{path} maps {twice[0]!r} of {alpha.tool_id} twice; export the bundle again"
         )
+
+
+def _longer(name: FormerName, alphas: Mapping[str, ArgumentMap]) -> str:
+    alpha = alphas.get(name.tool_id)
+    if alpha is None or _changes_nothing(alpha):
+        return name.maps
+    return canonical_json([*json.loads(name.maps or "[]"), argument_row(alpha)])
+
+
+def _changes_nothing(alpha: ArgumentMap) -> bool:
+    beside = alpha.constants or alpha.dropped or alpha.nested
+    same = all(one.op == "rename" and one.source == one.target for one in alpha.moves)
+    return same and not beside

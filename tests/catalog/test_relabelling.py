@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from tests.merging.test_pipeline import analysed
 from tests.support.properties import examples
+from toolscope_core.catalog.calls import relabel_query
+from toolscope_core.catalog.gone_names import gone_forms, left_names
 from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.analysing import plan_merge
-from toolscope_core.merging.calls import relabel_query
-from toolscope_core.merging.gone_names import gone_forms, left_names
-from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ExportError
