@@ -9,15 +9,28 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "toolscope_core"
 PACKAGE = "toolscope_core"
 
 PACKAGES = tuple(
     """model files usage catalog wording engine embedding decisions store judging merging llm retrieval mcp
-    evaluation rps tool2vec profiles export check cli""".split()
+    evaluation profiles export check rps tool2vec cli""".split()
 )
 """Each imports only what stands before it. Decisions stand before merging, which obeys them."""
+GATEWAY = {"model", "files", "catalog", "mcp"}
+"""What ``serve`` needs: bundles are read in ``catalog``, and nothing here judges or merges."""
+ADD_ONS = {
+    "rps": """asking evaluate_command experiment_commands generate_command plan_command
+    profile_command searcher evaluations measured_sides model_runs plan_panel profile_edits
+    request_panel request_plans reviewed_variants siblings siblings_panel variant_figures""",
+    "tool2vec": """asking generate_command learn_commands searcher generated_queries
+    learned_searches measured_sides""",
+    "evaluation.agent": "agent_command agent_jobs agent_panel",
+}
+"""What can be left out, each with the modules of its commands and panels, which alone import it."""
 VENDORS = {
     "catalog": "tiktoken yaml anyascii rapidfuzz jsonschema_rs",
     "wording": "Stemmer",
@@ -131,6 +144,31 @@ def test_a_package_imports_those_before_it():
         if (more := core_parts(path) - allowed[part_of(path)] | vendors(path) & {"ui", "pages"})
     }
     assert later == {}
+
+
+def test_the_gateway_needs_nothing_that_judges_or_merges():
+    of_gateway = [path for path in FILES if part_of(path) == "mcp"]
+    needed, queue = set(), [name for path in of_gateway for name in imports(path)]
+    while queue:
+        name = queue.pop()
+        if name.startswith(PACKAGE) and name not in needed:
+            needed.add(name)
+            path = ROOT.joinpath(*name.split("."))
+            file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+            queue += imports(file)
+    assert {name.split(".")[1] for name in needed} == GATEWAY
+
+
+@pytest.mark.parametrize("name", ADD_ONS)
+def test_what_can_be_left_out_is_imported_by_its_own_commands_and_panels_alone(name):
+    inside = CORE.joinpath(*name.split("."))
+    importing = {
+        path.stem
+        for path in (*FILES, *SCREEN)
+        if inside not in path.parents
+        and any(one.startswith(f"{PACKAGE}.{name}.") for one in imports(path))
+    }
+    assert importing == {*ADD_ONS[name].split()}
 
 
 def test_vendors_only_where_named():
