@@ -12,8 +12,8 @@ import time
 
 from benchmarks.measuring import parser_of, print_machine
 from tests.mcp.servers.stubs import configuration, entry
+from toolscope_core.mcp.servers.offers import read_offers
 from toolscope_core.mcp.servers.sessions import load_sdk
-from toolscope_core.mcp.servers.survey import read_offers
 from toolscope_core.model.configuration import ConnectionLimits
 
 LIMIT = 3.0

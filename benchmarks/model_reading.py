@@ -24,8 +24,8 @@ from benchmarks.measuring import analysis_of, data_folder, json_rows, parser_of,
 from benchmarks.server_merges import CARDS, LEAST_CONFIDENCE, TRUTHS, card_of, on_cards, truth_of
 from benchmarks.train_judge import CATALOGS, SERVERS, load
 from toolscope_core.llm.merge_questions import ask_for_verdicts
-from toolscope_core.llm.requests import Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
+from toolscope_core.llm.requests.request_workers import Terms
 from toolscope_core.merging.analysing import Analysis, plan_merge, with_verdicts
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.model.configuration import Patience, PlanConfig, QuestionConfig

@@ -21,7 +21,7 @@ from toolscope_core.store import engine
 from toolscope_core.store.catalog_rows import save_catalog
 from toolscope_core.store.decision_rows import append_decision, read_log
 from toolscope_core.store.engine import Store
-from toolscope_core.store.job_rows import start_job
+from toolscope_core.store.jobs import start_job
 
 APART = multiprocessing.get_context("forkserver")
 APART.set_forkserver_preload([__name__])  # so that the processes do not each import it

@@ -3,8 +3,8 @@ from functools import cache
 import pytest
 
 from tests.support.model_server import ModelServer
-from toolscope_core.llm import EndpointModel, endpoint_client
-from toolscope_core.llm.chat import _capabilities
+from toolscope_core.llm import endpoint_client
+from toolscope_core.llm.chat import EndpointModel, _capabilities
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
 

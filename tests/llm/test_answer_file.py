@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.answer_file import AnswerFile, FileRequests
+from toolscope_core.llm.chat import EndpointModel
 from toolscope_core.llm.tasks import prompt_task
 from toolscope_core.llm.tasks.quality import QUALITY_TASK
 from toolscope_core.llm.tasks.selection_prompt import SELECTION_TASK, SelectionQuestion

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.llm.conftest import SECRET, endpoint_at
-from toolscope_core.llm import check_connection
+from toolscope_core.llm.chat import check_connection
 from toolscope_core.model.environment import ApiKey
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from tests.llm.conftest import SECRET, endpoint_at
 from tests.support.model_server import ModelServer, vectors
-from toolscope_core.llm import EndpointEmbedder
+from toolscope_core.llm.embedding import EndpointEmbedder
 from toolscope_core.model.configuration import Patience
 from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.errors import ModelError, ModelStopError

@@ -9,7 +9,7 @@ import pytest
 from tests.llm.conftest import SECRET, endpoint_at, model_at
 from tests.llm.test_chat import REQUEST
 from tests.support.model_server import ModelServer
-from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.chat import EndpointModel
 from toolscope_core.llm.endpoint_client import EndpointClient, retry_after
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey

@@ -18,7 +18,7 @@ from tests.support.replies import answering
 from tests.support.scripted import judge_says
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.evaluation.selection import selected_by_model
-from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.chat import EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents, written_for
 from toolscope_core.llm.merge_questions import ask_for_verdicts, wary_of
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion

@@ -19,8 +19,8 @@ from toolscope_core.llm.merge_questions import (
     tool_pairs,
     wary_of,
 )
-from toolscope_core.llm.requests import RunBudget
 from toolscope_core.llm.requests.model_requests import ModelRequests
+from toolscope_core.llm.requests.request_workers import RunBudget
 from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK
 from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysing import bars_of, plan_merge

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from tests.pages.screen import HANGS_AFTER, open_page, words
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.tool import digest
-from toolscope_core.store.background import subprocess_jobs
+from toolscope_core.store import subprocess_jobs
 from ui.overlap import map_panel
 from ui.shared.services import review, watched_jobs
 from ui.shared.tools import tool_selection

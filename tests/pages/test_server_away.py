@@ -3,7 +3,7 @@
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.model.errors import StoreError
-from toolscope_core.store.job_rows import start_job
+from toolscope_core.store.jobs import start_job
 from ui.shared.services import review
 from ui.shared.services.analyses import JOB_KIND
 

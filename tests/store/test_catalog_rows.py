@@ -19,7 +19,7 @@ from toolscope_core.store.catalog_rows import (
 )
 from toolscope_core.store.decision_rows import append_decision, read_log
 from toolscope_core.store.engine import Store
-from toolscope_core.store.job_rows import end_job, start_job
+from toolscope_core.store.jobs import end_job, start_job
 
 WEIRD = "\ud800 \x00 \u2028 null NaN 007 é 🙂"
 CATALOG = Catalog(

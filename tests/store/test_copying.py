@@ -22,7 +22,7 @@ from toolscope_core.store.catalog_rows import (
 from toolscope_core.store.copying import contents, copy_store
 from toolscope_core.store.decision_rows import append_decision, read_log
 from toolscope_core.store.engine import Store
-from toolscope_core.store.job_rows import end_job, start_job
+from toolscope_core.store.jobs import end_job, start_job
 from toolscope_core.store.named_rows import keep_selection
 
 WEIRD = Catalog((Tool("\x00", "a \ud800 \x00", "🙂 é", raw={"x": [1e-7, 10**30]}),))

@@ -26,7 +26,7 @@ from toolscope_core.store.catalog_rows import (
 from toolscope_core.store.decision_rows import append_decision, read_log
 from toolscope_core.store.engine import Store, rebuilt
 from toolscope_core.store.experiment_rows import get_experiment, list_experiments, open_experiment
-from toolscope_core.store.job_rows import get_job, latest_job, start_job
+from toolscope_core.store.jobs import get_job, latest_job, start_job
 from toolscope_core.store.named_rows import (
     GeneratedQuery,
     get_selection,

@@ -2,7 +2,7 @@ import pytest
 
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.protocols import Step
-from toolscope_core.store.job_rows import (
+from toolscope_core.store.jobs import (
     end_job,
     get_job,
     latest_job,

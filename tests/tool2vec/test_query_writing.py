@@ -11,7 +11,7 @@ from tests.support.fakes import ScriptedModel, WordEmbedder
 from tests.support.replies import writing
 from tests.ui.services.small_workspace import TOOLS, catalog
 from toolscope_core.evaluation.query_sets import Query, queries_of
-from toolscope_core.llm.requests import RunBudget
+from toolscope_core.llm.requests.request_workers import RunBudget
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QueryGeneration
 from toolscope_core.model.errors import ConfigError

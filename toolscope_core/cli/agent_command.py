@@ -125,7 +125,7 @@ def agent_run(
     """Let a model carry out queries with the merged toolset and with the original one."""
     from toolscope_core.evaluation.agent.toolset_pair import OriginalsConfigured, read_toolset_pair
     from toolscope_core.evaluation.query_sets import read_queries
-    from toolscope_core.mcp.gateway.configured_servers import keys_given
+    from toolscope_core.mcp.servers.launches import keys_given
     from toolscope_core.mcp.servers.server_definitions import read_configurations
 
     if ask.answers is not None:

@@ -98,7 +98,7 @@ def _connect(
     Raises ``CatalogError`` where not one does; then nothing is written.
     """
     from toolscope_core.catalog.isolation import read_isolated
-    from toolscope_core.mcp.servers.survey import catalog_document, read_offers
+    from toolscope_core.mcp.servers.offers import catalog_document, read_offers
 
     servers = _chosen(configuration, names)
     if not out.resolve().parent.is_dir():

@@ -37,10 +37,9 @@ from toolscope_core.retrieval.retriever import Retriever
 
 if TYPE_CHECKING:
     from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
-    from toolscope_core.mcp.gateway.call_log import CallLog
     from toolscope_core.mcp.gateway.http_transport import HttpPlace
-    from toolscope_core.mcp.gateway.running import Finder, Served
-    from toolscope_core.mcp.gateway.serve_check import ServerState
+    from toolscope_core.mcp.gateway.running import Finder, Served, ServerState
+    from toolscope_core.mcp.gateway.tool_calls import CallLog
 
 
 def tool_search(tools: Sequence[Tool], settings: Settings) -> Search:
@@ -126,11 +125,10 @@ def serve(
 ) -> None:
     """Serve a merged toolset as one MCP server; calls go to the original servers."""
     from toolscope_core.mcp.gateway.bundle_routes import profiles_of_bundle, read_served_bundle
-    from toolscope_core.mcp.gateway.call_log import CallLog
-    from toolscope_core.mcp.gateway.configured_servers import keys_given, launches_of
     from toolscope_core.mcp.gateway.http_transport import profile_path
-    from toolscope_core.mcp.gateway.running import GatewayConfig
-    from toolscope_core.mcp.gateway.serve_check import check_servers
+    from toolscope_core.mcp.gateway.running import GatewayConfig, check_servers
+    from toolscope_core.mcp.gateway.tool_calls import CallLog
+    from toolscope_core.mcp.servers.launches import keys_given, launches_of
     from toolscope_core.mcp.servers.server_definitions import read_configurations
 
     if len(profile or ()) > 1 and (check or not http):
@@ -147,7 +145,9 @@ def serve(
             for one, key in given.items()
             if one in merged.table.servers or one not in every.table.servers
         }
-        keys, launches = launches_of(merged, configuration, reached, os.environ, mask_secrets)
+        keys, launches = launches_of(
+            merged.table.servers, configuration, reached, os.environ, mask_secrets
+        )
         for sentence in _beginning(merged, keys):
             say_error(f"profile {name}: {sentence}" if name else sentence)
         finder = _finder(merged, settings) if search else None
@@ -269,7 +269,7 @@ def _oddities(bundle: ServedBundle) -> list[str]:
 
 def _ending(log: CallLog, old_names: Collection[str]) -> list[str]:
     """What was called; of the ``old_names`` that answered, who called which."""
-    from toolscope_core.mcp.gateway.call_log import NAMELESS
+    from toolscope_core.mcp.gateway.tool_calls import NAMELESS
 
     counts = ", ".join(f"{number} {what}" for what, number in sorted(log.outcomes.items()))
     lines = [f"calls: {counts}"] if counts else []

@@ -4,6 +4,3 @@ A key goes to the origin it was given for and nowhere else. A call ends by its d
 repeated by itself, follows no redirect, and its failure is a value; what no further call can change
 raises ``ModelStopError``.
 """
-
-from toolscope_core.llm.chat import Connection, EndpointModel, check_connection
-from toolscope_core.llm.embedding import EndpointEmbedder

@@ -5,15 +5,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from urllib.parse import urlsplit
 
-from toolscope_core.llm import Connection, check_connection
+from toolscope_core.llm.chat import Connection, check_connection
 from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.environment import ApiKey, Settings, key_for
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.engine import Store, rebuilt
 from toolscope_core.store.stored_state import setting_as, write_setting
-
-__all__ = ["Connection", "Endpoints", "on_this_machine"]
 
 SETTING = "endpoint"
 PRICES = "prices"

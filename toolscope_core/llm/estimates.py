@@ -6,8 +6,7 @@ from functools import partial
 from typing import TypeVar
 
 from toolscope_core.llm.merge_questions import ask_for_verdicts
-from toolscope_core.llm.requests import Estimate, estimate
-from toolscope_core.llm.requests.model_requests import Asker, total_cost
+from toolscope_core.llm.requests.model_requests import Asker, batches, key_of, total_cost
 from toolscope_core.llm.tasks.judge_prompt import RelationAnswer, ToolPair
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.analysing import Analysis
@@ -15,7 +14,7 @@ from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.configuration import Prices, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Outcome, Pair
-from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Task, question_key
+from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Task
 
 Item = TypeVar("Item")
 
@@ -28,6 +27,23 @@ _PRESUMED: Mapping[Outcome, RelationAnswer] = {
     "keep": "related",
 }
 """What a model is taken to answer where this is the offline judge's verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The least that asking would take, if no answer has to be repaired.
+
+    ``questions`` different ones of ``items``, ``reused`` of them answered before; ``tokens_in``
+    estimated from the prompts themselves, ``tokens_out`` and so ``cost`` at their most.
+    """
+
+    items: int
+    questions: int
+    reused: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +111,7 @@ class Presuming:
         new = estimate(task, items, self._model, self._ledger, self._prices)
         before = self.tasks.get(task.name)
         self.tasks[task.name] = new if before is None else _sum(before, new)
-        keys = [question_key(task.name, task.version, task.subjects(i), self._model) for i in items]
+        keys = [key_of(task, item, self._model) for item in items]
         answers = self._ledger.answers(keys)
         return [
             answers.get(key) or self._presumed(key, i) for key, i in zip(keys, items, strict=True)
@@ -155,6 +171,31 @@ def question_estimates(
     asker = Presuming(analysis, model, ledger, prices)
     ask(asker)
     return Estimates(asker.tasks)
+
+
+def estimate(
+    task: Task[Item],
+    items: Sequence[Item],
+    model: ChatModel,
+    ledger: Ledger,
+    prices: Prices | None = None,
+) -> Estimate:
+    """An estimate of what ``ask_all`` would take; sends nothing."""
+    questions = {key_of(task, item, model): item for item in items}
+    stored = ledger.answers(list(questions))
+    fresh = {key: item for key, item in questions.items() if key not in stored}
+    requests = [task.request(batch) for batch in batches(fresh, task.batch)]
+    tokens_in = sum(request.tokens for request in requests)
+    tokens_out = sum(request.most_tokens for request in requests)
+    return Estimate(
+        items=len(items),
+        questions=len(questions),
+        reused=len(stored),
+        calls=len(requests),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost=None if prices is None else prices.cost(tokens_in, tokens_out),
+    )
 
 
 def _fresh(tasks: Mapping[str, Estimate]) -> int:

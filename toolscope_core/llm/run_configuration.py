@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal, get_args
 
-from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.chat import EndpointModel
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.tasks.prompt_task import PROMPT_VERSIONS
 from toolscope_core.merging.analysis import Analysis

@@ -6,7 +6,7 @@ import streamlit as st
 
 from toolscope_core.evaluation.agent.agent_work import request_rows, work_rows
 from toolscope_core.evaluation.agent.toolset_pair import AgentEstimate
-from toolscope_core.mcp.gateway.configured_servers import likely_key
+from toolscope_core.mcp.servers.launches import likely_key
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import AgentConfig
 from toolscope_core.model.errors import JobError, ToolScopeError

@@ -16,7 +16,7 @@ from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.variant_writing import noise_matched
-from toolscope_core.store.background import subprocess_jobs
+from toolscope_core.store import subprocess_jobs
 from ui.overlap import curves, maps
 from ui.overlap.collisions import Curve, Panel, ToolMap
 from ui.overlap.curves import THRESHOLDS

@@ -8,7 +8,8 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.llm.endpoints import Connection, on_this_machine
+from toolscope_core.llm.chat import Connection
+from toolscope_core.llm.endpoints import on_this_machine
 from toolscope_core.model.configuration import (
     REASONING_EFFORTS,
     Budget,

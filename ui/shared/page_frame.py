@@ -24,7 +24,7 @@ from toolscope_core.model.environment import (
 from toolscope_core.model.errors import JobError, StoreError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.store.catalog_rows import CatalogRecord
-from toolscope_core.store.job_rows import Job
+from toolscope_core.store.jobs import Job
 from ui import PAGES
 from ui.shared import safe_text, sign_in
 from ui.shared.chosen_judge import OFFLINE

@@ -20,10 +20,9 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import tool_key
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.store.background.jobs import Work
 from toolscope_core.store.catalog_rows import CatalogRecord
 from toolscope_core.store.engine import rebuilt, row_named
-from toolscope_core.store.job_rows import Job
+from toolscope_core.store.jobs import Job, Work
 from toolscope_core.store.stored_state import StoredState
 from ui.shared import chosen_judge
 from ui.shared.chosen_judge import JudgeChoice

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from toolscope_core.llm.tasks.replies import question_id
+from toolscope_core.llm.tasks.prompt_task import question_id
 from toolscope_core.model.tool import Tool, digest
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=60)

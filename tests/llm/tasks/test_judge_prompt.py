@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.llm.tasks.strategies import TOOLS, keyed, tool
 from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, OUTCOMES, ToolPair, serves_of
-from toolscope_core.llm.tasks.replies import LONGEST_REASON, question_id
+from toolscope_core.llm.tasks.prompt_task import LONGEST_REASON, question_id
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.pair import Relation
 

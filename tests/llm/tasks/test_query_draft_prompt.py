@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from tests.llm.tasks.strategies import keyed, reader, tool
+from toolscope_core.llm.tasks.prompt_task import question_id
 from toolscope_core.llm.tasks.query_draft_prompt import (
     DRAFT_TASK,
     DraftQuestion,
     ExampleQuery,
     chosen_tools,
 )
-from toolscope_core.llm.tasks.replies import question_id
 
 TASK = DRAFT_TASK
 SHOWN = tuple(tool(name) for name in ("find_notes", "send_mail", "get_weather"))

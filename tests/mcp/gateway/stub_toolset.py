@@ -19,9 +19,9 @@ from tests.support.catalogs import accepting, read_json
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
-from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.gateway_server import own_client
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
+from toolscope_core.mcp.gateway.tool_calls import CallLog
 from toolscope_core.mcp.servers.launches import read_launch
 from toolscope_core.mcp.servers.server_definitions import read_configuration
 from toolscope_core.merging.clusters import apply_clusters

@@ -19,7 +19,7 @@ from tests.mcp.gateway.stub_toolset import (
     work_reply,
 )
 from tests.mcp.gateway.test_callers import SAMPLING
-from toolscope_core.mcp.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.tool_calls import CallLog
 
 HELD = "'get' of north is not what it was"
 GET, CHANGE = ("get", {"path": "secret"}), act_of("change")

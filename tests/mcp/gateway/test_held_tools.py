@@ -17,8 +17,8 @@ from tests.mcp.gateway.stub_toolset import (
     work,
 )
 from toolscope_core.mcp.gateway import passed_content
-from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.held_tools import declared_tools
+from toolscope_core.mcp.gateway.tool_calls import CallLog
 from toolscope_core.usage.trace_formats import read_trace
 
 NEW = (

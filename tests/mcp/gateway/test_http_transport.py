@@ -13,7 +13,6 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.mcp.gateway.stub_toolset import gateway_config, stub_reply
 from toolscope_core.mcp.gateway import http_transport
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
-from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.gateway_server import gateway_server
 from toolscope_core.mcp.gateway.http_transport import (
     PATH,
@@ -23,6 +22,7 @@ from toolscope_core.mcp.gateway.http_transport import (
     listening_socket,
 )
 from toolscope_core.mcp.gateway.running import open_gateway
+from toolscope_core.mcp.gateway.tool_calls import CallLog
 
 HOST, TOKEN = "127.0.0.1", "a-token-of-this-test"
 HEAD = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n".encode()

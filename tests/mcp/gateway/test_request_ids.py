@@ -9,8 +9,11 @@ import pytest
 from mcp import MCPError
 
 from tests.mcp.gateway.stub_toolset import through
-from toolscope_core.mcp.gateway.gateway_server import gateway_server
-from toolscope_core.mcp.gateway.request_ids import RequestsUnderWay, with_single_ids
+from toolscope_core.mcp.gateway.gateway_server import (
+    RequestsUnderWay,
+    gateway_server,
+    with_single_ids,
+)
 
 CALL = {"jsonrpc": "2.0", "method": "tools/call"}
 

@@ -12,12 +12,12 @@ import pytest
 from tests.support.catalogs import accepting
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
-from toolscope_core.mcp.gateway.configured_servers import matched_servers
 from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.http_transport import http_place
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.servers.launches import matched_servers
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ConfigError, ExportError

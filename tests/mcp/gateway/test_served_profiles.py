@@ -22,11 +22,10 @@ from tests.profiles.shelf import chosen, plan_of, saved, shelf
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.mcp.gateway.bundle_routes import profiles_of_bundle, read_served_bundle
-from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.call_mapping import fixed_values
 from toolscope_core.mcp.gateway.http_transport import tokens_of_profiles
 from toolscope_core.mcp.gateway.routing import BundleTool, routing_table
-from toolscope_core.mcp.gateway.tool_calls import ToolCalls
+from toolscope_core.mcp.gateway.tool_calls import CallLog, ToolCalls
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool
 

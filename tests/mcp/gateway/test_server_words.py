@@ -7,7 +7,7 @@ import pytest
 from tests.mcp.gateway.stub_toolset import gateway_config, merge_nothing, record, through
 from tests.support.catalogs import read_json
 from toolscope_core.mcp.gateway.bundle_routes import MOST_BYTES, read_served_bundle, server_words
-from toolscope_core.mcp.gateway.serve_check import check_servers
+from toolscope_core.mcp.gateway.running import check_servers
 from toolscope_core.mcp.gateway.tool_calls import tool_error
 
 HIDDEN = "\x1b\x9b\u202e\u200b\U000e0041\r"

@@ -16,9 +16,9 @@ from tests.mcp.gateway.stub_toolset import (
     through,
 )
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
-from toolscope_core.mcp.gateway.call_log import CallLog
-from toolscope_core.mcp.gateway.configured_servers import launches_of
+from toolscope_core.mcp.gateway.tool_calls import CallLog
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.servers.launches import launches_of
 from toolscope_core.mcp.servers.server_definitions import read_configuration
 
 
@@ -175,8 +175,9 @@ def test_secrets_of_a_server_are_cut_out_of_its_results_where_that_was_asked_for
     shown = "[key]" if masks else "hunter2-abcdef-0123"
     (answer,) = replies_of(toolset, servers, act_of("secret"), masks_results=masks)
     assert answer == {"with": shown, "folder": "/srv/files"}
-    read = read_served_bundle(toolset), read_configuration("mcp.json", servers.encode())
-    _, launches = launches_of(*read, {}, {}, masks)
+    names = read_served_bundle(toolset).table.servers
+    config = read_configuration("mcp.json", servers.encode())
+    _, launches = launches_of(names, config, {}, {}, masks)
     assert {launch().masks_results for launch in launches.values()} == {masks}
 
 

@@ -15,7 +15,7 @@ from benchmarks.connect_speed import LIMIT, seconds_over_the_slowest
 from tests.mcp.servers.stubs import MARK, configuration, living, new_mark, wait_until
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.mcp.servers.survey import read_offers
+from toolscope_core.mcp.servers.offers import read_offers
 from toolscope_core.model.configuration import ready_within
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1200)]

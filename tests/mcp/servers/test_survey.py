@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.mcp.servers.stubs import MARK, QUICK, TOKEN, configuration, entry, living, new_mark
-from toolscope_core.mcp.servers import survey
-from toolscope_core.mcp.servers.survey import read_offers
+from toolscope_core.mcp.servers.offers import read_offers
 from toolscope_core.model.errors import JobError
 
 
@@ -30,7 +29,7 @@ def test_a_server_that_fails_is_a_row_among_the_others():
 
 
 def test_no_more_than_allowed_run_at_a_time(monkeypatch):
-    monkeypatch.setattr(survey, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr("toolscope_core.mcp.servers.offers.LOOK_SECONDS", 0.02)
     mark, counts = new_mark(), []
     config = configuration(**{f"s{n}": entry("slow", 0.1, **{MARK: mark}) for n in range(3)})
 

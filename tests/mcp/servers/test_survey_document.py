@@ -6,8 +6,7 @@ import os
 from tests.mcp.servers.stubs import QUICK, TOKEN, configuration, entry
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
-from toolscope_core.mcp.servers.offers import ServerOffer
-from toolscope_core.mcp.servers.survey import catalog_document, read_offers, records_of
+from toolscope_core.mcp.servers.offers import ServerOffer, catalog_document, read_offers, records_of
 
 AT = "2026-01-02T03:04:05+00:00"
 

@@ -7,7 +7,7 @@ import pytest
 from tests.ui.services import small_workspace
 from toolscope_core.embedding import projection
 from toolscope_core.model.protocols import Step
-from toolscope_core.store.background import subprocess_jobs
+from toolscope_core.store import subprocess_jobs
 from ui.shared.services import watched_jobs
 
 

@@ -9,11 +9,10 @@ from sqlalchemy import text
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError, StoreError
 from toolscope_core.model.protocols import Step
-from toolscope_core.store.background import jobs
-from toolscope_core.store.background.jobs import JobRunner
+from toolscope_core.store import jobs
 from toolscope_core.store.catalog_rows import save_catalog
 from toolscope_core.store.engine import Store
-from toolscope_core.store.job_rows import end_job, get_job, request_cancel
+from toolscope_core.store.jobs import JobRunner, end_job, get_job, request_cancel
 
 PATIENCE = 120.0
 

@@ -6,7 +6,7 @@ import pytest
 from tests.embedding.test_projection import unit
 from toolscope_core.embedding import projection
 from toolscope_core.model.errors import JobError
-from toolscope_core.store.background import subprocess_jobs
+from toolscope_core.store import subprocess_jobs
 
 VECTORS = unit(200, groups=4)
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.ui.services.small_workspace import Functions, accept_variants
 from toolscope_core.model.errors import JobError
-from toolscope_core.store.background import subprocess_jobs
+from toolscope_core.store import subprocess_jobs
 from ui.overlap import variant_figures
 from ui.overlap.variant_figures import CONTROL, OWN, SIDES, WRITTEN
 from ui.shared.services import reviewed_variants, searches, watched_jobs

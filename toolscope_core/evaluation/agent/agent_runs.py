@@ -12,10 +12,10 @@ from toolscope_core.evaluation.agent.expected_answers import CheckCall, graded
 from toolscope_core.evaluation.agent.offered_tools import Choice, OfferedTools
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
-from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.gateway_server import own_client, result_in_words
 from toolscope_core.mcp.gateway.routing import OldName
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
+from toolscope_core.mcp.gateway.tool_calls import CallLog
 from toolscope_core.model.configuration import AgentConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject

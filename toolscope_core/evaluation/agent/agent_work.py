@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolscope_core.llm.requests import Terms
+from toolscope_core.llm.requests.request_workers import Terms
 from toolscope_core.llm.tasks.selection_prompt import AGENT_TASK
 from toolscope_core.model.errors import PausedError
 from toolscope_core.model.numbers import interval_text

@@ -20,8 +20,8 @@ from toolscope_core.mcp.gateway.bundle_routes import (
     read_served_bundle,
     read_unmerged_bundle,
 )
-from toolscope_core.mcp.gateway.configured_servers import launches_of
 from toolscope_core.mcp.gateway.routing import OldName, Search
+from toolscope_core.mcp.servers.launches import launches_of
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
 from toolscope_core.model.errors import ConfigError
@@ -204,7 +204,9 @@ def _toolset(
     from toolscope_core.mcp.gateway.running import GatewayConfig
 
     bundle = pair.bundles[name]
-    _, launches = launches_of(bundle, originals.configuration, originals.keys, originals.environ)
+    _, launches = launches_of(
+        bundle.table.servers, originals.configuration, originals.keys, originals.environ
+    )
     gateway = GatewayConfig(launches, originals.limits, notice=originals.notice)
     tools, k = bundle.catalog.tools, agent.config.k
     choice = _best(k, agent.search_of(tools)) if k and k < len(tools) else None

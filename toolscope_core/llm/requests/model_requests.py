@@ -8,7 +8,6 @@ from typing import Protocol
 
 from toolscope_core.llm.requests.request_workers import Item, RequestState, Run, Terms, drive
 from toolscope_core.merging.model_verdicts import Spent
-from toolscope_core.model.configuration import Prices
 from toolscope_core.model.protocols import (
     Answer,
     ChatModel,
@@ -53,23 +52,6 @@ class Answered:
         return {key: a.reason for key, a in self.answers.items() if a.value is None}
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """The least that asking would take, if no answer has to be repaired.
-
-    ``questions`` different ones of ``items``, ``reused`` of them answered before; ``tokens_in``
-    estimated from the prompts themselves, ``tokens_out`` and so ``cost`` at their most.
-    """
-
-    items: int
-    questions: int
-    reused: int
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    cost: float | None
-
-
 def ask_all(
     task: Task[Item],
     items: Sequence[Item],
@@ -86,11 +68,11 @@ def ask_all(
     ``progress`` (stage: the task's name) is called in this thread, also while nothing arrives; if
     it raises, calls in flight are waited for and kept. Raises what the ledger raises.
     """
-    keys = tuple(_key(task, item, model) for item in items)
+    keys = tuple(key_of(task, item, model) for item in items)
     questions = dict(zip(keys, items, strict=True))
     stored = ledger.answers(list(questions))
     fresh = {key: item for key, item in questions.items() if key not in stored}
-    run = Run(task, model, ledger, terms, _batches(fresh, task.batch))
+    run = Run(task, model, ledger, terms, batches(fresh, task.batch))
     drive(run, lambda done: progress(Step(task.name, len(stored) + done, len(questions))))
     answers = {**run.unusable, **stored, **ledger.answers(list(fresh))}
     if len(answers) < len(questions):
@@ -112,41 +94,18 @@ def stored_answers(
     task: Task[Item], items: Sequence[Item], model: ChatModel, ledger: Ledger
 ) -> Answered:
     """The answers that the ledger has on ``items``; sends nothing."""
-    keys = tuple(_key(task, item, model) for item in items)
+    keys = tuple(key_of(task, item, model) for item in items)
     answers = ledger.answers(list(dict.fromkeys(keys)))
     return Answered(keys, answers, reused=len(answers))
 
 
-def estimate(
-    task: Task[Item],
-    items: Sequence[Item],
-    model: ChatModel,
-    ledger: Ledger,
-    prices: Prices | None = None,
-) -> Estimate:
-    """An estimate of what ``ask_all`` would take; sends nothing."""
-    questions = {_key(task, item, model): item for item in items}
-    stored = ledger.answers(list(questions))
-    fresh = {key: item for key, item in questions.items() if key not in stored}
-    requests = [task.request(batch) for batch in _batches(fresh, task.batch)]
-    tokens_in = sum(request.tokens for request in requests)
-    tokens_out = sum(request.most_tokens for request in requests)
-    return Estimate(
-        items=len(items),
-        questions=len(questions),
-        reused=len(stored),
-        calls=len(requests),
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        cost=None if prices is None else prices.cost(tokens_in, tokens_out),
-    )
-
-
-def _key(task: Task[Item], item: Item, model: ChatModel) -> str:
+def key_of(task: Task[Item], item: Item, model: ChatModel) -> str:
+    """The ledger key of the question about an item."""
     return question_key(task.name, task.version, task.subjects(item), model)
 
 
-def _batches(items: Mapping[str, Item], size: int) -> Iterator[dict[str, Item]]:
+def batches(items: Mapping[str, Item], size: int) -> Iterator[dict[str, Item]]:
+    """The items, so many at a time, in their order."""
     left = iter(items.items())
     while batch := dict(islice(left, size)):
         yield batch

@@ -18,14 +18,17 @@ from toolscope_core.llm.tasks.fence import (
     server_subject,
     server_texts,
 )
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem, ShownItems, numbered
-from toolscope_core.llm.tasks.replies import (
+from toolscope_core.llm.tasks.prompt_task import (
     LINE,
     PASSAGE,
     AnswerError,
     AnswerForm,
     Confidence,
+    PromptTask,
     Reason,
+    ShownItem,
+    ShownItems,
+    numbered,
     question_id,
     up_to,
 )

@@ -1,13 +1,175 @@
-"""A question to a model: the tools and texts it is about, one line for each item, and a form."""
+"""A question to a model, with the tools and texts it is about, and the form of every reply: a list
+of answers that each name their question, and its check.
 
-from collections.abc import Callable, Iterable, Mapping
+Each task has a pydantic model of its answer; the JSON Schema that is sent is derived from it.
+Nothing gets out of a reply but what such a model has and the item allows: enum values, numbers in
+range, tokens that were asked about and short plain sentences. An answer that is anything else
+cannot be used, and spoils no other.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from functools import cache
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.llm.tasks.fence import PromptText, fenced, prompt_text
-from toolscope_core.llm.tasks.replies import AnswerForm, question_id, read_answers, reply_schema
 from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool
+
+Item = TypeVar("Item")
+
+LONGEST_REASON = 300
+_ID = 12
+
+
+class AnswerError(ValueError):
+    """An answer cannot be used; the message says why. Never leaves this package."""
+
+
+class Form(BaseModel):
+    """What an object has to hold; whatever else it holds is left out."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class AnswerForm(Form, Generic[Item]):
+    """What an answer to a question about an item has to hold."""
+
+    def stored(self, item: Item) -> JsonObject:
+        """The answer as the ledger keeps it. Raises ``AnswerError`` where it does not fit the
+        item.
+        """
+        return self.model_dump()
+
+
+def up_to(most: int, least: int = 0) -> Any:
+    """The limits of a text in characters, and their words in the schema."""
+    return Field(min_length=least, max_length=most, description=f"At most {most} characters.")
+
+
+def passage(value: object) -> object:
+    """A text without hidden characters, line ends kept."""
+    if not isinstance(value, str):
+        return value
+    return without_hidden(value.encode("utf-8", "replace").decode("utf-8")).strip()
+
+
+def line(value: object) -> object:
+    """A text in one line, without hidden characters."""
+    clean = passage(value)
+    return " ".join(clean.split()) if isinstance(clean, str) else value
+
+
+PASSAGE, LINE = BeforeValidator(passage), BeforeValidator(line)
+"""How a text of an answer is cleaned."""
+Reason = Annotated[
+    str,
+    Field(description="One sentence, at most 25 words."),
+    LINE,
+    AfterValidator(lambda text: text[:LONGEST_REASON]),
+]
+Confidence = Annotated[float, Field(ge=0.0, le=1.0, description="A probability, from 0 to 1.")]
+Place = Annotated[int, Field(description="What stands after the point.")]
+"""A number of a tool in an item."""
+
+
+def question_id(key: str) -> str:
+    """The name of a question in a prompt: the same whatever is asked beside it."""
+    return key[:_ID]
+
+
+def reply_schema(
+    keys: Iterable[str], form: type[AnswerForm[Any]], **in_this_call: JsonObject
+) -> JsonObject:
+    """The JSON Schema of an object with one answer to each question; all fields are required.
+
+    ``in_this_call`` are schemas of fields that only the call knows, such as an enum of its tokens.
+    """
+    question = {"type": "string", "enum": [question_id(key) for key in sorted(keys)]}
+    fields = {"question": question, **_fields(form), **in_this_call}
+    return _object_schema(answers={"type": "array", "items": _object_schema(**fields)})
+
+
+def read_answers(
+    items: Mapping[str, Item], value: JsonObject, form: type[AnswerForm[Item]]
+) -> dict[str, JsonObject | str]:
+    """By key each item's answer as it is stored, or why it cannot be used; answers to other
+    questions are left out.
+    """
+    rows = value.get("answers")
+    if not isinstance(rows, list):
+        return dict.fromkeys(items, "the reply has no list of answers")
+    by_question: dict[str, list[JsonObject]] = {}
+    for row in rows:
+        if isinstance(row, Mapping):
+            by_question.setdefault(str(row.get("question")), []).append(row)
+    return {
+        key: _read(item, by_question.get(question_id(key), []), form) for key, item in items.items()
+    }
+
+
+def places(numbers: Sequence[int], most: int) -> list[int]:
+    """Numbers from 1 to ``most``, ascending and each once."""
+    if not all(1 <= number <= most for number in numbers):
+        raise AnswerError(f"there is no tool {list(numbers)!r:.60}; give numbers from 1 to {most}")
+    return sorted(set(numbers))
+
+
+def _read(item: Item, rows: Sequence[JsonObject], form: type[AnswerForm[Item]]) -> JsonObject | str:
+    if len(rows) != 1:
+        return "it was answered more than once" if rows else "it was not answered"
+    try:
+        return form.model_validate(rows[0]).stored(item)
+    except ValidationError as error:
+        return _why(error)
+    except AnswerError as error:
+        return str(error)
+
+
+def _why(error: ValidationError) -> str:
+    """The first thing that is wrong, with what stands there if it is short."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "missing":
+        return f"{place} is missing"
+    value, is_long = first["input"], first["type"].endswith(("too_long", "too_short"))
+    shown = repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
+    cited = "" if is_long else f" is {without_hidden(shown[:60])}"
+    return f"{place}{cited}: {first['msg']}"
+
+
+@cache
+def _fields(form: type[AnswerForm[Any]]) -> dict[str, JsonObject]:
+    """The schemas of a form's fields."""
+    schema = form.model_json_schema()
+    fields: dict[str, JsonObject] = _sent(schema, schema.get("$defs", {}))["properties"]
+    return fields
+
+
+def _sent(schema: JsonObject, definitions: JsonObject) -> JsonObject:
+    """A schema in the few keywords that every endpoint takes. Limits stand in descriptions, and are
+    checked here.
+    """
+    if "$ref" in schema:
+        return _sent(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    if "properties" in schema:
+        fields = {name: _sent(one, definitions) for name, one in schema["properties"].items()}
+        return _object_schema(**fields)
+    sent = {key: schema[key] for key in ("type", "enum", "description") if key in schema}
+    return sent | ({"items": _sent(schema["items"], definitions)} if "items" in schema else {})
+
+
+def _object_schema(**fields: JsonObject) -> JsonObject:
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
 
 PROMPT_VERSIONS = {
     "agent run": "1",
@@ -28,9 +190,6 @@ PROMPT_VERSIONS = {
     "synthesis": "2",
     "worker": "1",
 }
-
-
-Item = TypeVar("Item")
 
 
 class ShownItem(NamedTuple):

@@ -6,8 +6,7 @@ from pydantic import Field
 
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.fence import RULES
-from toolscope_core.llm.tasks.prompt_task import PromptTask, numbered, show_tool
-from toolscope_core.llm.tasks.replies import AnswerForm, Reason
+from toolscope_core.llm.tasks.prompt_task import AnswerForm, PromptTask, Reason, numbered, show_tool
 from toolscope_core.merging.model_verdicts import Grade
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import JsonObject, Tool

@@ -9,8 +9,17 @@ from typing import Annotated
 
 from toolscope_core.catalog.naming import mentioned_names
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem, numbered
-from toolscope_core.llm.tasks.replies import LINE, AnswerError, AnswerForm, Place, places, up_to
+from toolscope_core.llm.tasks.prompt_task import (
+    LINE,
+    AnswerError,
+    AnswerForm,
+    Place,
+    PromptTask,
+    ShownItem,
+    numbered,
+    places,
+    up_to,
+)
 from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS
 from toolscope_core.model.tool import JsonObject, Tool, digest
 

@@ -11,13 +11,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem, numbered
-from toolscope_core.llm.tasks.replies import (
+from toolscope_core.llm.tasks.prompt_task import (
     LINE,
     AnswerError,
     AnswerForm,
     Form,
     Place,
+    PromptTask,
+    ShownItem,
+    numbered,
     places,
     up_to,
 )

@@ -14,19 +14,17 @@ from pydantic import Field
 
 from toolscope_core.llm.tasks.fence import RULES, PromptText, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.prompt_task import (
-    PromptTask,
-    ShownItem,
-    ShownItems,
-    numbered,
-    show_tool,
-)
-from toolscope_core.llm.tasks.replies import (
     LINE,
     PASSAGE,
     AnswerError,
     AnswerForm,
     Form,
+    PromptTask,
+    ShownItem,
+    ShownItems,
+    numbered,
     question_id,
+    show_tool,
     up_to,
 )
 from toolscope_core.merging.clusters import documented

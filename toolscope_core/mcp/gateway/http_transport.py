@@ -20,7 +20,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from toolscope_core.mcp.gateway.request_ids import with_single_ids
+from toolscope_core.mcp.gateway.gateway_server import with_single_ids
 from toolscope_core.model.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Embedder, Progress, Step, Vectors, silent
-from toolscope_core.store.background.jobs import JobRunner, Work
 from toolscope_core.store.engine import Store
-from toolscope_core.store.job_rows import Job, get_job, latest_job, request_cancel
+from toolscope_core.store.jobs import Job, JobRunner, Work, get_job, latest_job, request_cancel
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.watched_jobs import WatchedJobs
 

@@ -16,7 +16,7 @@ from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.model_verdicts import Grade
 from toolscope_core.model.errors import JobError
 from toolscope_core.store.decision_rows import read_log
-from toolscope_core.store.job_rows import Job
+from toolscope_core.store.jobs import Job
 from toolscope_core.store.runs import ModelRun, get_run, list_runs
 from ui.shared.chosen_judge import OFFLINE, choose, chosen_at
 from ui.shared.kept import kept_under

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.catalog.sources import Source
-from toolscope_core.mcp.servers.offers import ServerOffer
+from toolscope_core.mcp.servers.offers import ServerOffer, catalog_document, read_offers, records_of
 from toolscope_core.mcp.servers.server_definitions import (
     ClientConfiguration,
     ServerDefinition,
     configuration_of_url,
     read_configuration,
 )
-from toolscope_core.mcp.servers.survey import catalog_document, read_offers, records_of
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError

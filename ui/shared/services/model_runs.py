@@ -13,12 +13,12 @@ from typing import Any
 
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.export.namespace_writing import descriptions_of_model
-from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.chat import EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents
 from toolscope_core.llm.estimates import Estimates, judging_estimates, question_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts
-from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import Asker, ModelRequests
+from toolscope_core.llm.requests.request_workers import RunBudget, Terms
 from toolscope_core.llm.run_configuration import RunKind, configuration, model_without_key
 from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysis import Analysis
@@ -31,8 +31,8 @@ from toolscope_core.model.protocols import Ledger, Progress, silent
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.rps.telling_apart import rewrites_of_model, sibling_pairs
 from toolscope_core.rps.variant_writing import variants_of_model
-from toolscope_core.store.background.jobs import Work
 from toolscope_core.store.decision_rows import read_log
+from toolscope_core.store.jobs import Work
 from toolscope_core.store.named_rows import keep_variants
 from toolscope_core.store.runs import ModelRun, RunState, end_run, open_run
 from ui.shared.chosen_judge import choose, chosen_at

@@ -10,9 +10,8 @@ import time
 
 from toolscope_core.model.errors import PausedError
 from toolscope_core.model.protocols import Progress, Step
-from toolscope_core.store.background.jobs import JobRunner, Work
 from toolscope_core.store.engine import Store
-from toolscope_core.store.job_rows import Job
+from toolscope_core.store.jobs import Job, JobRunner, Work
 
 LOOK_SECONDS = 75.0
 """How long one look holds: a browser lets a tab in the background look once a minute."""

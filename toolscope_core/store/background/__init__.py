@@ -1,1 +1,0 @@
-"""Long work beside the screen: jobs in a thread, projections in a child process."""
