@@ -24,7 +24,7 @@ OWN_FILES = {
     "wording/words.py": "package",
     "retrieval/client_search.py": "no file: it opens a search",
     "retrieval/index_files.py": "cache",
-    "store/background/subprocess_jobs.py": "folder of a job",
+    "store/subprocess_jobs.py": "folder of a job",
     "tool2vec/tuned_embedder.py": "folder that was just written",
 }
 """Modules that read files that nobody names, and which."""

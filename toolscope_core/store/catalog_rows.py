@@ -1,8 +1,7 @@
 """Catalogs by name, every imported version kept."""
 
-import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from sqlalchemy import delete, func, insert, update
@@ -14,23 +13,16 @@ from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.store.engine import Store, found_row, now, of_row, rebuilt, row_named
 from toolscope_core.store.tables import (
+    OF_A_NAME,
+    OF_A_VERSION,
     CatalogRow,
     CatalogToolRow,
-    DecisionRow,
-    ExperimentRow,
-    GeneratedRow,
     JobRow,
-    QueryFileRow,
-    RunRow,
-    SelectionRow,
-    ServerSourceRow,
     SettingRow,
-    UsageLogRow,
-    VariantRow,
 )
 
-OF_A_NAME = (DecisionRow, QueryFileRow, VariantRow, GeneratedRow, ServerSourceRow, UsageLogRow)
-"""What belongs to all catalogs of a name."""
+_PARTS = {"servers": Server, "problems": Problem, "findings": Finding, "former_names": FormerName}
+"""What the body of a catalog holds, and of which class each item is."""
 _EXPORTED = "exported_names"
 """In the body of the newest version: the names of all exports of its catalog."""
 _LAST_ID = "last catalog id"
@@ -66,8 +58,9 @@ def save_catalog(
     """
     if not name.strip():
         raise StoreError(f"the catalog name is {name!r}; give a name that is not blank")
-    body = _body(catalog)
-    tools = [_definition(tool) for tool in catalog.tools]
+    body: dict[str, Any] = {name: list(map(asdict, getattr(catalog, name))) for name in _PARTS}
+    stored = [item.name for item in fields(Tool) if item.init]
+    tools = [{name: getattr(tool, name) for name in stored} for tool in catalog.tools]
     content = digest(catalog.format, body, tools)
     newest = select(CatalogRow).where(CatalogRow.name == name).order_by(-col(CatalogRow.number))
     with store.write() as session:
@@ -129,7 +122,7 @@ def delete_catalog(store: Store, name: str) -> None:
         setting = session.get(SettingRow, _LAST_ID) or SettingRow(name=_LAST_ID, value={})
         setting.value = {"id": last}
         session.add(setting)
-        for table in (CatalogToolRow, ExperimentRow, JobRow, RunRow, SelectionRow):
+        for table in OF_A_VERSION:
             own = col(table.catalog_id).in_(ids)
             session.connection().execute(delete(table).where(own))
         for named in (*OF_A_NAME, CatalogRow):
@@ -152,23 +145,21 @@ def records_in(session: Session) -> tuple[CatalogRecord, ...]:
 
 def load_catalog(store: Store, catalog_id: int) -> Catalog:
     """The catalog as it was saved. Raises ``StoreError`` for an id that is not in the store."""
-    tools = (
+    of_tools = (
         select(CatalogToolRow.body)
         .where(CatalogToolRow.catalog_id == catalog_id)
         .order_by(col(CatalogToolRow.position))
     )
     with store.read() as session:
         row = catalog_row(session, store, catalog_id)
-        bodies = session.exec(tools).all()
+        bodies = session.exec(of_tools).all()
     with row_named(store, f"catalog row (id {catalog_id})"):
-        return Catalog(
-            tools=tuple(_tool(store, catalog_id, *body) for body in enumerate(bodies)),
-            servers=tuple(rebuilt(Server, item) for item in row.body["servers"]),
-            format=row.format,
-            problems=tuple(rebuilt(Problem, item) for item in row.body["problems"]),
-            findings=tuple(rebuilt(Finding, item) for item in row.body["findings"]),
-            former_names=tuple(rebuilt(FormerName, item) for item in row.body["former_names"]),
-        )
+        tools = tuple(_tool(store, catalog_id, *body) for body in enumerate(bodies))
+        parts: dict[str, Any] = {
+            name: tuple(rebuilt(kind, item) for item in row.body[name])
+            for name, kind in _PARTS.items()
+        }
+        return Catalog(tools, format=row.format, **parts)
 
 
 def exported_names(store: Store, catalog_id: int) -> tuple[FormerName, ...]:
@@ -183,7 +174,7 @@ def keep_exported_names(store: Store, catalog_id: int, names: Iterable[FormerNam
     """Keep the names of an export of a catalog, in place of those before, which are among them."""
     with store.write() as session:
         row = _newest(session, store, catalog_id)
-        row.body = {**row.body, _EXPORTED: [dataclasses.asdict(item) for item in names]}
+        row.body = {**row.body, _EXPORTED: [asdict(item) for item in names]}
         session.add(row)
 
 
@@ -218,16 +209,3 @@ def _next_id(session: Session) -> int:
     setting = session.get(SettingRow, _LAST_ID)
     last = setting.value.get("id") if setting else 0
     return max(newest, last if isinstance(last, int) else 0) + 1
-
-
-def _body(catalog: Catalog) -> dict[str, Any]:
-    return {
-        "servers": [dataclasses.asdict(item) for item in catalog.servers],
-        "problems": [dataclasses.asdict(item) for item in catalog.problems],
-        "findings": [dataclasses.asdict(item) for item in catalog.findings],
-        "former_names": [dataclasses.asdict(item) for item in catalog.former_names],
-    }
-
-
-def _definition(tool: Tool) -> dict[str, Any]:
-    return {item.name: getattr(tool, item.name) for item in dataclasses.fields(tool) if item.init}

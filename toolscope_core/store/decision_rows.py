@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from sqlalchemy import bindparam
 from sqlmodel import Session, col, func, select
 
 from toolscope_core.decisions.decision_lines import under_new_ids
@@ -14,14 +13,6 @@ from toolscope_core.store.engine import Store, damaged_row, now, of_row
 from toolscope_core.store.tables import CatalogRow, DecisionRow
 
 Log = tuple[Decision, ...]
-
-_COUNTED = (
-    select(func.count(col(DecisionRow.seq)))
-    .join_from(CatalogRow, DecisionRow, col(DecisionRow.name) == CatalogRow.name, isouter=True)
-    .where(CatalogRow.id == bindparam("catalog_id"))
-    .group_by(col(CatalogRow.id))
-)
-"""Asked dozens of times for each page, so it is built once."""
 
 
 def append_decision(store: Store, catalog_id: int, decide: Callable[[Log], Decision]) -> Decision:
@@ -75,15 +66,6 @@ def read_log(store: Store, catalog_id: int) -> Log:
     """
     with store.read() as session:
         return log_in(session, store, catalog_row(session, store, catalog_id))
-
-
-def count_decisions(store: Store, catalog_id: int) -> int:
-    """How many rows ``read_log`` would read; each change of the log adds one."""
-    with store.read() as session:
-        count = session.exec(_COUNTED, params={"catalog_id": catalog_id}).one_or_none()
-        if count is None:
-            catalog_row(session, store, catalog_id)  # says that there is none
-        return int(count or 0)
 
 
 def log_in(session: Session, store: Store, catalog: CatalogRow) -> Log:

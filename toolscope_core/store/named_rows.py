@@ -89,14 +89,6 @@ def list_usage_logs(store: Store, catalog_id: int) -> tuple[UsageLog, ...]:
     return tuple(sorted(logs, key=lambda log: (log.at, log.key)))
 
 
-def usage_log_keys(store: Store, catalog_id: int) -> tuple[tuple[str, str], ...]:
-    """Key and time of each log of a catalog, sorted, without its figures."""
-    with store.read() as session:
-        name = catalog_row(session, store, catalog_id).name
-        named = select(UsageLogRow.key, UsageLogRow.at).where(UsageLogRow.name == name)
-        return tuple(sorted((key, at) for key, at in session.exec(named)))
-
-
 def delete_usage_log(store: Store, catalog_id: int, key: str) -> None:
     """Delete the figures of a log; one that is not there is no error."""
     _delete(store, catalog_id, UsageLogRow, "key", key)
@@ -182,7 +174,10 @@ def keep_selection(store: Store, catalog_id: int, source: str, ids: Iterable[str
         session.connection().execute(delete(SelectionRow).where(own, col(SelectionRow.key) == key))
         session.add(SelectionRow(catalog_id=catalog_id, key=key, source=source, ids=ranked))
         session.flush()
-        _trim(session, catalog_id)
+        newest = col(SelectionRow.number).desc()
+        oldest = select(SelectionRow.number).where(own).order_by(newest).offset(KEPT)
+        too_many = col(SelectionRow.number).in_(oldest)
+        session.connection().execute(delete(SelectionRow).where(too_many))
     return Selection(catalog_id, source, frozenset(ranked), key)
 
 
@@ -196,13 +191,6 @@ def get_selection(store: Store, catalog_id: int, key: str) -> Selection | None:
     with store.read() as session:
         row = session.exec(wanted).first()
         return None if row is None else Selection(catalog_id, row.source, frozenset(row.ids), key)
-
-
-def _trim(session: Session, catalog_id: int) -> None:
-    own = col(SelectionRow.catalog_id) == catalog_id
-    newest = col(SelectionRow.number).desc()
-    oldest = select(SelectionRow.number).where(own).order_by(newest).offset(KEPT)
-    session.connection().execute(delete(SelectionRow).where(col(SelectionRow.number).in_(oldest)))
 
 
 GeneratedState = Literal["waiting", "kept", "dropped", "failed"]
@@ -238,10 +226,8 @@ def keep_generated(
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name
         rows = _generated_rows(session, name)
-        states, number = (
-            {row.key: row.state for row in rows},
-            max((row.number for row in rows), default=0),
-        )
+        states = {row.key: row.state for row in rows}
+        number = max((row.number for row in rows), default=0)
         fresh = [
             one
             for one in queries

@@ -35,16 +35,19 @@ class CellError(Exception):
 
 
 class Json(TypeDecorator[Any]):
-    """A JSON object as ASCII text: for all text of other people, lone surrogates included.
+    """JSON of some ``kinds`` as ASCII text: for all text of other people, lone surrogates included;
+    an object unless others are said, whose items are texts where it is ``of_texts``.
 
     Reading raises ``CellError`` for a text that is no JSON, or of another kind.
     """
 
     impl = _TEXT
     cache_ok = True
-    kinds: tuple[type, ...] = (dict,)
-    of_texts = False
     column: Column[Any]
+
+    def __init__(self, *kinds: type, of_texts: bool = False) -> None:
+        super().__init__()
+        self.kinds, self.of_texts = kinds or (dict,), of_texts
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str:
         return json.dumps(value)
@@ -54,44 +57,16 @@ class Json(TypeDecorator[Any]):
             parsed = json.loads(value, parse_constant=_no_nan)
         except (ValueError, TypeError, RecursionError) as error:
             raise CellError(self.column, value) from error
-        if not self.fits(parsed):
+        items = parsed.values() if isinstance(parsed, dict) else parsed
+        fits = isinstance(parsed, self.kinds)
+        if not fits or (self.of_texts and not all(isinstance(item, str) for item in items)):
             raise CellError(self.column, value)
         return parsed
 
-    def fits(self, parsed: Any) -> bool:
-        items = parsed.values() if isinstance(parsed, dict) else parsed
-        return isinstance(parsed, self.kinds) and (
-            not self.of_texts or all(isinstance(item, str) for item in items)
-        )
 
-
-class JsonText(Json):
-    """A text."""
-
-    cache_ok = True
-    kinds = (str,)
-
-
-class JsonTexts(Json):
-    """A list of texts."""
-
-    cache_ok = True
-    kinds = (list,)
-    of_texts = True
-
-
-class JsonNames(Json):
-    """An object whose values are texts."""
-
-    cache_ok = True
-    of_texts = True
-
-
-class JsonAnswer(Json):
-    """An object, or null where there is no usable answer."""
-
-    cache_ok = True
-    kinds = (dict, NoneType)
+def _json(*kinds: type, of_texts: bool = False, **options: Any) -> Any:
+    """A column of ``Json``."""
+    return Field(sa_type=Json(*kinds, of_texts=of_texts), **options)
 
 
 def _no_nan(constant: str) -> float:
@@ -113,16 +88,16 @@ class CatalogRow(Row, table=True):
     __table_args__ = (UniqueConstraint("name", "number"),)
 
     id: int | None = Field(default=None, primary_key=True)
-    name: str = Field(sa_type=JsonText)
+    name: str = _json(str)
     number: int
     version: str
     content: str
     at: str
-    format: str = Field(sa_type=JsonText)
+    format: str = _json(str)
     tools: int
     servers: int
-    body: dict[str, Any] = Field(sa_type=Json)
-    renamed: dict[str, str] = Field(default_factory=dict, sa_type=JsonNames)
+    body: dict[str, Any] = _json()
+    renamed: dict[str, str] = _json(of_texts=True, default_factory=dict)
 
 
 class CatalogToolRow(Row, table=True):
@@ -132,7 +107,7 @@ class CatalogToolRow(Row, table=True):
 
     catalog_id: int = Field(primary_key=True, sa_column_args=[ForeignKey("catalog.id")])
     position: int = Field(primary_key=True)
-    body: dict[str, Any] = Field(sa_type=Json)
+    body: dict[str, Any] = _json()
 
 
 class DecisionRow(Row, table=True):
@@ -140,14 +115,14 @@ class DecisionRow(Row, table=True):
 
     __tablename__ = "decision"
 
-    name: str = Field(primary_key=True, sa_type=JsonText)
+    name: str = _json(str, primary_key=True)
     seq: int = Field(primary_key=True)
     at: str
     action: str
-    reviewer: str = Field(sa_type=JsonText)
-    members: list[str] = Field(sa_type=JsonTexts)
-    ids: list[str] = Field(sa_type=JsonTexts)
-    detail: dict[str, Any] = Field(sa_type=Json)
+    reviewer: str = _json(str)
+    members: list[str] = _json(list, of_texts=True)
+    ids: list[str] = _json(list, of_texts=True)
+    detail: dict[str, Any] = _json()
 
 
 class JobRow(Row, table=True):
@@ -172,7 +147,7 @@ class JobRow(Row, table=True):
     stage: str = ""
     done: int = 0
     total: int = 0
-    message: str = Field(default="", sa_type=JsonText)
+    message: str = _json(str, default="")
     cancel: bool = False
     started_at: str
     updated_at: str
@@ -188,8 +163,8 @@ class SelectionRow(Row, table=True):
     number: int | None = Field(default=None, primary_key=True)
     catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
     key: str
-    source: str = Field(sa_type=JsonText)
-    ids: list[str] = Field(sa_type=JsonTexts)
+    source: str = _json(str)
+    ids: list[str] = _json(list, of_texts=True)
 
 
 class QueryFileRow(Row, table=True):
@@ -197,8 +172,8 @@ class QueryFileRow(Row, table=True):
 
     __tablename__ = "query_file"
 
-    name: str = Field(primary_key=True, sa_type=JsonText)
-    file: str = Field(primary_key=True, sa_type=JsonText)
+    name: str = _json(str, primary_key=True)
+    file: str = _json(str, primary_key=True)
     at: str
     content: bytes
 
@@ -208,11 +183,11 @@ class VariantRow(Row, table=True):
 
     __tablename__ = "variant"
 
-    name: str = Field(primary_key=True, sa_type=JsonText)
+    name: str = _json(str, primary_key=True)
     fingerprint: str = Field(primary_key=True)
-    source: str = Field(sa_type=JsonText)
-    expanded: str = Field(sa_type=JsonText)
-    questions: list[str] = Field(sa_type=JsonTexts)
+    source: str = _json(str)
+    expanded: str = _json(str)
+    questions: list[str] = _json(list, of_texts=True)
 
 
 class GeneratedRow(Row, table=True):
@@ -222,14 +197,14 @@ class GeneratedRow(Row, table=True):
 
     __tablename__ = "generated_query"
 
-    name: str = Field(primary_key=True, sa_type=JsonText)
+    name: str = _json(str, primary_key=True)
     key: str = Field(primary_key=True)
     number: int
-    source: str = Field(sa_type=JsonText)
-    tools: list[str] = Field(sa_type=JsonTexts)
-    draft: str = Field(sa_type=JsonText)
-    text: str = Field(sa_type=JsonText)
-    reason: str = Field(sa_type=JsonText)
+    source: str = _json(str)
+    tools: list[str] = _json(list, of_texts=True)
+    draft: str = _json(str)
+    text: str = _json(str)
+    reason: str = _json(str)
     state: str = "waiting"
     at: str
 
@@ -243,8 +218,8 @@ class ExperimentRow(Row, table=True):
     catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
     key: str
     kind: str
-    configuration: dict[str, Any] = Field(sa_type=Json)
-    result: dict[str, Any] = Field(sa_type=Json)
+    configuration: dict[str, Any] = _json()
+    result: dict[str, Any] = _json()
     is_done: bool = False
     seconds: float = 0.0
     at: str
@@ -258,11 +233,11 @@ class AnswerRow(Row, table=True):
     key: str = Field(primary_key=True)
     task: str
     version: str
-    subjects: list[str] = Field(sa_type=JsonTexts)
-    model: str = Field(sa_type=JsonText)
+    subjects: list[str] = _json(list, of_texts=True)
+    model: str = _json(str)
     origin: str
-    value: dict[str, Any] | None = Field(sa_type=JsonAnswer)
-    reason: str = Field(sa_type=JsonText)
+    value: dict[str, Any] | None = _json(dict, NoneType)
+    reason: str = _json(str)
     at: str
 
 
@@ -274,7 +249,7 @@ class CallRow(Row, table=True):
     number: int | None = Field(default=None, primary_key=True)
     run: str = Field(index=True)
     task: str
-    model: str = Field(sa_type=JsonText)
+    model: str = _json(str)
     origin: str
     questions: int
     tokens_in: int
@@ -282,8 +257,8 @@ class CallRow(Row, table=True):
     counted: bool
     cost: float | None
     seconds: float
-    finish: str = Field(sa_type=JsonText)
-    error: str = Field(sa_type=JsonText)
+    finish: str = _json(str)
+    error: str = _json(str)
     at: str
 
 
@@ -297,9 +272,9 @@ class RunRow(Row, table=True):
     catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
     kind: str
     key: str
-    configuration: dict[str, Any] = Field(sa_type=Json)
+    configuration: dict[str, Any] = _json()
     state: str = "running"
-    message: str = Field(default="", sa_type=JsonText)
+    message: str = _json(str, default="")
     started_at: str
     ended_at: str = ""
 
@@ -309,9 +284,9 @@ class ServerSourceRow(Row, table=True):
 
     __tablename__ = "server_source"
 
-    name: str = Field(primary_key=True, sa_type=JsonText)
+    name: str = _json(str, primary_key=True)
     at: str
-    value: dict[str, Any] = Field(sa_type=Json)
+    value: dict[str, Any] = _json()
 
 
 class UsageLogRow(Row, table=True):
@@ -321,11 +296,11 @@ class UsageLogRow(Row, table=True):
 
     __tablename__ = "usage_log"
 
-    name: str = Field(primary_key=True, sa_type=JsonText)
+    name: str = _json(str, primary_key=True)
     key: str = Field(primary_key=True)
-    label: str = Field(sa_type=JsonText)
+    label: str = _json(str)
     at: str
-    value: dict[str, Any] = Field(sa_type=Json)
+    value: dict[str, Any] = _json()
 
 
 class SettingRow(Row, table=True):
@@ -334,8 +309,13 @@ class SettingRow(Row, table=True):
     __tablename__ = "setting"
 
     name: str = Field(primary_key=True)
-    value: dict[str, Any] = Field(sa_type=Json)
+    value: dict[str, Any] = _json()
 
+
+OF_A_NAME = (DecisionRow, QueryFileRow, VariantRow, GeneratedRow, ServerSourceRow, UsageLogRow)
+"""What belongs to all catalogs of a name."""
+OF_A_VERSION = (CatalogToolRow, ExperimentRow, JobRow, RunRow, SelectionRow)
+"""What belongs to one version of a catalog."""
 
 for _table in Row.metadata.tables.values():
     for _column in _table.columns:
