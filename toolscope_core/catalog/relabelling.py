@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from jsonschema_rs import Draft202012Validator
 
@@ -19,6 +19,7 @@ from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import Relabel, RelabelStatus
 from toolscope_core.model.tool import JsonObject, canonical_json
 
+T = TypeVar("T")
 _MOST_SAID = 200
 _TEXT, _GONE = {"type": "string"}, {"type": ["string", "null"]}
 _POINTER = {"type": "string", "pattern": "^/.+/[^/]+$"}
@@ -126,21 +127,35 @@ def names_now(
     ]
 
 
-def _read(path: Path, shape: dict[str, Any]) -> JsonObject:
+def bundle_bytes(path: Path) -> bytes:
+    """A file of a bundle. Raises ``ExportError`` where it cannot be read."""
     try:
-        content: Any = json.loads(read_file(path))
+        return read_file(path)
     except OSError as error:
         raise ExportError(
-            f"{path} cannot be read: {error.strerror}; --bundle takes the folder that merge wrote, "
-            "or the zip of the Export page"
+            f"{path} cannot be read: {error.strerror}; give the folder that merge wrote, or the "
+            "zip of the Export page"
         ) from error
+
+
+def bundle_value(path: Path, kind: type[T]) -> T:
+    """The JSON in a file of a bundle. Raises ``ExportError`` where it is none, or not of this
+    kind.
+    """
+    try:
+        content = json.loads(bundle_bytes(path))
     except (ValueError, RecursionError) as error:
         raise ExportError(f"{path} is not JSON ({error}); export the bundle again") from error
-    if not isinstance(content, dict):
+    if not isinstance(content, kind):
         raise ExportError(
-            f"{path} is not a bundle's file: it holds a {type(content).__name__}, not an object; "
-            "export the bundle again"
+            f"{path} is not a bundle's file: it holds a {type(content).__name__}, not "
+            f"{'an object' if kind is dict else 'a list'}; export the bundle again"
         )
+    return content
+
+
+def _read(path: Path, shape: dict[str, Any]) -> JsonObject:
+    content = bundle_value(path, dict)
     refused = why_unreadable(str(path), content, BUNDLE)
     if refused:
         raise ExportError(refused)

@@ -11,7 +11,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from toolscope_core.store.background import subprocess_jobs
 
 from toolscope_core.embedding import projection
 from toolscope_core.embedding.projection import Points
@@ -21,6 +20,7 @@ from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import Tool, digest
+from toolscope_core.store import subprocess_jobs
 from toolscope_core.wording.tool_text import name_words, tool_text
 from toolscope_core.wording.vocabulary import is_plain_verb
 from toolscope_core.wording.wordnet import is_word, kinds_of

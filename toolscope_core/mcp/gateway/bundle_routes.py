@@ -1,30 +1,24 @@
 """The routing table of a bundle, what it leaves to another export, and what servers say in it."""
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.relabelling import read_relabelling
+from toolscope_core.catalog.relabelling import bundle_bytes, bundle_value, read_relabelling
 from toolscope_core.catalog.scan.hidden import cleaned, visible
 from toolscope_core.catalog.scan.scanner import ToolNames, with_own_words
 from toolscope_core.catalog.shards import join
 from toolscope_core.catalog.sources import PROFILES, Source, files_of
 from toolscope_core.files.archives import bundle_folder
-from toolscope_core.files.folders import read_file
 from toolscope_core.files.json_lines import objects_in
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, RoutingTable, routing_table
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.errors import ConfigError, ExportError
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import JsonObject
-
-T = TypeVar("T")
-
-AGAIN = "export the bundle again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +69,11 @@ def read_unmerged_bundle(path: Path) -> ServedBundle:
 
 def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBundle:
     relabelling = read_relabelling(folder)
-    clusters = objects_in(_value(folder / "clusters.json", list, "list"))
+    clusters = objects_in(bundle_value(folder / "clusters.json", list))
     members = {
         row.get("id"): tuple(row.get("members") or ())
         for part in files_of(folder, "neutral.json")
-        for row in objects_in(_object(part).get("tools"))
+        for row in objects_in(bundle_value(part, dict).get("tools"))
     }
     catalog = _catalog(folder, "neutral.json")
     accepted = [row for row in clusters if row.get("state") == "accepted"]
@@ -110,8 +104,8 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
     table = routing_table(
         tools, originals, relabelling.phi, relabelling.arguments, catalog.former_names
     )
-    manifest = hashlib.sha256(_bytes(folder / "manifest.json")).hexdigest()
-    chosen = (_object(folder / "manifest.json").get("configuration") or {}).get("eager")
+    manifest = hashlib.sha256(bundle_bytes(folder / "manifest.json")).hexdigest()
+    chosen = (bundle_value(folder / "manifest.json", dict).get("configuration") or {}).get("eager")
     eager = chosen if isinstance(chosen, list) else ()
     return ServedBundle(
         replace(table, bundle=manifest, eager=frozenset(map(str, eager))),
@@ -124,7 +118,7 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
 
 def _catalog(folder: Path, name: str) -> Catalog:
     """The catalog in a file of the bundle, or in its parts."""
-    sources = [Source(part.name, _bytes(part), "neutral") for part in files_of(folder, name)]
+    sources = [Source(part.name, bundle_bytes(part), "neutral") for part in files_of(folder, name)]
     return join([read_catalog([source]) for source in sources])
 
 
@@ -132,7 +126,7 @@ def _profiles(folder: Path) -> dict[str, dict[str, JsonObject]]:
     """By the name of each profile what it says of its tools, by id."""
     if not (folder / PROFILES).exists():
         return {}
-    rows = objects_in(_object(folder / PROFILES).get("profiles"))
+    rows = objects_in(bundle_value(folder / PROFILES, dict).get("profiles"))
     return {
         str(row.get("name")): {str(one.get("id")): one for one in objects_in(row.get("tools"))}
         for row in rows
@@ -154,8 +148,8 @@ def _in_profile(
 
 def _originals(folder: Path) -> dict[str, Original]:
     """Every tool that came in, by its id."""
-    hashes = _object(folder / "fingerprints.json")
-    rows = _object(folder / "relabel.json")["entries"]
+    hashes = bundle_value(folder / "fingerprints.json", dict)
+    rows = bundle_value(folder / "relabel.json", dict)["entries"]
     return {
         row["old_id"]: Original(
             row["old_id"],
@@ -171,13 +165,13 @@ def _mcp_records(folder: Path) -> dict[tuple[str, str], JsonObject]:
     """The records of the toolset by server and name, where it was written in MCP's own shape and
     one record has both.
     """
-    manifest = _object(folder / "manifest.json")
+    manifest = bundle_value(folder / "manifest.json", dict)
     if (manifest.get("configuration") or {}).get("shape") != "mcp":
         return {}
     records: dict[tuple[str, str], JsonObject] = {}
     twice = set()
     for part in manifest.get("toolsets") or ():
-        for server, record in _with_servers(_value(folder / str(part["file"]), object, "value")):
+        for server, record in _with_servers(bundle_value(folder / str(part["file"]), object)):
             key = server, str(record.get("name"))
             if key in records:
                 twice.add(key)
@@ -190,31 +184,6 @@ def _with_servers(content: Any) -> Iterator[tuple[str, JsonObject]]:
         if isinstance(part, dict):
             for record in objects_in(part.get("tools")):
                 yield str(part.get("server") or ""), record
-
-
-def _value(path: Path, kind: type[T], noun: str) -> T:
-    """The JSON in a file of the bundle, which is to be of one kind."""
-    try:
-        content = json.loads(_bytes(path))
-    except (ValueError, RecursionError) as error:
-        raise ExportError(f"{path} is not JSON ({error}); {AGAIN}") from error
-    if not isinstance(content, kind):
-        raise ExportError(f"{path} is not a bundle's file: it holds no {noun}; {AGAIN}")
-    return content
-
-
-def _object(path: Path) -> JsonObject:
-    return _value(path, dict, "object")
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return read_file(path)
-    except OSError as error:
-        raise ExportError(
-            f"{path} cannot be read: {error.strerror}; give the folder that merge wrote, or the "
-            "zip of the Export page"
-        ) from error
 
 
 MOST_BYTES = 2_000
