@@ -3,7 +3,7 @@ way, and refused in words where there is none or it does not offer that.
 """
 
 import warnings
-from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -22,6 +22,7 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types import INVALID_PARAMS, URL_ELICITATION_REQUIRED
 
 from toolscope_core.catalog.scan.hidden import for_agent, for_terminal
+from toolscope_core.files.json_lines import objects_in
 from toolscope_core.mcp.gateway.call_mapping import NOTHING_FIXED, FixedValues
 from toolscope_core.mcp.servers.sessions import ServerRequests
 from toolscope_core.model.tool import JsonObject, with_texts
@@ -82,8 +83,7 @@ class Sender:
         try:
             asked = [
                 self.request(ELICITATION, {"mode": "url", **one})
-                for one in _listed(data.get("elicitations"))
-                if isinstance(one, dict)
+                for one in objects_in(data.get("elicitations"))
             ]
         except MCPError as refused:
             return refused
@@ -117,10 +117,6 @@ class Sender:
                 f"{for_terminal(self.name)} wants its user to open {ascii(url)[:200]}; only http "
                 "and https addresses without a user name in them are passed on",
             )
-
-
-def _listed(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else []
 
 
 MOST_WAITING = 1_000

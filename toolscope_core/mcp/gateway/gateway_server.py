@@ -4,15 +4,13 @@ A request's id is its own until it is answered: one that is used twice at once i
 answers of both could not be told apart.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import anyio
 import mcp_types as types
@@ -21,6 +19,7 @@ from mcp.server import NotificationOptions, Server
 from mcp.server.context import CallNext, HandlerResult
 from mcp_types import INVALID_REQUEST
 from pydantic import ValidationError
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from toolscope_core.mcp.gateway.callers import SESSION_HEADER, Context, session_of
 from toolscope_core.mcp.gateway.original_calls import FRESH, Result
@@ -28,10 +27,6 @@ from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
 
 NAME = "toolscope"
 PAGE, LONGEST_CURSOR = 500, 12

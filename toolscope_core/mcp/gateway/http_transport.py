@@ -1,7 +1,5 @@
 """The gateway over streamable HTTP: on one address, for whoever has the token."""
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import ipaddress
@@ -12,21 +10,18 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import h11
+import uvicorn
 from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.types import Scope
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from toolscope_core.mcp.gateway.gateway_server import with_single_ids
 from toolscope_core.model.errors import ConfigError
-
-if TYPE_CHECKING:
-    import uvicorn
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
 
 ASKING_SECONDS = 10.0
 """A connection is closed where its first request does not bring a token in this time, or a request
@@ -262,8 +257,6 @@ def http_server(
     """What serves HTTP, each server at its path; whoever runs it takes care of signals, and ends it
     by ``should_exit``.
     """
-    import uvicorn
-
     config = uvicorn.Config(
         http_app(servers, place),
         http=partial(GuardedProtocol, Door(notice)),  # type: ignore[arg-type]
@@ -283,8 +276,6 @@ def http_app(servers: Mapping[str, Server[Any]], place: HttpPlace) -> ASGIApp:
     """What answers HTTP requests: the token of the path is checked, then the Host and Origin
     headers. At paths without a server nothing is found, with the token of the whole toolset.
     """
-    from starlette.applications import Starlette
-
     hosts = [form for name in place.names for form in (name, f"{name}:*")]
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
     security = TransportSecuritySettings(

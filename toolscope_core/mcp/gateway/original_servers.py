@@ -27,11 +27,6 @@ from toolscope_core.model.errors import ServerConnectionError, ToolScopeError
 """Seconds until a stream that was lost is opened again; twice as long after each loss in a row."""
 
 
-def is_needed(server: OpenServer) -> bool:
-    """Whether the server says what changes in streams only."""
-    return server.client.protocol_version in MODERN_PROTOCOL_VERSIONS
-
-
 class ChangeStreams:
     """The streams of one connection; they live in ``group``. ``say`` gets what comes as the
     notifications that servers of earlier versions send.
@@ -87,13 +82,14 @@ class ChangeStreams:
                         if is_awaited:
                             task_status.started()
                         else:
-                            await self._say_each(events)
+                            for event in events:
+                                await self._say(event_to_notification(event, {}))
                         wait, is_awaited = FIRST_WAIT, False
                         async for _ in stream:
                             pass  # the SDK gives each event to the handler of messages, too
                 except Exception as error:  # noqa: BLE001 - calls say what is wrong with a server
-                    if _is_unknown(error):
-                        break
+                    if isinstance(error, MCPError) and error.error.code == METHOD_NOT_FOUND:
+                        break  # the server has no such streams
                 if is_awaited:
                     task_status.started()
                     is_awaited = False
@@ -101,10 +97,6 @@ class ChangeStreams:
                 wait = min(LONGEST_WAIT, 2 * wait)
         if is_awaited:
             task_status.started()
-
-    async def _say_each(self, events: Sequence[ServerEvent]) -> None:
-        for event in events:
-            await self._say(event_to_notification(event, {}))
 
 
 def _filter(events: Sequence[ServerEvent]) -> dict[str, Any]:
@@ -116,11 +108,6 @@ def _filter(events: Sequence[ServerEvent]) -> dict[str, Any]:
         "prompts_list_changed": sdk.PromptsListChanged() in events,
         "resource_subscriptions": addresses,
     }
-
-
-def _is_unknown(error: Exception) -> bool:
-    """Whether the server has no such streams."""
-    return isinstance(error, MCPError) and error.error.code == METHOD_NOT_FOUND
 
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
@@ -321,7 +308,8 @@ class OriginalServers:
                 connected(self._launches[name](), self._limits, requests) as server,
                 anyio.create_task_group() as group,
             ):
-                if is_needed(server):
+                # others say what changes without being asked
+                if server.client.protocol_version in MODERN_PROTOCOL_VERSIONS:
                     connection.streams = ChangeStreams(group, server, say)
                     await connection.streams.hear_lists()
                 opened = server

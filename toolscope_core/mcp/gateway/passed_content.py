@@ -14,6 +14,7 @@ from mcp.server import Server
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from toolscope_core.catalog.scan.hidden import for_agent
+from toolscope_core.files.json_lines import objects_in
 from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.callers import Callers, Context, session_of
 from toolscope_core.mcp.gateway.original_calls import (
@@ -240,7 +241,7 @@ class PassedContent:
         offered = {}
         for name in await self._having(context, method.partition("/")[0]):
             offered[name] = await self._all(context, name, method, kind)
-            self._note(name, kind, [str(item.get(key, "")) for item in offered[name]])
+            self._note(name, kind, key, offered[name])
         return {
             kind: [
                 {**item, key: f"{self.prefixes[name]}{SEPARATOR}{item.get(key, '')}"}
@@ -250,8 +251,9 @@ class PassedContent:
             **FRESH,
         }
 
-    def _note(self, name: str, kind: str, keys: Sequence[str]) -> None:
+    def _note(self, name: str, kind: str, key: str, items: Sequence[JsonObject]) -> None:
         """Keep which addresses a server lists."""
+        keys = [str(item.get(key, "")) for item in items]
         if kind == "resources":
             self.addresses.note_listed(name, keys)
         elif kind == "resourceTemplates":
@@ -261,8 +263,7 @@ class PassedContent:
         """Keep which addresses a server lists now, unless it takes too long."""
         with anyio.move_on_after(ASKING_SECONDS):
             for method, kind, key in LISTS[:2]:
-                items = await self._all(context, name, method, kind)
-                self._note(name, kind, [str(item.get(key, "")) for item in items])
+                self._note(name, kind, key, await self._all(context, name, method, kind))
             looked.add(name)
 
     async def _check(self, context: Context, name: str, uri: str) -> None:
@@ -319,7 +320,7 @@ class PassedContent:
                 page = await self._asked(context, name, method, given)
             except (MCPError, ToolScopeError):
                 return items
-            items += [item for item in page.get(kind, []) if isinstance(item, dict)]
+            items += objects_in(page.get(kind))
             cursor = page.get("nextCursor")
             if not cursor or len(items) >= MOST_ITEMS:
                 break

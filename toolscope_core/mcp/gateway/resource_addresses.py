@@ -48,8 +48,7 @@ class ResourceAddresses:
 
     def note_result(self, server: str, result: JsonObject) -> None:
         """What the result of a server's tool names."""
-        content = result.get("content")
-        for item in objects_in(content if isinstance(content, list) else []):
+        for item in objects_in(result.get("content")):
             inner = item.get("resource")
             address = (inner if isinstance(inner, dict) else item).get("uri")
             if isinstance(address, str) and len(address) <= LONGEST_ADDRESS:
@@ -70,15 +69,12 @@ class ResourceAddresses:
         """The servers that offer a plain address in any way; where there are several it is nobody's
         without a server in front.
         """
+        offers = [*self._listed.items(), *self._named.items()]
         return (
             self.by_tools.get(address, NOBODY)
-            | self._listing(address)
-            | frozenset(server for server, named in self._named.items() if address in named)
+            | {server for server, addresses in offers if address in addresses}
             | self._matching(address)
         )
-
-    def _listing(self, address: str) -> Owners:
-        return frozenset(server for server, listed in self._listed.items() if address in listed)
 
     def _matching(self, address: str) -> Owners:
         """The servers with a template for it. Pages of apps are listed one by one. Else a template
