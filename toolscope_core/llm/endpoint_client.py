@@ -85,28 +85,22 @@ class EndpointClient:
 
     def _page(self, call: Awaitable[Any]) -> HttpReply:
         started = time.monotonic()
-        status, headers, body, failure = 0, httpx2.Headers(), b"", ""
+        response, failure = httpx2.Response(0), ""
         try:
             in_time = asyncio.wait_for(call, self._deadline)
             response = asyncio.run_coroutine_threadsafe(in_time, self._loop).result().http_response
-            status, headers, body = response.status_code, response.headers, response.content
         except _UnreadableError as error:
             failure = str(error)
         except openai.APIStatusError as error:
-            status, headers, body = (
-                error.status_code,
-                error.response.headers,
-                error.response.content,
-            )
+            response = error.response
         except (TimeoutError, openai.APITimeoutError):
             failure = "late"
         except openai.APIConnectionError as error:
             failure = f"no connection ({_cause(error)})"
+        headers, body = response.headers, response.content.decode("utf-8", "surrogateescape")
         return HttpReply(
-            status=status,
-            body=self._masked(body.decode("utf-8", "surrogateescape")).encode(
-                "utf-8", "surrogateescape"
-            ),
+            status=response.status_code,
+            body=self._masked(body).encode("utf-8", "surrogateescape"),
             kind=self._masked(headers.get("content-type", "")).partition(";")[0],
             wait=retry_after(headers),
             failure=self._masked(failure)[:_LONGEST_FAILURE],

@@ -15,16 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from toolscope_core.embedding.candidate_pairs import cosines
-from toolscope_core.llm.audit_questions import (
-    clusters_to_audit,
-    described_servers,
-    families_to_audit,
-    is_decided,
-    missing_pairs,
-    value_of,
-    why_open,
-    with_audits,
-)
+from toolscope_core.llm import audit_questions
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, OUTCOMES, ToolPair, serves_of
@@ -70,12 +61,14 @@ def ask_for_verdicts(
     model_verdicts = _with_verdicts(analysis, model_verdicts, verdicts)
     if not config.paper:
         model_verdicts = _completed(analysis, links, model_verdicts, asker, task)
-    sets = clusters_to_audit(analysis, links, model_verdicts, config)
-    model_verdicts = with_audits(analysis, model_verdicts, sets, asker)
+    sets = audit_questions.clusters_to_audit(analysis, links, model_verdicts, config)
+    model_verdicts = audit_questions.with_audits(analysis, model_verdicts, sets, asker)
     if not config.paper:  # again, with what the audits took apart
         model_verdicts = _completed(analysis, links, model_verdicts, asker, task)
-        families = families_to_audit(analysis, links, model_verdicts)
-        model_verdicts = with_audits(analysis, model_verdicts, families, asker, family=True)
+        families = audit_questions.families_to_audit(analysis, links, model_verdicts)
+        model_verdicts = audit_questions.with_audits(
+            analysis, model_verdicts, families, asker, family=True
+        )
         sets += families
     return replace(
         model_verdicts,
@@ -121,7 +114,9 @@ def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig)
         if tools[a].content_hash != tools[b].content_hash
     }
     if not config.paper:
-        candidates = {pair: p for pair, p in candidates.items() if not is_decided(pair, links)}
+        candidates = {
+            pair: p for pair, p in candidates.items() if not audit_questions.is_decided(pair, links)
+        }
     least = 0.0 if config.paper else config.sure_below
     likely = {pair: p for pair, p in candidates.items() if sum(p) >= least}
     order = sorted(likely, key=lambda pair: (max(*likely[pair], 1.0 - sum(likely[pair])), pair))
@@ -134,7 +129,7 @@ def tool_pairs(analysis: Analysis, pairs: Iterable[Pair]) -> list[ToolPair]:
     tools, by_pair = analysis.catalog.by_id, []
     for pair in pairs:
         two = tools[pair.left], tools[pair.right]
-        by_pair.append(ToolPair(*two, described_servers(analysis.catalog, two)))
+        by_pair.append(ToolPair(*two, audit_questions.described_servers(analysis.catalog, two)))
     return by_pair
 
 
@@ -209,7 +204,7 @@ def _completed(
     """
     while True:
         room = len(analysis.scores) - len(model_verdicts.verdicts)
-        missing = missing_pairs(analysis, links, model_verdicts)[:room]
+        missing = audit_questions.missing_pairs(analysis, links, model_verdicts)[:room]
         if not missing:
             return model_verdicts
         verdicts = _verdicts(analysis, missing, asker, task)
@@ -251,9 +246,9 @@ def _verdicts(
 def _verdict(
     pair: Pair, cosine: float, item: ToolPair, answer: Answer | None, asker: Asker
 ) -> Verdict:
-    value = value_of(answer)
+    value = audit_questions.value_of(answer)
     if value is None:
-        reason = why_open(answer, asker)
+        reason = audit_questions.why_open(answer, asker)
         return Verdict(pair, cosine, 0.5, "unanalysed", (reason,), asker.name)
     outcome = OUTCOMES[value["relation"]]
     same, family = _probabilities(outcome, value["confidence"])

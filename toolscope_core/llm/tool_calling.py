@@ -3,17 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolscope_core.llm.chat import (
-    REPEATED_KEY,
-    Capabilities,
-    EndpointModel,
-    held_back,
-    parameters,
-    read_completion,
-    sendable,
-    text_in,
-    usage_of,
-)
+from toolscope_core.llm import chat
 from toolscope_core.llm.http_replies import HttpReply, load
 from toolscope_core.model.protocols import AgentReply, ToolCall
 from toolscope_core.model.tool import JsonObject, canonical_json, with_texts
@@ -22,7 +12,7 @@ from toolscope_core.model.tool import JsonObject, canonical_json, with_texts
 class ToolCallingModel:
     """A ``backends.AgentModel`` at an endpoint."""
 
-    def __init__(self, model: EndpointModel) -> None:
+    def __init__(self, model: chat.EndpointModel) -> None:
         self._model = model
 
     @property
@@ -38,17 +28,17 @@ class ToolCallingModel:
     ) -> AgentReply:
         """See ``backends.AgentModel``."""
 
-        def body(able: Capabilities) -> dict[str, Any]:
+        def body(able: chat.Capabilities) -> dict[str, Any]:
             return {
                 "model": self.name,
-                "messages": with_texts(messages, sendable),
-                **({"tools": with_texts(tools, sendable)} if tools else {}),
-                **parameters(able, self._model.endpoint, most_tokens),
+                "messages": with_texts(messages, chat.sendable),
+                **({"tools": with_texts(tools, chat.sendable)} if tools else {}),
+                **chat.parameters(able, self._model.endpoint, most_tokens),
             }
 
         reply = self._model.exchange(body, prompt_tokens(messages, tools), _read, AgentReply)
         if self._model.repeats_key(reply.text + reply.reason + canonical_json(reply.message)):
-            return AgentReply(reason=REPEATED_KEY, seconds=reply.seconds)
+            return AgentReply(reason=chat.REPEATED_KEY, seconds=reply.seconds)
         return reply
 
 
@@ -59,15 +49,16 @@ def prompt_tokens(messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -
 
 
 def _read(page: HttpReply, size: int) -> AgentReply:
-    document, message, finish = read_completion(page)
-    text, calls = text_in(message), _calls(message)
+    document, message, finish = chat.read_completion(page)
+    text, calls = chat.text_in(message), _calls(message)
     said = text + canonical_json(message.get("tool_calls"))
-    tokens_in, tokens_out, counted = usage_of(document, size, said)
+    tokens_in, tokens_out, counted = chat.usage_of(document, size, said)
     return AgentReply(
         text=text,
         calls=calls,
         message=_repeated(text, calls),
-        reason=held_back(message, finish) or ("" if calls or text.strip() else "an empty reply"),
+        reason=chat.held_back(message, finish)
+        or ("" if calls or text.strip() else "an empty reply"),
         finish=finish,
         tokens_in=tokens_in,
         tokens_out=tokens_out,

@@ -4,18 +4,7 @@ import re
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    URL,
-    Column,
-    Connection,
-    Engine,
-    NullPool,
-    create_engine,
-    event,
-    func,
-    literal,
-    select,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -81,17 +70,17 @@ class PostgresServer:
     repair = "restore a backup, or delete the row with psql"
     failures: tuple[type[Exception], ...] = (DBAPIError, PoolTimeoutError)
 
-    def __init__(self, url: URL, wait: float, *, backed_up: bool = False) -> None:
+    def __init__(self, url: sa.URL, wait: float, *, backed_up: bool = False) -> None:
         _check(url)
         self._url = url.set(drivername="postgresql+psycopg")
         self._wait = wait
         self._backed_up = backed_up
         self.place = _shown(url)
 
-    def look(self) -> Engine:
-        return self._engine(poolclass=NullPool)
+    def look(self) -> sa.Engine:
+        return self._engine(poolclass=sa.NullPool)
 
-    def engine(self) -> Engine:
+    def engine(self) -> sa.Engine:
         """A connection that the server has closed is replaced before a transaction begins."""
         engine = self._engine(
             pool_size=5,
@@ -99,8 +88,8 @@ class PostgresServer:
             pool_timeout=self._wait,
             pool_pre_ping=True,
         )
-        event.listen(engine, "connect", _prepare)
-        event.listen(engine, "begin", self._begin)
+        sa.event.listen(engine, "connect", _prepare)
+        sa.event.listen(engine, "begin", self._begin)
         return engine
 
     def back_up(self, step: str) -> None:
@@ -111,15 +100,15 @@ class PostgresServer:
                 "python -m toolscope_core upgrade-store"
             )
 
-    def clock(self, connection: Connection) -> datetime:
+    def clock(self, connection: sa.Connection) -> datetime:
         """That of the server: the machines that use it may not agree."""
-        moment: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
+        moment: datetime = connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
         return moment
 
-    def count_on(self, connection: Connection, column: Column[int]) -> None:
-        sequence = func.pg_get_serial_sequence(column.table.name, column.name)
-        greatest = select(func.coalesce(func.max(column) + 1, 1)).scalar_subquery()
-        connection.execute(select(func.setval(sequence, greatest, literal(value=False))))
+    def count_on(self, connection: sa.Connection, column: sa.Column[int]) -> None:
+        sequence = sa.func.pg_get_serial_sequence(column.table.name, column.name)
+        greatest = sa.select(sa.func.coalesce(sa.func.max(column) + 1, 1)).scalar_subquery()
+        connection.execute(sa.select(sa.func.setval(sequence, greatest, sa.literal(value=False))))
 
     def remedy(self, error: Exception) -> str:
         if isinstance(error, PoolTimeoutError):
@@ -142,12 +131,14 @@ class PostgresServer:
             text = text.replace(str(secret), "…") if secret else text
         return text
 
-    def _engine(self, **options: Any) -> Engine:
+    def _engine(self, **options: Any) -> sa.Engine:
         """No statement is kept prepared: another program may change the tables meanwhile."""
         ways = {name: value for name, value in _WAYS.items() if name not in self._url.query}
-        return create_engine(self._url, connect_args={**ways, "prepare_threshold": None}, **options)
+        return sa.create_engine(
+            self._url, connect_args={**ways, "prepare_threshold": None}, **options
+        )
 
-    def _begin(self, connection: Connection) -> None:
+    def _begin(self, connection: sa.Connection) -> None:
         """A writer waits for the others before it sees anything; a reader sees one state."""
         if connection.get_execution_options()["writes"]:
             connection.exec_driver_sql(
@@ -167,7 +158,7 @@ def _prepare(connection: Any, record: Any) -> None:
     connection.commit()
 
 
-def _check(url: URL) -> None:
+def _check(url: sa.URL) -> None:
     if "@" in (url.host or ""):
         raise StoreError(
             "the password of the store URL holds an @; write %40 in its place in "
@@ -180,8 +171,8 @@ def _check(url: URL) -> None:
         )
 
 
-def _shown(url: URL) -> str:
+def _shown(url: sa.URL) -> str:
     """The URL without password, and of its parameters those that say where the store is."""
     where = {name: url.query[name] for name in ("host", "port", "options") if name in url.query}
-    bare = URL.create("postgresql", url.username, None, url.host, url.port, url.database, where)
+    bare = sa.URL.create("postgresql", url.username, None, url.host, url.port, url.database, where)
     return bare.render_as_string(hide_password=False)

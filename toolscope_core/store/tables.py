@@ -4,32 +4,22 @@ import json
 from types import NoneType
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Dialect,
-    ForeignKey,
-    Index,
-    Integer,
-    Text,
-    UniqueConstraint,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import registry
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import AutoString, Field, SQLModel
 
-_TEXT = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+_TEXT = sa.Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 """Text in one order on every database."""
-_INTEGER = BigInteger().with_variant(Integer(), "sqlite")
+_INTEGER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 """Up to 64 bits, as SQLite has them."""
 
 
 class CellError(Exception):
     """A cell does not hold the JSON that its column is for."""
 
-    def __init__(self, column: Column[Any], text: object) -> None:
+    def __init__(self, column: sa.Column[Any], text: object) -> None:
         super().__init__(f"{column} holds {str(text)[:60]!r}")
         self.column, self.text = column, text
 
@@ -43,16 +33,16 @@ class Json(TypeDecorator[Any]):
 
     impl = _TEXT
     cache_ok = True
-    column: Column[Any]
+    column: sa.Column[Any]
 
     def __init__(self, *kinds: type, of_texts: bool = False) -> None:
         super().__init__()
         self.kinds, self.of_texts = kinds or (dict,), of_texts
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+    def process_bind_param(self, value: Any, dialect: sa.Dialect) -> str:
         return json.dumps(value)
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> Any:
         try:
             parsed = json.loads(value, parse_constant=_no_nan)
         except (ValueError, TypeError, RecursionError) as error:
@@ -85,7 +75,7 @@ class CatalogRow(Row, table=True):
     """
 
     __tablename__ = "catalog"
-    __table_args__ = (UniqueConstraint("name", "number"),)
+    __table_args__ = (sa.UniqueConstraint("name", "number"),)
 
     id: int | None = Field(default=None, primary_key=True)
     name: str = _json(str)
@@ -105,7 +95,7 @@ class CatalogToolRow(Row, table=True):
 
     __tablename__ = "tool"
 
-    catalog_id: int = Field(primary_key=True, sa_column_args=[ForeignKey("catalog.id")])
+    catalog_id: int = Field(primary_key=True, sa_column_args=[sa.ForeignKey("catalog.id")])
     position: int = Field(primary_key=True)
     body: dict[str, Any] = _json()
 
@@ -130,18 +120,18 @@ class JobRow(Row, table=True):
 
     __tablename__ = "job"
     __table_args__ = (
-        Index(
+        sa.Index(
             "one_live_job",
             *("catalog_id", "kind"),
             unique=True,
-            sqlite_where=text("state = 'running'"),
-            postgresql_where=text("state = 'running'"),
+            sqlite_where=sa.text("state = 'running'"),
+            postgresql_where=sa.text("state = 'running'"),
         ),
     )
 
     number: int | None = Field(default=None, primary_key=True)
     id: str = Field(unique=True)
-    catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
+    catalog_id: int = Field(sa_column_args=[sa.ForeignKey("catalog.id")])
     kind: str
     state: str = "running"
     stage: str = ""
@@ -158,10 +148,10 @@ class SelectionRow(Row, table=True):
     """Tools selected in one view; ``number`` grows with each selection kept."""
 
     __tablename__ = "selection"
-    __table_args__ = (UniqueConstraint("catalog_id", "key"),)
+    __table_args__ = (sa.UniqueConstraint("catalog_id", "key"),)
 
     number: int | None = Field(default=None, primary_key=True)
-    catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
+    catalog_id: int = Field(sa_column_args=[sa.ForeignKey("catalog.id")])
     key: str
     source: str = _json(str)
     ids: list[str] = _json(list, of_texts=True)
@@ -215,7 +205,7 @@ class ExperimentRow(Row, table=True):
     __tablename__ = "experiment"
 
     number: int | None = Field(default=None, primary_key=True)
-    catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
+    catalog_id: int = Field(sa_column_args=[sa.ForeignKey("catalog.id")])
     key: str
     kind: str
     configuration: dict[str, Any] = _json()
@@ -269,7 +259,7 @@ class RunRow(Row, table=True):
 
     number: int | None = Field(default=None, primary_key=True)
     id: str = Field(unique=True)
-    catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
+    catalog_id: int = Field(sa_column_args=[sa.ForeignKey("catalog.id")])
     kind: str
     key: str
     configuration: dict[str, Any] = _json()
@@ -321,7 +311,7 @@ for _table in Row.metadata.tables.values():
     for _column in _table.columns:
         if isinstance(_column.type, Json):
             _column.type.column = _column
-        elif isinstance(_column.type, Integer):
+        elif isinstance(_column.type, sa.Integer):
             _column.type = _INTEGER
         elif isinstance(_column.type, AutoString):
             _column.type = _TEXT

@@ -19,13 +19,7 @@ from jsonschema_rs import Draft202012Validator
 
 from toolscope_core.catalog.calls import map_call, refusals, takes, validator_of
 from toolscope_core.catalog.scan.hidden import for_agent
-from toolscope_core.mcp.gateway.call_mapping import (
-    FIXED,
-    choices,
-    chosen_original,
-    misplaced_arguments,
-    original_call,
-)
+from toolscope_core.mcp.gateway import call_mapping
 from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
 from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import Result, ask_original, plain_params
@@ -229,7 +223,7 @@ class ToolCalls:
         listed = route.listed["inputSchema"]
         own = {name: arguments[name] for name in arguments if name not in route.presets}
         return refusals(listed, own, MOST_SENTENCES) or refusals(
-            route.schema, arguments, MOST_SENTENCES, FIXED
+            route.schema, arguments, MOST_SENTENCES, call_mapping.FIXED
         )
 
     async def _passed_on(
@@ -237,12 +231,12 @@ class ToolCalls:
     ) -> Result:
         route = self._route(call)
         named = [name for name in route.presets if name in call.arguments]
-        call.arguments = {**call.arguments, **dict.fromkeys(named, FIXED)}
+        call.arguments = {**call.arguments, **dict.fromkeys(named, call_mapping.FIXED)}
         _refuse_arguments(route, [f"{name!r} is fixed here; leave it out" for name in named])
         arguments = {**call.arguments, **route.presets}
-        original = chosen_original(route, arguments)
+        original = call_mapping.chosen_original(route, arguments)
         if original is None:
-            which = " or ".join(choices(route))
+            which = " or ".join(call_mapping.choices(route))
             raise _Refused(f"{route.name} does several tools' work; say whose is meant: {which}")
         against = self.reasons_against(route, arguments)
         _refuse_arguments(route, against)
@@ -253,9 +247,9 @@ class ToolCalls:
         if held:
             raise _Held(held)
         declared = self.held_tools.tool(original)
-        against = misplaced_arguments(route, original, arguments, declared)
+        against = call_mapping.misplaced_arguments(route, original, arguments, declared)
         _refuse_arguments(route, against)
-        there = original_call(route, original, arguments, declared)
+        there = call_mapping.original_call(route, original, arguments, declared)
         lost = [f"{route.name} has no argument {name!r}; leave it out" for name in there.lost]
         _refuse_arguments(route, lost)
         sent = {**plain_params(params), "name": original.name, "arguments": dict(there.arguments)}

@@ -35,13 +35,7 @@ from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.client.session import (
-        ElicitationFnT,
-        ListRootsFnT,
-        LoggingFnT,
-        MessageHandlerFnT,
-        SamplingFnT,
-    )
+    from mcp.client import session as sdk
     from mcp_types import ClientCapabilities
 
 
@@ -65,11 +59,11 @@ class ServerRequests:
     any value that stands for the client.
     """
 
-    sampling: SamplingFnT | None = None
-    elicitation: ElicitationFnT | None = None
-    roots: ListRootsFnT | None = None
-    logging: LoggingFnT | None = None
-    messages: MessageHandlerFnT | None = None
+    sampling: sdk.SamplingFnT | None = None
+    elicitation: sdk.ElicitationFnT | None = None
+    roots: sdk.ListRootsFnT | None = None
+    logging: sdk.LoggingFnT | None = None
+    messages: sdk.MessageHandlerFnT | None = None
     client: Hashable = ""
 
 
