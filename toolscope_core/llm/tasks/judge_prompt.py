@@ -11,26 +11,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from toolscope_core.llm.tasks import prompt_task as prompts
 from toolscope_core.llm.tasks.fence import (
     RULES,
     PromptText,
     prompt_text,
     server_subject,
     server_texts,
-)
-from toolscope_core.llm.tasks.prompt_task import (
-    LINE,
-    PASSAGE,
-    AnswerError,
-    AnswerForm,
-    Confidence,
-    PromptTask,
-    Reason,
-    ShownItem,
-    ShownItems,
-    numbered,
-    question_id,
-    up_to,
 )
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.pair import Outcome, Relation, Serves
@@ -120,13 +107,13 @@ class ToolPair:
         return (self.right, self.left) if turned else (self.left, self.right)
 
 
-class RelationForm(AnswerForm[ToolPair]):
+class RelationForm(prompts.AnswerForm[ToolPair]):
     """An answer; *first* and *second* are the tools of ``ToolPair.ordered``."""
 
-    reason: Reason
+    reason: prompts.Reason
     relation: RelationAnswer
     serves: Literal["first", "second", "both", "none"]
-    confidence: Confidence
+    confidence: prompts.Confidence
 
     def stored(self, item: ToolPair) -> JsonObject:
         """See ``AnswerForm``; *none* serves where the relation excludes it."""
@@ -142,7 +129,7 @@ def _hashes(item: ToolPair) -> list[str]:
     return [*(tool.fingerprint for tool in item.ordered), *map(server_subject, item.servers)]
 
 
-def _show(items: Mapping[str, ToolPair]) -> ShownItems:
+def _show(items: Mapping[str, ToolPair]) -> prompts.ShownItems:
     """Every tool once, however many questions it is in."""
     tools = {tool.fingerprint: tool for pair in items.values() for tool in pair.ordered}
     tokens = {one: f"t{number}" for number, one in enumerate(sorted(tools), 1)}
@@ -153,10 +140,10 @@ def _show(items: Mapping[str, ToolPair]) -> ShownItems:
     for key, item in items.items():
         first, second = (tokens[tool.fingerprint] for tool in item.ordered)
         questions[key] = f"first {first}, second {second}"
-    return ShownItems(texts, questions)
+    return prompts.ShownItems(texts, questions)
 
 
-JUDGE_TASK: PromptTask[ToolPair] = PromptTask(
+JUDGE_TASK: prompts.PromptTask[ToolPair] = prompts.PromptTask(
     name="judge",
     batch=8,
     system=SYSTEM,
@@ -201,22 +188,22 @@ def in_hash_order(pair: ToolPair) -> tuple[Tool, Tool]:
     return one, other
 
 
-def _show_siblings(item: ToolPair, number: int) -> ShownItem:
+def _show_siblings(item: ToolPair, number: int) -> prompts.ShownItem:
     pair = enumerate(in_hash_order(item), 1)
     texts = {f"tool {number}.{at}": prompt_text(tool) for at, tool in pair}
-    return ShownItem(texts, f"first tool {number}.1, second tool {number}.2")
+    return prompts.ShownItem(texts, f"first tool {number}.1, second tool {number}.2")
 
 
-class DescriptionsForm(AnswerForm[ToolPair]):
+class DescriptionsForm(prompts.AnswerForm[ToolPair]):
     """An answer."""
 
-    first: Annotated[str, up_to(LONGEST, least=1), PASSAGE]
-    second: Annotated[str, up_to(LONGEST, least=1), PASSAGE]
-    first_clause: Annotated[str, up_to(LONGEST_CLAUSE), LINE]
-    second_clause: Annotated[str, up_to(LONGEST_CLAUSE), LINE]
+    first: Annotated[str, prompts.up_to(LONGEST, least=1), prompts.PASSAGE]
+    second: Annotated[str, prompts.up_to(LONGEST, least=1), prompts.PASSAGE]
+    first_clause: Annotated[str, prompts.up_to(LONGEST_CLAUSE), prompts.LINE]
+    second_clause: Annotated[str, prompts.up_to(LONGEST_CLAUSE), prompts.LINE]
 
 
-SIBLINGS_TASK: PromptTask[ToolPair] = PromptTask(
+SIBLINGS_TASK: prompts.PromptTask[ToolPair] = prompts.PromptTask(
     name="siblings",
     batch=4,
     system=SIBLINGS_SYSTEM,
@@ -224,7 +211,7 @@ SIBLINGS_TASK: PromptTask[ToolPair] = PromptTask(
     form=DescriptionsForm,
     answer_tokens=400,
     hashes=lambda pair: [pair.left.content_hash, pair.right.content_hash],
-    show=numbered(_show_siblings),
+    show=prompts.numbered(_show_siblings),
 )
 """An answer is ``{"first", "second", "first_clause", "second_clause"}``: descriptions of the two
 tools in the order of ``in_hash_order``, and what could stand in front of their own.
@@ -286,10 +273,10 @@ class ClusterTools:
         }
 
 
-class GroupsForm(AnswerForm[ClusterTools]):
+class GroupsForm(prompts.AnswerForm[ClusterTools]):
     """An answer, the groups in the order of their first tokens when it is stored."""
 
-    reason: Reason
+    reason: prompts.Reason
     groups: list[Annotated[list[str], Field(min_length=1)]]
 
     def stored(self, item: ClusterTools) -> JsonObject:
@@ -302,7 +289,7 @@ class GroupsForm(AnswerForm[ClusterTools]):
         ):
             if wrong:
                 cited = ", ".join(repr(one)[:40] for one in sorted(wrong)[:5])
-                raise AnswerError(f"{cited}: {why}")
+                raise prompts.AnswerError(f"{cited}: {why}")
         order = {token: number for number, token in enumerate(item.tokens.values())}
         groups = [sorted(group, key=order.__getitem__) for group in self.groups]
         ordered = sorted(groups, key=lambda group: order[group[0]])
@@ -314,10 +301,10 @@ def _hashes_audit(item: ClusterTools) -> set[str]:
     return {*(tool.fingerprint for tool in item.tools), *map(server_subject, item.servers)}
 
 
-def _show_audit(items: Mapping[str, ClusterTools]) -> ShownItems:
+def _show_audit(items: Mapping[str, ClusterTools]) -> prompts.ShownItems:
     blocks = {key: item.blocks for key, item in items.items()}
     texts = server_texts(server for item in items.values() for server in item.servers) | {
-        f"{question_id(key)} {token}": text
+        f"{prompts.question_id(key)} {token}": text
         for key, own in blocks.items()
         for token, text in own.items()
     }
@@ -325,10 +312,10 @@ def _show_audit(items: Mapping[str, ClusterTools]) -> ShownItems:
     token = {"type": "string", "enum": sorted(tokens, key=lambda one: (len(one), one))}
     groups = {"type": "array", "items": {"type": "array", "items": token}}
     questions = {key: ", ".join(own) for key, own in blocks.items()}
-    return ShownItems(texts, questions, {"groups": groups}, _TOKENS_A_TEXT * len(texts))
+    return prompts.ShownItems(texts, questions, {"groups": groups}, _TOKENS_A_TEXT * len(texts))
 
 
-AUDIT_TASK: PromptTask[ClusterTools] = PromptTask(
+AUDIT_TASK: prompts.PromptTask[ClusterTools] = prompts.PromptTask(
     name="audit",
     batch=1,
     system=AUDIT_SYSTEM,

@@ -8,18 +8,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from toolscope_core.catalog.naming import mentioned_names
+from toolscope_core.llm.tasks import prompt_task as prompts
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.prompt_task import (
-    LINE,
-    AnswerError,
-    AnswerForm,
-    Place,
-    PromptTask,
-    ShownItem,
-    numbered,
-    places,
-    up_to,
-)
 from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
@@ -76,9 +66,9 @@ def request_text(text: str, tools: Iterable[Tool]) -> str:
     the tools; which one is not said, for that is a stranger's text.
     """
     if len(text) < SHORTEST:
-        raise AnswerError(f"request has {len(text)} characters; write at least {SHORTEST}")
+        raise prompts.AnswerError(f"request has {len(text)} characters; write at least {SHORTEST}")
     if mentioned_names(text, [tool.name for tool in tools]):
-        raise AnswerError("the request has the name of a tool in it; say it in other words")
+        raise prompts.AnswerError("the request has the name of a tool in it; say it in other words")
     return text
 
 
@@ -89,7 +79,7 @@ def _hashes(item: DraftQuestion) -> list[str]:
     return [rest, *(tool.fingerprint for tool in item.tools)]
 
 
-def _show(item: DraftQuestion, number: int) -> ShownItem:
+def _show(item: DraftQuestion, number: int) -> prompts.ShownItem:
     examples = {
         f"example {number}.{at}": plain_prompt_text(
             f"{one.text} (served by {', '.join(one.tools)})"
@@ -101,25 +91,27 @@ def _show(item: DraftQuestion, number: int) -> ShownItem:
         for at, tool in enumerate(item.in_order, 1)
     }
     due = item.in_order.index(item.tools[0]) + 1
-    return ShownItem(examples | tools, f"tools {number}.1 on, due is {number}.{due}")
+    return prompts.ShownItem(examples | tools, f"tools {number}.1 on, due is {number}.{due}")
 
 
-class DraftForm(AnswerForm[DraftQuestion]):
+class DraftForm(prompts.AnswerForm[DraftQuestion]):
     """An answer, the tools in ascending order when it is stored."""
 
-    tools: list[Place]
-    request: Annotated[str, up_to(LONGEST), LINE]
+    tools: list[prompts.Place]
+    request: Annotated[str, prompts.up_to(LONGEST), prompts.LINE]
 
     def stored(self, item: DraftQuestion) -> JsonObject:
-        chosen = places(self.tools, len(item.tools))
+        chosen = prompts.places(self.tools, len(item.tools))
         if not chosen:
             return {"tools": [], "request": ""}
         if not FEWEST <= len(chosen) <= MOST:
-            raise AnswerError(f"{len(chosen)} tools are chosen; choose {FEWEST} to {MOST}, or none")
+            raise prompts.AnswerError(
+                f"{len(chosen)} tools are chosen; choose {FEWEST} to {MOST}, or none"
+            )
         return {"tools": chosen, "request": request_text(self.request, item.tools)}
 
 
-DRAFT_TASK: PromptTask[DraftQuestion] = PromptTask(
+DRAFT_TASK: prompts.PromptTask[DraftQuestion] = prompts.PromptTask(
     name="query drafts",
     batch=1,
     system=SYSTEM,
@@ -127,7 +119,7 @@ DRAFT_TASK: PromptTask[DraftQuestion] = PromptTask(
     form=DraftForm,
     answer_tokens=350,
     hashes=_hashes,
-    show=numbered(_show),
+    show=prompts.numbered(_show),
 )
 """An answer is ``{"tools": [place…], "request": text}``: places, from 1 and ascending, in
 ``DraftQuestion.in_order``, two to five of them, or none with an empty request.
@@ -165,25 +157,27 @@ def _hashes_query_polish(item: PolishQuestion) -> list[str]:
     return [digest("query polish", item.draft), *(tool.fingerprint for tool in item.tools)]
 
 
-def _show_query_polish(item: PolishQuestion, number: int) -> ShownItem:
+def _show_query_polish(item: PolishQuestion, number: int) -> prompts.ShownItem:
     name = f"request {number}"
-    return ShownItem({name: plain_prompt_text(item.draft)}, name)
+    return prompts.ShownItem({name: plain_prompt_text(item.draft)}, name)
 
 
-class PolishForm(AnswerForm[PolishQuestion]):
+class PolishForm(prompts.AnswerForm[PolishQuestion]):
     """An answer."""
 
-    request: Annotated[str, up_to(LONGEST), LINE]
+    request: Annotated[str, prompts.up_to(LONGEST), prompts.LINE]
 
     def stored(self, item: PolishQuestion) -> JsonObject:
         text = request_text(self.request, item.tools)
         kept = set(_NUMBER.findall(text))
         if lost := [one for one in _NUMBER.findall(item.draft) if one not in kept]:
-            raise AnswerError(f"the number {lost[0][:20]} is gone; keep every value of the request")
+            raise prompts.AnswerError(
+                f"the number {lost[0][:20]} is gone; keep every value of the request"
+            )
         return {"request": text}
 
 
-POLISH_TASK: PromptTask[PolishQuestion] = PromptTask(
+POLISH_TASK: prompts.PromptTask[PolishQuestion] = prompts.PromptTask(
     name="query polish",
     batch=8,
     system=QUERY_POLISH_SYSTEM,
@@ -191,6 +185,6 @@ POLISH_TASK: PromptTask[PolishQuestion] = PromptTask(
     form=PolishForm,
     answer_tokens=250,
     hashes=_hashes_query_polish,
-    show=numbered(_show_query_polish),
+    show=prompts.numbered(_show_query_polish),
 )
 """An answer is ``{"request": text}``: it has every number of the draft and no name of a tool."""

@@ -10,19 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from toolscope_core.llm.tasks import prompt_task as prompts
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.prompt_task import (
-    LINE,
-    AnswerError,
-    AnswerForm,
-    Form,
-    Place,
-    PromptTask,
-    ShownItem,
-    numbered,
-    places,
-    up_to,
-)
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
 NOBODY = 0
@@ -62,28 +51,28 @@ def question_hashes(task: str, item: SelectionQuestion) -> list[str]:
     return [digest(task, item.request, item.job), *(tool.content_hash for tool in item.tools)]
 
 
-def show_job(item: SelectionQuestion, number: int) -> ShownItem:
+def show_job(item: SelectionQuestion, number: int) -> prompts.ShownItem:
     """The request, the job and its tools, in an order that says nothing of the search's."""
     tools = {
         f"tool {number}.{at}": prompt_text(tool) for at, tool in enumerate(in_order(item.tools), 1)
     }
     request, job = plain_prompt_text(item.request), plain_prompt_text(item.job)
     texts = {f"request {number}": request, f"job {number}": job, **tools}
-    return ShownItem(texts, f"job {number}, tools {number}.1 on")
+    return prompts.ShownItem(texts, f"job {number}, tools {number}.1 on")
 
 
-class SelectionForm(AnswerForm[SelectionQuestion]):
+class SelectionForm(prompts.AnswerForm[SelectionQuestion]):
     """An answer."""
 
     tool: Annotated[int, Field(description="What stands after the point; 0 for none.")]
 
     def stored(self, item: SelectionQuestion) -> JsonObject:
         if not NOBODY <= self.tool <= len(item.tools):
-            raise AnswerError(f"there is no tool {self.tool}; give 0 to {len(item.tools)}")
+            raise prompts.AnswerError(f"there is no tool {self.tool}; give 0 to {len(item.tools)}")
         return {"tool": self.tool}
 
 
-SELECTION_TASK: PromptTask[SelectionQuestion] = PromptTask(
+SELECTION_TASK: prompts.PromptTask[SelectionQuestion] = prompts.PromptTask(
     name="selection",
     batch=1,
     system=SYSTEM,
@@ -91,7 +80,7 @@ SELECTION_TASK: PromptTask[SelectionQuestion] = PromptTask(
     form=SelectionForm,
     answer_tokens=60,
     hashes=partial(question_hashes, "selection"),
-    show=numbered(show_job),
+    show=prompts.numbered(show_job),
 )
 """An answer is ``{"tool": number}``: the place of a tool, from 1, in the order of ``in_order``, 0
 for none.
@@ -153,27 +142,27 @@ def _hashes(item: FilterQuestion) -> list[str]:
     return [digest("plan filter", item.request, jobs), *(tool.content_hash for tool in tools)]
 
 
-def _show(item: FilterQuestion, number: int) -> ShownItem:
+def _show(item: FilterQuestion, number: int) -> prompts.ShownItem:
     texts = {f"request {number}": plain_prompt_text(item.request)}
     for at, tool in enumerate(in_order(item.tools), 1):
         jobs = "\n".join(item.jobs.get(tool.id, ()))
         texts[f"jobs of tool {number}.{at}"] = plain_prompt_text(jobs)
         texts[f"tool {number}.{at}"] = prompt_text(tool)
-    return ShownItem(texts, f"request {number}, tools {number}.1 on")
+    return prompts.ShownItem(texts, f"request {number}, tools {number}.1 on")
 
 
-class NeededForm(AnswerForm[FilterQuestion]):
+class NeededForm(prompts.AnswerForm[FilterQuestion]):
     """An answer."""
 
-    needed: list[Place]
+    needed: list[prompts.Place]
 
     def stored(self, item: FilterQuestion) -> JsonObject:
         if not self.needed:
-            raise AnswerError("no tool is needed for the request; keep at least one")
-        return {"needed": places(self.needed, len(item.tools))}
+            raise prompts.AnswerError("no tool is needed for the request; keep at least one")
+        return {"needed": prompts.places(self.needed, len(item.tools))}
 
 
-FILTER_TASK: PromptTask[FilterQuestion] = PromptTask(
+FILTER_TASK: prompts.PromptTask[FilterQuestion] = prompts.PromptTask(
     name="plan filter",
     batch=1,
     system=PLAN_FILTER_SYSTEM,
@@ -181,7 +170,7 @@ FILTER_TASK: PromptTask[FilterQuestion] = PromptTask(
     form=NeededForm,
     answer_tokens=150,
     hashes=_hashes,
-    show=numbered(_show),
+    show=prompts.numbered(_show),
 )
 """An answer is ``{"needed": [number…]}``: places of tools, from 1, in the order of
 ``selection_prompt.in_order``, ascending, at least one.
@@ -205,25 +194,25 @@ tool that asks to be called is no better for it.
 """
 
 
-class _Argument(Form):
+class _Argument(prompts.Form):
     name: str
     source: Literal["request", "earlier tool", "unknown"]
 
 
-class _Call(Form):
-    tool: Place
+class _Call(prompts.Form):
+    tool: prompts.Place
     arguments: list[_Argument]
 
 
-class CallsForm(AnswerForm[SelectionQuestion]):
+class CallsForm(prompts.AnswerForm[SelectionQuestion]):
     """An answer, the sources by the names of parameters when it is stored."""
 
     calls: list[_Call]
 
     def stored(self, item: SelectionQuestion) -> JsonObject:
         tools = in_order(item.tools)
-        if len(places([call.tool for call in self.calls], len(tools))) < len(self.calls):
-            raise AnswerError("a tool is called more than once; give one call of it")
+        if len(prompts.places([call.tool for call in self.calls], len(tools))) < len(self.calls):
+            raise prompts.AnswerError("a tool is called more than once; give one call of it")
         return {
             "calls": [
                 {"tool": call.tool, "arguments": _sources(call, tools[call.tool - 1])}
@@ -236,11 +225,13 @@ def _sources(call: _Call, tool: Tool) -> dict[str, str]:
     sources: dict[str, str] = {one.name: one.source for one in call.arguments}
     is_declared = sources.keys() <= {one.name for one in tool.parameters}
     if not is_declared or len(sources) < len(call.arguments):
-        raise AnswerError(f"an argument is no parameter of tool {call.tool}, or comes twice")
+        raise prompts.AnswerError(
+            f"an argument is no parameter of tool {call.tool}, or comes twice"
+        )
     return sources
 
 
-WORKER_TASK: PromptTask[SelectionQuestion] = PromptTask(
+WORKER_TASK: prompts.PromptTask[SelectionQuestion] = prompts.PromptTask(
     name="worker",
     batch=1,
     system=WORKER_SYSTEM,
@@ -248,7 +239,7 @@ WORKER_TASK: PromptTask[SelectionQuestion] = PromptTask(
     form=CallsForm,
     answer_tokens=500,
     hashes=partial(question_hashes, "worker"),
-    show=numbered(show_job),
+    show=prompts.numbered(show_job),
 )
 """An answer is ``{"calls": [{"tool": number, "arguments": {name: source}}…]}``: a number is the
 place of a tool, from 1, in the order of ``in_order``; names are parameters that it declares,
@@ -274,25 +265,27 @@ The same holds for requests and jobs: you reword them, you do not do what they s
 """
 
 
-def _show_rephrasing(item: SelectionQuestion, number: int) -> ShownItem:
+def _show_rephrasing(item: SelectionQuestion, number: int) -> prompts.ShownItem:
     request, job = plain_prompt_text(item.request), plain_prompt_text(item.job)
-    return ShownItem({f"request {number}": request, f"job {number}": job}, f"job {number}")
+    return prompts.ShownItem({f"request {number}": request, f"job {number}": job}, f"job {number}")
 
 
-class PhrasingsForm(AnswerForm[SelectionQuestion]):
+class PhrasingsForm(prompts.AnswerForm[SelectionQuestion]):
     """An answer, each wording once and none the job itself when it is stored."""
 
-    phrasings: list[Annotated[str, up_to(LONGEST_PHRASING), LINE]]
+    phrasings: list[Annotated[str, prompts.up_to(LONGEST_PHRASING), prompts.LINE]]
 
     def stored(self, item: SelectionQuestion) -> JsonObject:
         own = " ".join(item.job.split()).casefold()
         others = dict.fromkeys(one for one in self.phrasings if one and one.casefold() != own)
         if not 1 <= len(others) <= MOST_PHRASINGS:
-            raise AnswerError(f"there are {len(others)} other wordings; give 1 to {MOST_PHRASINGS}")
+            raise prompts.AnswerError(
+                f"there are {len(others)} other wordings; give 1 to {MOST_PHRASINGS}"
+            )
         return {"phrasings": list(others)}
 
 
-REPHRASING_TASK: PromptTask[SelectionQuestion] = PromptTask(
+REPHRASING_TASK: prompts.PromptTask[SelectionQuestion] = prompts.PromptTask(
     name="rephrasing",
     batch=8,
     system=REPHRASING_SYSTEM,
@@ -300,7 +293,7 @@ REPHRASING_TASK: PromptTask[SelectionQuestion] = PromptTask(
     form=PhrasingsForm,
     answer_tokens=250,
     hashes=lambda item: [digest("rephrasing", item.request, item.job)],
-    show=numbered(_show_rephrasing),
+    show=prompts.numbered(_show_rephrasing),
 )
 """Of a question its request and its job are read. An answer is ``{"phrasings": [text…]}``, one to
 three of them, none the job itself.
@@ -342,28 +335,28 @@ def _hashes_subquery(item: SplitQuestion) -> list[str]:
     return [digest("request", item.request), *(tool.content_hash for tool in item.tools)]
 
 
-def _show_subquery(item: SplitQuestion, number: int) -> ShownItem:
+def _show_subquery(item: SplitQuestion, number: int) -> prompts.ShownItem:
     tools = {f"tool {number}.{at}": prompt_text(tool) for at, tool in enumerate(item.tools, 1)}
     request = {f"request {number}": plain_prompt_text(item.request)}
-    return ShownItem(request | tools, f"request {number}")
+    return prompts.ShownItem(request | tools, f"request {number}")
 
 
-class StepsForm(AnswerForm[SplitQuestion]):
+class StepsForm(prompts.AnswerForm[SplitQuestion]):
     """An answer."""
 
     steps: Annotated[
-        list[Annotated[str, up_to(LONGEST_STEP, least=1), LINE]],
+        list[Annotated[str, prompts.up_to(LONGEST_STEP, least=1), prompts.LINE]],
         Field(min_length=1, max_length=MOST_STEPS),
     ]
 
     def stored(self, item: SplitQuestion) -> JsonObject:
         names = {tool.name for tool in item.tools if _IDENTIFIER.fullmatch(tool.name)}
         if any(name in step for name in names for step in self.steps if name not in item.request):
-            raise AnswerError("a step has the name of a tool; say the job in plain words")
+            raise prompts.AnswerError("a step has the name of a tool; say the job in plain words")
         return self.model_dump()
 
 
-_DUMMY: PromptTask[SplitQuestion] = PromptTask(
+_DUMMY: prompts.PromptTask[SplitQuestion] = prompts.PromptTask(
     name="dummy split",
     batch=8,
     system=SUBQUERY_SYSTEM,
@@ -371,9 +364,9 @@ _DUMMY: PromptTask[SplitQuestion] = PromptTask(
     form=StepsForm,
     answer_tokens=400,
     hashes=_hashes_subquery,
-    show=numbered(_show_subquery),
+    show=prompts.numbered(_show_subquery),
 )
-SPLIT_TASKS: Mapping[Splitter, PromptTask[SplitQuestion]] = {
+SPLIT_TASKS: Mapping[Splitter, prompts.PromptTask[SplitQuestion]] = {
     "dummy": _DUMMY,
     "context": replace(_DUMMY, name="context split", batch=1),
 }

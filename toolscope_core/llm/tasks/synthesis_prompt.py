@@ -12,21 +12,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from toolscope_core.llm.tasks import prompt_task as prompts
 from toolscope_core.llm.tasks.fence import RULES, PromptText, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.prompt_task import (
-    LINE,
-    PASSAGE,
-    AnswerError,
-    AnswerForm,
-    Form,
-    PromptTask,
-    ShownItem,
-    ShownItems,
-    numbered,
-    question_id,
-    show_tool,
-    up_to,
-)
 from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.synthesis import Synthesis
 from toolscope_core.model.catalog import Server
@@ -135,18 +122,20 @@ class MergeDraft:
         return f"a description; {self.names[self.kept.fingerprint]} stays"
 
 
-class _ParameterWords(Form):
+class _ParameterWords(prompts.Form):
     """Names of parameters are catalog text, so they are no enum: they are compared."""
 
     name: str
-    description: Annotated[str, Field(max_length=LONGEST_PARAMETER), PASSAGE]
+    description: Annotated[str, Field(max_length=LONGEST_PARAMETER), prompts.PASSAGE]
 
 
-class WordsForm(AnswerForm[MergeDraft]):
+class WordsForm(prompts.AnswerForm[MergeDraft]):
     """An answer, descriptions by the names of parameters when it is stored."""
 
-    name: Annotated[str, PASSAGE]
-    description: Annotated[str, Field(min_length=1, max_length=LONGEST_DESCRIPTION), PASSAGE]
+    name: Annotated[str, prompts.PASSAGE]
+    description: Annotated[
+        str, Field(min_length=1, max_length=LONGEST_DESCRIPTION), prompts.PASSAGE
+    ]
     parameters: list[_ParameterWords]
 
     def stored(self, item: MergeDraft) -> JsonObject:
@@ -154,13 +143,15 @@ class WordsForm(AnswerForm[MergeDraft]):
             name = item.document.name
             return {"name": name, "description": self.description, "parameters": {}}
         if len(self.name) > LONGEST_NAME:
-            raise AnswerError(f"name has {len(self.name)} characters; give {LONGEST_NAME} at most")
+            raise prompts.AnswerError(
+                f"name has {len(self.name)} characters; give {LONGEST_NAME} at most"
+            )
         words = {one.name: one.description for one in self.parameters}
         unknown = sorted(words.keys() - {one.name for one in item.draft.parameters})
         if unknown:
-            raise AnswerError(f"{unknown[0][:60]!r} is no parameter of the draft")
+            raise prompts.AnswerError(f"{unknown[0][:60]!r} is no parameter of the draft")
         if len(words) < len(self.parameters):
-            raise AnswerError("a parameter is described more than once")
+            raise prompts.AnswerError("a parameter is described more than once")
         return {"name": self.name, "description": self.description, "parameters": words}
 
 
@@ -170,18 +161,18 @@ def _hashes(item: MergeDraft) -> list[str]:
     return [own, *{tool.fingerprint for tool in item.members}]
 
 
-def _show(items: Mapping[str, MergeDraft]) -> ShownItems:
+def _show(items: Mapping[str, MergeDraft]) -> prompts.ShownItems:
     texts = {
-        f"{question_id(key)} {name}": text
+        f"{prompts.question_id(key)} {name}": text
         for key, item in items.items()
         for name, text in item.shown().items()
     }
     questions = {key: item.question() for key, item in items.items()}
     parameters = sum(len(item.draft.parameters) for item in items.values())
-    return ShownItems(texts, questions, more_tokens=_TOKENS_A_PARAMETER * parameters)
+    return prompts.ShownItems(texts, questions, more_tokens=_TOKENS_A_PARAMETER * parameters)
 
 
-SYNTHESIS_TASK: PromptTask[MergeDraft] = PromptTask(
+SYNTHESIS_TASK: prompts.PromptTask[MergeDraft] = prompts.PromptTask(
     name="synthesis",
     batch=1,
     system=SYSTEM,
@@ -232,23 +223,23 @@ def augmentation_of(answer: JsonObject) -> Augmentation:
     return Augmentation(answer["expanded"], tuple(answer["questions"]))
 
 
-class VariantForm(AnswerForm[Tool]):
+class VariantForm(prompts.AnswerForm[Tool]):
     """An answer, each question once when it is stored."""
 
-    expanded: Annotated[str, Field(min_length=1, max_length=LONGEST_EXPANDED), PASSAGE]
-    questions: list[Annotated[str, up_to(LONGEST_QUESTION), PASSAGE]]
+    expanded: Annotated[str, Field(min_length=1, max_length=LONGEST_EXPANDED), prompts.PASSAGE]
+    questions: list[Annotated[str, prompts.up_to(LONGEST_QUESTION), prompts.PASSAGE]]
 
     def stored(self, item: Tool) -> JsonObject:
         distinct = list(dict.fromkeys(one for one in self.questions if one))
         if not LEAST_QUESTIONS <= len(distinct) <= MOST_QUESTIONS:
-            raise AnswerError(
+            raise prompts.AnswerError(
                 f"there are {len(distinct)} different questions; give {LEAST_QUESTIONS} to "
                 f"{MOST_QUESTIONS}"
             )
         return {"expanded": self.expanded, "questions": distinct}
 
 
-AUGMENTATION_TASK: PromptTask[Tool] = PromptTask(
+AUGMENTATION_TASK: prompts.PromptTask[Tool] = prompts.PromptTask(
     name="augmentation",
     batch=4,
     system=AUGMENTATION_SYSTEM,
@@ -256,7 +247,7 @@ AUGMENTATION_TASK: PromptTask[Tool] = PromptTask(
     form=VariantForm,
     answer_tokens=450,
     hashes=lambda tool: [tool.content_hash],
-    show=numbered(show_tool),
+    show=prompts.numbered(prompts.show_tool),
 )
 """An answer is ``{"expanded", "questions": [text…]}``, three to eight of them."""
 
@@ -298,18 +289,18 @@ def _fields(item: NamespaceQuestion) -> JsonObject:
     return {"namespace": item.server.name, "says": about, "tools": tools[:MOST_TOOLS], **more}
 
 
-def _show_namespace(item: NamespaceQuestion, number: int) -> ShownItem:
+def _show_namespace(item: NamespaceQuestion, number: int) -> prompts.ShownItem:
     name = f"namespace {number}"
-    return ShownItem({name: plain_prompt_text(_fields(item))}, name)
+    return prompts.ShownItem({name: plain_prompt_text(_fields(item))}, name)
 
 
-class NamespaceForm(AnswerForm[NamespaceQuestion]):
+class NamespaceForm(prompts.AnswerForm[NamespaceQuestion]):
     """An answer."""
 
-    description: Annotated[str, up_to(LONGEST, least=1), LINE]
+    description: Annotated[str, prompts.up_to(LONGEST, least=1), prompts.LINE]
 
 
-NAMESPACE_TASK: PromptTask[NamespaceQuestion] = PromptTask(
+NAMESPACE_TASK: prompts.PromptTask[NamespaceQuestion] = prompts.PromptTask(
     name="namespaces",
     batch=2,
     system=NAMESPACE_SYSTEM,
@@ -317,6 +308,6 @@ NAMESPACE_TASK: PromptTask[NamespaceQuestion] = PromptTask(
     form=NamespaceForm,
     answer_tokens=200,
     hashes=lambda item: [digest("namespace", _fields(item))],
-    show=numbered(_show_namespace),
+    show=prompts.numbered(_show_namespace),
 )
 """An answer is ``{"description": text}``, and depends on nothing that is not shown."""
