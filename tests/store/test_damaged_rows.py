@@ -43,7 +43,7 @@ from toolscope_core.store.named_rows import (
     read_server_source,
 )
 from toolscope_core.store.runs import StoredLedger, get_run, list_runs, open_run
-from toolscope_core.store.stored_state import read_setting, read_state, setting_as, write_setting
+from toolscope_core.store.stored_state import read_state, setting_as, write_setting
 from toolscope_core.store.tables import Json, Row
 from ui.shared.chosen_judge import JudgeChoice, choose, setting_name
 
@@ -264,7 +264,7 @@ def test_a_setting_of_another_form_is_refused_in_words(store, tmp_path, name, va
     desk = Endpoints(Settings("", tmp_path, tmp_path), store)
     with pytest.raises(ToolScopeError):
         desk.get(), judge_choice(store)
-    assert read_setting(store, name) == value
+    assert setting_as(store, name, lambda held: held) == value
 
 
 def test_a_log_of_which_a_row_was_deleted_goes_on(store):

@@ -4,7 +4,6 @@ The new folder is made beside its place and the two are exchanged in one step wh
 (Linux), so that the old or the new bundle is there at every moment; elsewhere by two renames.
 """
 
-import contextlib
 import ctypes
 import errno
 import hashlib
@@ -223,7 +222,7 @@ def put(path: Path, body: bytes) -> None:
         partial.write_bytes(body)
         partial.replace(path)
     except OSError:
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             partial.unlink(missing_ok=True)
         raise
 

@@ -80,16 +80,13 @@ def write_whole(path: Path, content: bytes, option: str) -> None:
     the path.
     """
     try:
-        _replace(path.resolve(), content)
+        place = path.resolve()
+        if place.exists() and not place.is_file():
+            raise OSError(errno.EINVAL, "it is no file")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        put(place, content)
     except (OSError, ValueError, RuntimeError) as error:  # a NUL in the path; a loop of links
         reason = getattr(error, "strerror", None) or error
         raise ExportError(
             f"{str(path)!r} cannot be written: {reason}; give another file with {option}"
         ) from error
-
-
-def _replace(place: Path, content: bytes) -> None:
-    if place.exists() and not place.is_file():
-        raise OSError(errno.EINVAL, "it is no file")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    put(place, content)

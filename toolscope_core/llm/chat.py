@@ -310,7 +310,11 @@ def check_connection(endpoint: Endpoint, key: ApiKey) -> Connection:
     """Ask one small question; costs a call or two. Failures are in the result."""
     model = EndpointModel(endpoint, key)
     try:
-        reply = _asked(model)
+        for _ in range(TRIES):
+            before = model.capabilities
+            reply = model.ask(_QUESTION)
+            if reply.final or model.capabilities == before:
+                break
     except ModelStopError as error:
         return Connection(False, (f"{error}.",))
     if not reply.final:
@@ -326,12 +330,3 @@ def check_connection(endpoint: Endpoint, key: ApiKey) -> Connection:
     if not works:
         lines.append(f"Its answer could not be used: {reply.reason or 'it says something else'}.")
     return Connection(works, tuple(lines), reply.seconds)
-
-
-def _asked(model: EndpointModel) -> ChatReply:
-    for _ in range(TRIES):
-        before = model.capabilities
-        reply = model.ask(_QUESTION)
-        if reply.final or model.capabilities == before:
-            break
-    return reply

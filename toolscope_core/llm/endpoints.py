@@ -26,7 +26,10 @@ class Endpoints:
 
     def get(self) -> Endpoint | None:
         """``None`` where none was chosen."""
-        endpoint = setting_as(self._store, SETTING, _endpoint) or _of_environment(self._settings)
+        endpoint = setting_as(self._store, SETTING, _endpoint)
+        base_url, model = self._settings.base_url, self._settings.model
+        if endpoint is None and base_url and model:
+            endpoint = Endpoint(base_url, model)
         return endpoint and self.priced(endpoint)
 
     def save(self, endpoint: Endpoint) -> None:
@@ -83,11 +86,6 @@ def on_this_machine(origin: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
-
-
-def _of_environment(settings: Settings) -> Endpoint | None:
-    base_url, model = settings.base_url, settings.model
-    return Endpoint(base_url, model) if base_url and model else None
 
 
 def _endpoint(saved: JsonObject) -> Endpoint:

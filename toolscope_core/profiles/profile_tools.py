@@ -63,7 +63,8 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
     ways: dict[str, Way] = {}
     for tool_id, item in by_id.items():
         way = chosen[tool_id].by if tool_id in chosen else "rule"
-        servers = _servers(plan, item, is_router=tool_id in routers)
+        reached = item.members if tool_id in routers else (tool_id,)
+        servers = frozenset(plan.catalog.by_id[one].owner for one in reached)
         if way == "hand" or (way == "rule" and _comes_in(profile, item.tool, servers)):
             ways[tool_id] = way
     conflicts = tuple(_conflicts(plan, profile, ways))
@@ -130,18 +131,14 @@ def _matches(rule: ToolRule, tool: Tool) -> bool:
     return not rule.words or any({*split_text(word)} <= words for word in rule.words)
 
 
-def _servers(plan: MergePlan, item: MergedTool, is_router: bool) -> frozenset[str]:
-    members = item.members if is_router else (item.tool.id,)
-    return frozenset(plan.catalog.by_id[one].owner for one in members)
-
-
 def _conflicts(
     plan: MergePlan, profile: Profile, ways: Mapping[str, Way]
 ) -> Iterator[ServerConflict]:
     """The proposals that nobody applied or refused, of one job, with tools of several servers."""
     applied = {cluster.id for cluster in plan.applied}
     for cluster in plan.clusters:
-        if cluster.id in applied or cluster.state == "rejected" or _is_family(cluster):
+        is_family = cluster.relation == "parametric"
+        if cluster.id in applied or cluster.state == "rejected" or is_family:
             continue
         tools: defaultdict[str, list[str]] = defaultdict(list)
         for tool_id in cluster.members:
@@ -150,10 +147,6 @@ def _conflicts(
         if len(tools) > 1:
             kept = next((server for server in profile.precedence if server in tools), "")
             yield ServerConflict({server: tuple(ids) for server, ids in tools.items()}, kept)
-
-
-def _is_family(cluster: Cluster) -> bool:
-    return cluster.relation == "parametric"
 
 
 def _changes(

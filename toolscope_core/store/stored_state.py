@@ -55,23 +55,17 @@ def read_state(store: Store, choose: Choose) -> StoredState:
 T = TypeVar("T")
 
 
-def read_setting(store: Store, name: str) -> JsonObject | None:
-    """The setting of this name; ``None`` where nothing was chosen."""
-    with store.read() as session:
-        row = session.get(SettingRow, name)
-        return None if row is None else row.value
-
-
 def setting_as(store: Store, name: str, build: Callable[[JsonObject], T]) -> T | None:
     """A setting as ``build`` converts it; ``None`` where nothing was chosen.
 
     Raises ``StoreError`` where ``build`` cannot make anything of it.
     """
-    value = read_setting(store, name)
-    if value is None:
+    with store.read() as session:
+        row = session.get(SettingRow, name)
+    if row is None:
         return None
     with row_named(store, f"setting row (name {name})"):
-        return build(value)
+        return build(row.value)
 
 
 def write_setting(store: Store, name: str, value: JsonObject | None) -> None:

@@ -144,11 +144,7 @@ class RoutingTable:
         )
 
     def _routes_of(self, server: str) -> list[Route]:
-        return [
-            route
-            for route in self.routes.values()
-            if route.originals and route.originals[0].server == server
-        ]
+        return [one for one in self.routes.values() if one.originals and one.server == server]
 
     @property
     def servers(self) -> tuple[str, ...]:

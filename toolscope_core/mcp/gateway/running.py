@@ -288,18 +288,21 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
         async with open_gateway(bundle, config, CallLog()) as gateway:
             failures = await gateway.open_all()
             declared, words = gateway.calls.held_tools.declared, server_words(bundle).notes
-            states = (
-                _state(name, bundle, DeclaredTools(), failures[name])
-                if name in failures
-                else _state(name, bundle, declared[name], "")
+            return tuple(
+                _state(
+                    name, bundle, declared.get(name), failures.get(name, ""), words.get(name, "")
+                )
                 for name in bundle.table.servers
             )
-            return tuple(replace(one, words=words.get(one.name, "")) for one in states)
 
     return anyio.run(run)
 
 
-def _state(name: str, bundle: ServedBundle, declared: DeclaredTools, failure: str) -> ServerState:
+def _state(
+    name: str, bundle: ServedBundle, declared: DeclaredTools | None, failure: str, words: str
+) -> ServerState:
+    if failure or declared is None:
+        declared = DeclaredTools()
     names, table = {one.tool_id: one.name for one in bundle.came_in}, bundle.table
     return ServerState(
         name,
@@ -313,4 +316,5 @@ def _state(name: str, bundle: ServedBundle, declared: DeclaredTools, failure: st
         table.withheld_of(name),
         tuple(sorted(declared.twice & set(names.values()))),
         declared.notes,
+        words,
     )

@@ -21,54 +21,55 @@ from toolscope_core.model.tool import JsonObject
 LIST, SEARCH, INSPECT, CALL = "list_tools", "search_tools", "inspect_tool", "call_tool"
 MOST, FEW = 20, 5
 
-_LIST_RECORD: JsonObject = {
-    "name": LIST,
-    "description": "List the tools by server, each with the first sentence of its description. "
-    f"{SEARCH} finds those for a need; {INSPECT} shows what one takes.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {
-            "server": {"type": "string", "description": "Only the tools of this server."}
-        },
-    },
-    "annotations": {"readOnlyHint": True},
-}
-_INSPECT_RECORD: JsonObject = {
-    "name": INSPECT,
-    "description": f"Show one tool in full: its description and input schema. Call it with {CALL}.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {"name": {"type": "string", "description": "The name of the tool."}},
-        "required": ["name"],
-    },
-    "annotations": {"readOnlyHint": True},
-}
-_SEARCH_RECORD: JsonObject = {
-    "name": SEARCH,
-    "description": "Find tools by what they are needed for. Gives the name, description and input "
-    f"schema of each; call one with {CALL}.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "What is to be done, in words."},
+
+def _record(
+    name: str, description: str, properties: JsonObject, *required: str, only_reads: bool = True
+) -> JsonObject:
+    schema: dict[str, object] = {"type": "object", "properties": properties}
+    if required:
+        schema["required"] = list(required)
+    record = {"name": name, "description": description, "inputSchema": schema}
+    return {**record, "annotations": {"readOnlyHint": True}} if only_reads else record
+
+
+def _text(description: str) -> JsonObject:
+    return {"type": "string", "description": description}
+
+
+_OWN_RECORDS = (
+    _record(
+        LIST,
+        "List the tools by server, each with the first sentence of its description. "
+        f"{SEARCH} finds those for a need; {INSPECT} shows what one takes.",
+        {"server": _text("Only the tools of this server.")},
+    ),
+    _record(
+        SEARCH,
+        "Find tools by what they are needed for. Gives the name, description and input "
+        f"schema of each; call one with {CALL}.",
+        {
+            "query": _text("What is to be done, in words."),
             "limit": {"type": "integer", "minimum": 1, "maximum": MOST, "default": FEW},
         },
-        "required": ["query"],
-    },
-    "annotations": {"readOnlyHint": True},
-}
-_CALL_RECORD: JsonObject = {
-    "name": CALL,
-    "description": f"Call a tool that {SEARCH} found or {LIST} lists.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "description": "The name of the tool."},
+        "query",
+    ),
+    _record(
+        INSPECT,
+        f"Show one tool in full: its description and input schema. Call it with {CALL}.",
+        {"name": _text("The name of the tool.")},
+        "name",
+    ),
+    _record(
+        CALL,
+        f"Call a tool that {SEARCH} found or {LIST} lists.",
+        {
+            "name": _text("The name of the tool."),
             "arguments": {"type": "object", "description": "As its input schema says."},
         },
-        "required": ["name"],
-    },
-}
+        "name",
+        only_reads=False,
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,9 @@ class ToolSearch:
 
     @property
     def records(self) -> list[JsonObject]:
-        own = [_LIST_RECORD, _SEARCH_RECORD, _INSPECT_RECORD, _CALL_RECORD]
-        taken = {record["name"] for record in own}  # a tool of such a name is called by call_tool
-        return [*(one for one in self.calls.eager_records if one["name"] not in taken), *own]
+        own = (LIST, SEARCH, INSPECT, CALL)  # a tool of such a name is called by call_tool
+        eager = [one for one in self.calls.eager_records if one["name"] not in own]
+        return [*eager, *_OWN_RECORDS]
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
         """What is listed, found or shown, or the result of the tool that is called; a tool may be

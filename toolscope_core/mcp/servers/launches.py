@@ -6,7 +6,8 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,10 @@ class Launch:
 
 
 def read_launch(
-    definition: ServerDefinition, entry: JsonObject | None, environ: Mapping[str, str]
+    definition: ServerDefinition,
+    entry: JsonObject | None,
+    environ: Mapping[str, str],
+    masks_results: bool = False,
 ) -> Launch:
     """The command or address of a server with its values, from its ``entry`` in the configuration
     and from ``environ``. Without an entry only references can be filled in.
@@ -100,6 +104,7 @@ def read_launch(
         headers=headers,
         secrets=frozenset({*named.values(), *hidden, *bare}),
         keys=frozenset(keys | bare),
+        masks_results=masks_results,
     )
 
 
@@ -213,10 +218,14 @@ def launches_of(
 
     Raises ``ConfigError`` where a server has no entry.
     """
-    configured = [server.name for server in configuration.servers]
-    keys = matched_servers(servers, configured, given)
-    values = environ, masks_results
-    return keys, {name: _launch(configuration, key, *values) for name, key in keys.items()}
+    definitions = {one.name: one for one in configuration.servers}
+    keys = matched_servers(servers, list(definitions), given)
+    return keys, {
+        name: partial(
+            read_launch, definitions[key], configuration.entry(key), environ, masks_results
+        )
+        for name, key in keys.items()
+    }
 
 
 def matched_servers(
@@ -259,18 +268,6 @@ def likely_key(name: str, configured: Sequence[str]) -> str | None:
     if not name and len(configured) == 1:
         return configured[0]
     return alike[0] if name and len(alike) == 1 else None
-
-
-def _launch(
-    configuration: ClientConfiguration, key: str, environ: Mapping[str, str], masks_results: bool
-) -> Callable[[], Launch]:
-    definition = next(one for one in configuration.servers if one.name == key)
-
-    def launch() -> Launch:
-        read = read_launch(definition, configuration.entry(key), environ)
-        return replace(read, masks_results=masks_results)
-
-    return launch
 
 
 def _listed(names: Iterable[str]) -> str:
