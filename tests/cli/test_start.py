@@ -23,6 +23,21 @@ for sys.argv[1:] in json.loads(sys.argv[1]):
     heavy[sys.argv[1]] = loaded(*{HEAVY})
 print(json.dumps(heavy))
 """
+LISTED = """
+import sys
+from toolscope_core.__main__ import main
+try:
+    main()
+finally:
+    print([name for name in sys.modules if name.startswith("toolscope_core.cli.")])
+"""
+
+
+def test_the_list_of_commands_imports_none_of_them():
+    done = subprocess.run([sys.executable, "-c", LISTED, "--help"], check=True,
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "['toolscope_core.cli.terminal']"
+    assert "Merge the tools that do the same job and write the..." in done.stdout
 
 
 def test_no_model_library_is_loaded_and_no_progress_is_told_to_a_pipe(tmp_path):
@@ -30,6 +45,7 @@ def test_no_model_library_is_loaded_and_no_progress_is_told_to_a_pipe(tmp_path):
     catalog = str(write_json(tmp_path / "tools.json", {"tools": tools}))
     commands = [
         ["--help"],
+        ["serve", "--help"],
         ["inspect", catalog],
         ["merge", catalog, "--out", "bundle"],
         ["search", catalog, "book a flight"],
@@ -45,7 +61,7 @@ def test_no_model_library_is_loaded_and_no_progress_is_told_to_a_pipe(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 tools in" in done.stdout and "book_flight" in done.stdout
     loaded = json.loads(done.stdout.splitlines()[-1])
-    assert (len(loaded), [name for names in loaded.values() for name in names]) == (5, [])
+    assert (len(loaded), [name for names in loaded.values() for name in names]) == (6, [])
 
 
 STOPPED = """
@@ -53,7 +69,7 @@ import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 class Stop:
     def find_spec(self, name, *rest):
-        if name == "toolscope_core.cli.serve_command":
+        if name == "toolscope_core.cli.terminal":
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Stop())
 from toolscope_core.__main__ import main

@@ -5,25 +5,108 @@ to standard output. Exit status: 0 done, 1 a check that was asked for found some
 the user can mend, with the reason.
 """
 
-from toolscope_core.cli import (  # noqa: F401 - each adds its commands to the app
-    agent_command,
-    app_commands,
-    check_command,
-    connect_command,
-    evaluate_command,
-    experiment_commands,
-    generate_command,
-    inspect_commands,
-    judge_commands,
-    learn_commands,
-    merge_command,
-    plan_command,
-    profile_command,
-    relabel_command,
-    search_command,
-    serve_command,
-    usage_command,
-)
-from toolscope_core.cli.terminal import app
+import ast
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
 
-__all__ = ["app"]
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from toolscope_core import __version__
+from toolscope_core.cli.terminal import say_error
+from toolscope_core.model.environment import unused_variables
+
+COMMANDS = {
+    "agent-run": "agent_command.agent_run",
+    "prepare": "app_commands.prepare",
+    "app": "app_commands.open_app",
+    "excerpt": "app_commands.excerpt",
+    "copy-store": "app_commands.copy_whole_store",
+    "upgrade-store": "app_commands.upgrade_store",
+    "check": "check_command.check",
+    "connect": "connect_command.connect",
+    "evaluate": "evaluate_command.evaluate",
+    "stress": "experiment_commands.stress",
+    "sweep": "experiment_commands.sweep",
+    "ablation": "experiment_commands.ablation",
+    "generate-queries": "generate_command.generate_queries",
+    "augment": "generate_command.augment",
+    "inspect": "inspect_commands.inspect",
+    "diff": "inspect_commands.diff",
+    "judge": "judge_commands.judge",
+    "quality": "judge_commands.quality",
+    "estimate": "judge_commands.estimate",
+    "learn": "learn_commands.learn",
+    "tune-embedder": "learn_commands.tune_embedder",
+    "merge": "merge_command.merge",
+    "plan-request": "plan_command.plan_request",
+    "profile": "profile_command.profile",
+    "relabel": "relabel_command.relabel",
+    "search": "search_command.search",
+    "serve": "serve_command.serve",
+    "usage": "usage_command.usage",
+}
+"""The module and the function of each command, in the order of the help."""
+FORM: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+}
+
+
+class UnloadedCommand(TyperCommand):
+    """A command in a list of commands, whose module need not be imported for that."""
+
+    def __init__(self, name: str, place: str) -> None:
+        super().__init__(name)
+        self.module, self.function = place.split(".")
+
+    def load(self) -> Any:
+        """The command as it runs."""
+        module = import_module(f"{__name__}.{self.module}")
+        single = typer.Typer(**FORM)
+        single.command(self.name)(getattr(module, self.function))
+        return get_command(single)
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """The first sentence of its docstring, which is read from the source text."""
+        source = Path(__file__).with_name(f"{self.module}.py").read_text("utf-8")
+        functions = (one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef))
+        self.help = next(ast.get_docstring(one) for one in functions if one.name == self.function)
+        return super().get_short_help_str(limit)
+
+
+class LazyGroup(TyperGroup):
+    """Imports the module of a command where it runs or its own help is shown."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {name: UnloadedCommand(name, place) for name, place in COMMANDS.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The name of the command that is meant, the command, and what follows it."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command.load() if isinstance(command, UnloadedCommand) else None, rest
+
+
+app = typer.Typer(name="toolscope", cls=LazyGroup, no_args_is_help=True, **FORM)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"toolscope {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def toolscope(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Audit and curate the toolsets of LLM agents."""
+    for unused in unused_variables(os.environ):
+        say_error(unused)

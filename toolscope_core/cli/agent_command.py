@@ -47,7 +47,7 @@ LABEL = 30
 Side = Literal["as-it-is", "merged"]
 
 
-@command()
+@command
 def agent_run(
     bundle: BundlePath,
     config: Configurations,

@@ -17,7 +17,7 @@ from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 
-@command()
+@command
 def prepare() -> None:
     """Put the bundled example into the app's store, analysed."""
     sys.path.insert(0, str(app_folder()))
@@ -29,7 +29,7 @@ def prepare() -> None:
     say(f"{record.name}: {record.tools} tools, analysed; store: {work.store.place}")
 
 
-@command("app")
+@command
 def open_app(
     port: Annotated[int, typer.Option(help="The port that the app listens on.")] = 8501,
 ) -> None:
@@ -40,7 +40,7 @@ def open_app(
     runpy.run_module("ui", run_name="__main__", alter_sys=True)
 
 
-@command()
+@command
 def excerpt(
     bundle: Annotated[Path, typer.Argument(help="Folder that merge wrote.")],
     out: Annotated[Path, typer.Option(help="JSON file of the tools, to be opened in the app.")],
@@ -66,7 +66,7 @@ def excerpt(
 PASSWORDS = "A password may be left out: PGPASSWORD or a password file gives it."
 
 
-@command("copy-store")
+@command
 def copy_whole_store(
     source: Annotated[str, typer.Argument(help=f"URL of the store to copy. {PASSWORDS}")],
     target: Annotated[str, typer.Argument(help="URL of the new store: a file or a server.")],
@@ -83,7 +83,7 @@ def copy_whole_store(
     say(f"copied {places}; every table was read again and is the same")
 
 
-@command("upgrade-store")
+@command
 def upgrade_store() -> None:
     """Bring the store of an earlier ToolScope up to date, once you have a backup of it."""
     from toolscope_core.store.engine import Store

@@ -57,7 +57,7 @@ FailFor = StrEnum("FailFor", [(one.name, one.name) for one in CHECKS if one.one]
 """What ``check --fail-on`` takes: one case of it is enough to fail."""
 
 
-@command()
+@command
 def check(
     catalogs: Catalogs,
     baseline: Annotated[

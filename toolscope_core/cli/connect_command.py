@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, ServerDefinition
 
 
-@command()
+@command
 def connect(
     configurations: Annotated[
         list[str],

@@ -114,7 +114,7 @@ def tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
 MOST_RANKED = 1_000
 
 
-@command()
+@command
 def evaluate(
     catalogs: Catalogs,
     queries: Annotated[

@@ -98,7 +98,7 @@ Threshold = Annotated[
 ]
 
 
-@command()
+@command
 def stress(
     catalogs: Catalogs,
     files: ExperimentFiles = SYNTHETIC,
@@ -215,7 +215,7 @@ def _say_stress(name: str, points: Sequence[JsonObject]) -> None:
         say(f"  {point['noise']:8} {point['distractors']:3}  {figures}  {p_text}")
 
 
-@command()
+@command
 def sweep(
     catalogs: Catalogs,
     setting: Annotated[
@@ -284,7 +284,7 @@ def sweep(
         )
 
 
-@command()
+@command
 def ablation(
     catalogs: Catalogs,
     files: ExperimentFiles = SYNTHETIC,

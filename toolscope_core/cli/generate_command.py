@@ -56,7 +56,7 @@ class QueryDrafts:
         return list(dict.fromkeys([*(one.text for one in self.people), *shown]))
 
 
-@command()
+@command
 def generate_queries(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="The query file: JSONL with `id`, `query` and `gold`.")],
@@ -149,7 +149,7 @@ def _tell(catalog: Catalog, checked: Sequence[CheckedQuery], kept: Sequence[Chec
         say(f"{count:,} without a query: {reason}")
 
 
-@command()
+@command
 def augment(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="JSONL of document variants, for --variants.")],

@@ -47,7 +47,7 @@ FailOn = Literal["block", "warn"]
 """The least severity of a finding that makes ``inspect`` and ``merge`` fail."""
 
 
-@command()
+@command
 def inspect(
     catalogs: Catalogs,
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
@@ -80,7 +80,7 @@ def inspect(
     fail_for(why_failing(catalog.findings, fail_on) if fail_on else "")
 
 
-@command()
+@command
 def diff(
     old: Annotated[Path, typer.Argument(help="Catalog file or folder as it was.")],
     new: Annotated[Path, typer.Argument(help="Catalog file or folder as it is now.")],

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from toolscope_core.merging.model_verdicts import Grade
 
 
-@command()
+@command
 def judge(
     catalogs: Catalogs,
     pairs: Annotated[Path, typer.Option(help="JSONL with `left` and `right` tool ids.")],
@@ -68,7 +68,7 @@ def judge(
         tell_spent(by_model.judge, by_model.spent)
 
 
-@command()
+@command
 def quality(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="JSONL of grades, by tool.")],
@@ -91,7 +91,7 @@ def quality(
     tell_spent(asker.name, asker.spent)
 
 
-@command()
+@command
 def estimate(
     catalogs: Catalogs, threshold: Threshold = None, ask: AskRequest = SAVED, paper: Paper = False
 ) -> None:

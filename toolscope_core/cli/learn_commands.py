@@ -28,7 +28,7 @@ SHOWN = tuple(f"{one}@{k}" for one in ("recall", "ndcg") for k in (3, 5, 7, 10))
 """Tables 1, 2 and A.4 of Tool2Vec, and at ten places."""
 
 
-@command()
+@command
 def learn(
     catalogs: Catalogs,
     queries: LoggedQueries,
@@ -102,7 +102,7 @@ def learn(
     say(f"model: {out}")
 
 
-@command("tune-embedder")
+@command
 def tune_embedder(
     catalogs: Catalogs,
     queries: LoggedQueries,

@@ -68,7 +68,7 @@ def _offered(name: str) -> str:
     return name
 
 
-@command()
+@command
 def merge(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="Folder for the bundle; an old bundle is replaced.")],

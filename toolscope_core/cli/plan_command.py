@@ -64,7 +64,7 @@ class PlanReport:
         }
 
 
-@command()
+@command
 def plan_request(
     catalogs: Annotated[
         list[str],

@@ -65,7 +65,7 @@ class DecidedCatalog:
         return profiles(self.plan.catalog, self.log)
 
 
-@command()
+@command
 def profile(
     catalogs: Catalogs,
     decisions: Annotated[

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
-@command()
+@command
 def relabel(
     queries: Annotated[Path, typer.Argument(help="JSONL with `gold` ids and `calls`.")],
     bundle: Annotated[Path, typer.Option(help="Folder that merge wrote, or Export's zip.")],

@@ -33,7 +33,7 @@ NOTICED = 300
 """Texts whose encoding a person notices: about two seconds."""
 
 
-@command()
+@command
 def search(
     catalogs: Annotated[
         list[str],

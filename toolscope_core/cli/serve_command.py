@@ -55,7 +55,7 @@ def tool_search(tools: Sequence[Tool], settings: Settings) -> Search:
     return search
 
 
-@command()
+@command
 def serve(
     bundle: BundlePath,
     config: Configurations,

@@ -1,4 +1,4 @@
-"""What every command shares: the app, its errors as sentences, what is printed and how."""
+"""What every command shares: its options, its errors as sentences, what is printed and how."""
 
 from __future__ import annotations
 
@@ -26,32 +26,6 @@ from toolscope_core.model.protocols import Progress, Step, silent
 if TYPE_CHECKING:
     from toolscope_core.llm.estimates import Estimates
     from toolscope_core.merging.model_verdicts import Spent
-
-app = typer.Typer(
-    name="toolscope",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-
-
-def _version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"toolscope {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def toolscope(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    """Audit and curate the toolsets of LLM agents."""
-    for unused in unused_variables(os.environ):
-        say_error(unused)
-
 
 MOST_TOLD = 10
 """The most lines about one thing."""
@@ -110,11 +84,12 @@ Threshold = Annotated[
 ]
 
 
-def command(name: str | None = None) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """What adds a function to the app: its errors are sentences, and a parameter whose default is a
-    form (a dataclass) is an option for each of its fields, but for those that are there already.
+def command(function: Callable[..., R]) -> Callable[..., R]:
+    """A command that a row of ``COMMANDS`` names: its errors are sentences, and a parameter whose
+    default is a form (a dataclass) is an option for each of its fields, but for those that are
+    there already.
     """
-    return lambda function: app.command(name)(_errors_as_sentences(_with_options(function)))
+    return _errors_as_sentences(_with_options(function))
 
 
 def _errors_as_sentences(function: Callable[P, R]) -> Callable[P, R]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
-@command()
+@command
 def usage(
     logs: Annotated[
         list[Path],
