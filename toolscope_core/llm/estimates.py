@@ -10,11 +10,10 @@ from toolscope_core.llm.requests.model_requests import Asker, batches, key_of, t
 from toolscope_core.llm.tasks.judge_prompt import RelationAnswer, ToolPair
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.analysing import Analysis
-from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.configuration import Prices, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Outcome, Pair
-from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Task
+from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Spent, Task
 
 Item = TypeVar("Item")
 

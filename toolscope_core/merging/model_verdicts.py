@@ -4,7 +4,7 @@ A model alone changes nothing. Its verdicts decide which tools are proposed toge
 would then be accepted without a person is held against the offline judge in ``doubts``.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from toolscope_core.merging.auto_accept import UNCONVINCED, model_doubts
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Outcome, Pair, Verdict
+from toolscope_core.model.protocols import Spent
 from toolscope_core.model.tool import JsonObject
 
 Band = Literal["Low", "Medium", "High"]
@@ -66,29 +67,6 @@ class Grade:
     def band(self) -> Band:
         """ToolScope's bands (appendix E)."""
         return "Low" if self.score < 3 else "Medium" if self.score == 3 else "High"
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """The cost of a task: different ``questions``, how many ``reused`` an answer of the ledger, and
-    how many have no usable answer.
-    """
-
-    task: str
-    questions: int = 0
-    reused: int = 0
-    unanalysed: int = 0
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost: float | None = None
-
-
-def spent_in_all(spent: Iterable[Spent]) -> Spent:
-    """The counts of all tasks together, without their cost."""
-    rows = list(spent)
-    counts = ("questions", "reused", "unanalysed", "calls", "tokens_in", "tokens_out")
-    return Spent("all", **{name: sum(getattr(one, name) for one in rows) for name in counts})
 
 
 @dataclass(frozen=True, slots=True)

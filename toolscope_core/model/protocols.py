@@ -322,6 +322,29 @@ class Call:
     at: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The cost of a task: different ``questions``, how many ``reused`` an answer of the ledger, and
+    how many have no usable answer.
+    """
+
+    task: str
+    questions: int = 0
+    reused: int = 0
+    unanalysed: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+
+
+def spent_in_all(spent: Iterable[Spent]) -> Spent:
+    """The counts of all tasks together, without their cost."""
+    rows = list(spent)
+    counts = ("questions", "reused", "unanalysed", "calls", "tokens_in", "tokens_out")
+    return Spent("all", **{name: sum(getattr(one, name) for one in rows) for name in counts})
+
+
 class Ledger(Protocol):
     """Answers that were paid for. What is committed is never asked again."""
 

@@ -7,12 +7,12 @@ from itertools import islice
 from typing import Protocol
 
 from toolscope_core.llm.requests.request_workers import Item, RequestState, Run, Terms, drive
-from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.protocols import (
     Answer,
     ChatModel,
     Ledger,
     Progress,
+    Spent,
     Step,
     Task,
     question_key,
