@@ -253,7 +253,7 @@ def test_every_command_that_asks_has_the_same_options():
     names = {f"--{one.name.replace('_', '-')}" for one in fields(AskRequest)}
     asking = "agent-run augment estimate evaluate generate-queries judge merge plan-request quality search"
     for name in asking.split():
-        assert names <= {option for one in commands[name].params for option in one.opts}
+        assert names <= {option for one in commands[name].load().params for option in one.opts}
 
 
 def test_pairs_are_judged_by_a_model_too(server, tools, small, tmp_path):

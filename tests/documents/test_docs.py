@@ -152,7 +152,9 @@ def test_the_changelog_has_each_heading_once_a_version():
 def test_commands_in_the_documents_can_be_given():
     group = typer.main.get_command(app)
     options = {
-        name: {text for option in command.params for text in option.opts + option.secondary_opts}
+        name: {
+            text for option in command.load().params for text in option.opts + option.secondary_opts
+        }
         for name, command in group.commands.items()
     }
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))

@@ -1,19 +1,19 @@
 """The command that lets an agent work with a toolset, before and after its merge."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from toolscope_core import __version__
 from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.cli.asking import model_access
 from toolscope_core.cli.model_options import SAVED, AskRequest
+from toolscope_core.cli.serve_command import tool_search
 from toolscope_core.cli.terminal import (
     BundlePath,
     Configurations,
@@ -25,22 +25,28 @@ from toolscope_core.cli.terminal import (
     say_error,
     say_json,
 )
+from toolscope_core.evaluation.agent.agent_report import AgentReport, EpisodeFile, Episodes
+from toolscope_core.evaluation.agent.agent_work import PaidTurns, WorkRow, work_rows
+from toolscope_core.evaluation.agent.toolset_pair import (
+    AgentEstimate,
+    ConfiguredAgent,
+    OriginalsConfigured,
+    ToolsetPair,
+    read_toolset_pair,
+    work_with_both,
+)
+from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import read_file
+from toolscope_core.llm.run_configuration import prompts
+from toolscope_core.llm.tool_calling import ToolCallingModel
+from toolscope_core.mcp.servers.launches import keys_given
+from toolscope_core.mcp.servers.server_definitions import read_configurations
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import digest
-
-if TYPE_CHECKING:
-    from toolscope_core.evaluation.agent.agent_report import AgentReport, Episodes
-    from toolscope_core.evaluation.agent.agent_work import PaidTurns
-    from toolscope_core.evaluation.agent.toolset_pair import (
-        AgentEstimate,
-        OriginalsConfigured,
-        ToolsetPair,
-    )
 
 DEFAULT = AgentConfig()
 LABEL = 30
@@ -123,11 +129,6 @@ def agent_run(
     call_timeout: Annotated[float, typer.Option(help="Seconds for each call of a tool.")] = 60.0,
 ) -> None:
     """Let a model carry out queries with the merged toolset and with the original one."""
-    from toolscope_core.evaluation.agent.toolset_pair import OriginalsConfigured, read_toolset_pair
-    from toolscope_core.evaluation.query_sets import read_queries
-    from toolscope_core.mcp.servers.launches import keys_given
-    from toolscope_core.mcp.servers.server_definitions import read_configurations
-
     if ask.answers is not None:
         raise ConfigError(
             f"--answers: agent-run keeps all that was answered in --out; commit {out}"
@@ -170,10 +171,6 @@ def _work(
     """Let the agent work on every query with each toolset; what is in ``run.out`` already is not
     done again.
     """
-    from toolscope_core.cli.serve_command import tool_search
-    from toolscope_core.evaluation.agent.agent_report import EpisodeFile
-    from toolscope_core.evaluation.agent.toolset_pair import ConfiguredAgent, work_with_both
-
     settings = read_environment()
     with _paid_turns(run.ask, config) as turns, ExitStack() as stack:
         judging = replace(run.ask, model=run.judge)
@@ -206,10 +203,6 @@ def _refuse_open(pair: ToolsetPair, episodes: Episodes, out: Path) -> None:
 
 @contextmanager
 def _paid_turns(ask: AskRequest, config: AgentConfig) -> Iterator[PaidTurns]:
-    from toolscope_core.cli.asking import model_access
-    from toolscope_core.evaluation.agent.agent_work import PaidTurns
-    from toolscope_core.llm.tool_calling import ToolCallingModel
-
     with model_access(ask) as access:
         model = ToolCallingModel(access.model)
         yield PaidTurns(model, access.ledger, access.terms, config.turn_tokens)
@@ -217,8 +210,6 @@ def _paid_turns(ask: AskRequest, config: AgentConfig) -> Iterator[PaidTurns]:
 
 def _run_key(run: _Run, config: AgentConfig, turns: PaidTurns) -> str:
     """The same for runs whose episodes may stand side by side."""
-    from toolscope_core.llm.run_configuration import prompts
-
     with bundle_folder(run.bundle) as folder:
         manifest = read_file(folder / "manifest.json").decode("utf-8", "replace")
     models = turns.model.name, turns.model.origin, run.judge, prompts("agent")
@@ -234,8 +225,6 @@ def _tell_estimate(estimate: AgentEstimate) -> None:
 
 
 def _table(report: AgentReport) -> list[str]:
-    from toolscope_core.evaluation.agent.agent_work import WorkRow, work_rows
-
     names = WorkRow("", tuple(side.name for side in report.sides))
     return [
         quantity(report.queries, "request"),

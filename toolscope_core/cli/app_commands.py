@@ -12,9 +12,13 @@ from typing import Annotated
 import typer
 
 from toolscope_core.cli.terminal import command, progress, say
+from toolscope_core.export.excerpt import excerpt as excerpt_of
 from toolscope_core.files.folders import app_folder
+from toolscope_core.files.json_lines import write_whole
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
+from toolscope_core.store.copying import copy_store
+from toolscope_core.store.engine import Store, existing_store
 
 
 @command
@@ -54,9 +58,6 @@ def excerpt(
     """Write the tools of the proposals that save most, for a review in the app; merge --decisions
     then applies what was decided to the whole.
     """
-    from toolscope_core.export.excerpt import excerpt as excerpt_of
-    from toolscope_core.files.json_lines import write_whole
-
     taken = excerpt_of(bundle, most, server or ())
     write_whole(out, json.dumps(taken.toolset, ensure_ascii=True).encode(), "--out")
     waiting = quantity(taken.waiting, "proposal")
@@ -72,9 +73,6 @@ def copy_whole_store(
     target: Annotated[str, typer.Argument(help="URL of the new store: a file or a server.")],
 ) -> None:
     """Copy a whole store into a new one, of the same or of the other database, and check it."""
-    from toolscope_core.store.copying import copy_store
-    from toolscope_core.store.engine import Store, existing_store
-
     with closing(existing_store(source)) as old, closing(Store(target)) as new:
         tables = copy_store(old, new, progress())
         places = f"{old.place} to {new.place}"
@@ -86,8 +84,6 @@ def copy_whole_store(
 @command
 def upgrade_store() -> None:
     """Bring the store of an earlier ToolScope up to date, once you have a backup of it."""
-    from toolscope_core.store.engine import Store
-
     with closing(Store(read_environment().store_url, backed_up=True)) as store:
         place = store.place
     say(f"{place} is up to date")

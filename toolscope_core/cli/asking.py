@@ -4,21 +4,19 @@ A command that was interrupted, or paused by its budget, goes on when it is give
 ledger knows is not request. The budget counts the calls of one command.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from toolscope_core.cli.model_options import AskRequest
-from toolscope_core.cli.terminal import fail_for, progress
+from toolscope_core.cli.terminal import fail_for, progress, say
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm.answer_file import AnswerFile, FileRequests
 from toolscope_core.llm.chat import USUAL_PATH, EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents
+from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.llm.estimates import Estimates, judging_estimates, question_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts, verdicts_on
 from toolscope_core.llm.requests.model_requests import ModelRequests
@@ -31,14 +29,13 @@ from toolscope_core.model.configuration import Endpoint, PlanConfig, Prices, Que
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.environment import Settings, key_for, read_environment
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
+from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import ChatModel
 from toolscope_core.rps.variant_writing import variants_of_model
+from toolscope_core.store.engine import Store
+from toolscope_core.store.runs import StoredLedger
 from toolscope_core.tool2vec.query_writing import queries_of_model
-
-if TYPE_CHECKING:  # the store takes a fifth of a second to import, and only a model needs it
-    from toolscope_core.store.engine import Store
-    from toolscope_core.store.runs import StoredLedger
 
 NOBODY = (
     "no model is chosen; give --base-url and --model, or TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
@@ -121,9 +118,6 @@ class ModelAccess:
 @contextmanager
 def model_access(request: AskRequest) -> Iterator[ModelAccess]:
     """Access to the model for one run. Raises ``ConfigError`` where none is chosen."""
-    from toolscope_core.store.engine import Store
-    from toolscope_core.store.runs import StoredLedger
-
     settings = read_environment()
     with closing(Store(settings.store_url)) as store:
         endpoint = _endpoint(request, settings, store)
@@ -190,8 +184,6 @@ def _as_recorded(request: AskRequest, file: AnswerFile) -> AskRequest:
 
 
 def _endpoint(request: AskRequest, settings: Settings, store: Store) -> Endpoint:
-    from toolscope_core.llm.endpoints import Endpoints
-
     endpoints = Endpoints(settings, store)
     saved = endpoints.get()
     base_url = request.base_url or (saved.base_url if saved else settings.base_url)
@@ -201,3 +193,14 @@ def _endpoint(request: AskRequest, settings: Settings, store: Store) -> Endpoint
     if saved is None or (saved.base_url, saved.model) != (base_url, model):
         saved = endpoints.priced(Endpoint(base_url, model))
     return request.applied(saved)
+
+
+def tell_estimates(kind: str, estimates: Estimates) -> None:
+    """What asking would take, a line for each task."""
+    for task, one in estimates.tasks.items():
+        cost = "" if one.cost is None else f", at most {one.cost:.2f} of money"
+        say(
+            f"{kind:8} {task}: {quantity(one.questions - one.reused, 'question')} in "
+            f"{quantity(one.calls, 'call')}, {one.reused:,} known; about {one.tokens_in:,} tokens "
+            f"in, at most {one.tokens_out:,} out{cost}"
+        )

@@ -1,23 +1,28 @@
 """The command that checks a catalog in CI."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from toolscope_core.catalog.flaws import record_lines
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.sources import input_files
+from toolscope_core.check.baseline import Baseline, read_baseline
+from toolscope_core.check.checks import PairJudge, checked_profile
 from toolscope_core.check.comparison_report import (
     CHECKS,
     AppPlace,
     GateItem,
     GateReport,
+    compare,
     gate_items,
+    with_cases,
+    with_texts,
 )
 from toolscope_core.check.limits import (
     Failure,
@@ -27,6 +32,8 @@ from toolscope_core.check.limits import (
     profile_limits,
     tokens_over,
 )
+from toolscope_core.check.report_files import junit_report, pull_request_summary, sarif_report
+from toolscope_core.check.version_changes import counted
 from toolscope_core.cli.findability_options import OwnQueries, findability_below, least_findability
 from toolscope_core.cli.terminal import (
     Catalogs,
@@ -37,17 +44,19 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
+from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
+from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.files.folders import read_file
 from toolscope_core.files.json_lines import write_whole
+from toolscope_core.llm.embedding import encoder_and_cache
+from toolscope_core.merging.analysing import analyse
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.search_configuration import RetrievalConfig
-
-if TYPE_CHECKING:
-    from toolscope_core.check.baseline import Baseline
-    from toolscope_core.check.checks import PairJudge
+from toolscope_core.profiles.profile_effect import in_words
+from toolscope_core.retrieval.client_search import SearchSetup
 
 _MOST_SHOWN = 10
 _MOST_DETAILS = 3
@@ -149,16 +158,6 @@ def check(
     ] = None,
 ) -> None:
     """Compare a catalog with what was accepted before: new overlaps, breaking changes, tokens."""
-    from toolscope_core.catalog.isolation import start_waiting
-
-    start_waiting()
-    from toolscope_core.catalog.isolation import read_files
-    from toolscope_core.check.baseline import read_baseline
-    from toolscope_core.check.checks import PairJudge
-    from toolscope_core.check.comparison_report import compare, with_texts
-    from toolscope_core.check.report_files import junit_report, pull_request_summary
-    from toolscope_core.llm.embedding import encoder_and_cache
-
     if max_new_confusions is not None and cases is None:
         raise ConfigError("--max-new-confusions is of cases; give --cases")
     limits = Limits(
@@ -203,17 +202,9 @@ def _with_requests(
     """The report with what the profile of this name comes to, and with what the cases find, where
     they are given.
     """
-    from toolscope_core.check.comparison_report import with_cases
-    from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
-    from toolscope_core.evaluation.query_sets import read_queries
-    from toolscope_core.retrieval.client_search import SearchSetup
-
     setup = SearchSetup(judge.embedder, judge.cache, RetrievalConfig())
     requests = read_queries(cases) if cases else ()
     if name is not None:
-        from toolscope_core.check.checks import checked_profile
-        from toolscope_core.merging.analysing import analyse
-
         analysis = analyse(
             report.catalog, judge.config, judge.embedder, judge.cache, judge.progress
         )
@@ -227,9 +218,6 @@ def _sarif(
     catalog: Catalog, failed: Sequence[Failure], items: Sequence[GateItem], files: Sequence[Path]
 ) -> bytes:
     """The report for code scanning, with the line of each tool that a case names."""
-    from toolscope_core.catalog.flaws import record_lines
-    from toolscope_core.check.report_files import sarif_report
-
     paths = tuple(map(_from_here, files))
     named = {tool for item in items for tool in item.tools}
     by_name = {for_terminal(tool.id): tool for tool in catalog.tools}
@@ -246,8 +234,6 @@ def _from_here(path: Path) -> Path:
 
 
 def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
-    from toolscope_core.check.version_changes import counted
-
     total = report.tokens.total
     say(f"{quantity(len(report.catalog.tools), 'tool')}; {counted(report.tools.changes)}")
     for check in CHECKS:
@@ -264,8 +250,6 @@ def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
         f"{more(len(report.stale), 'decisions to look at again')}"
     )
     if report.profile:
-        from toolscope_core.profiles.profile_effect import in_words
-
         say(f"profile {report.profile.chosen.profile.name}: {in_words(report.profile)}")
     if report.replayed.cases:
         new = quantity(len(report.replayed.new), "new confusion")

@@ -1,28 +1,29 @@
 """The command that reads tools from servers."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import Source
 from toolscope_core.cli.terminal import command, fail_for, more, progress, say, say_json
 from toolscope_core.files.json_lines import write_whole
+from toolscope_core.mcp.servers.offers import ServerOffer, catalog_document, read_offers
+from toolscope_core.mcp.servers.server_definitions import (
+    ClientConfiguration,
+    ServerDefinition,
+    read_configurations,
+)
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import ConnectionLimits, ready_within
 from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.numbers import quantity
-
-if TYPE_CHECKING:
-    from toolscope_core.mcp.servers.offers import ServerOffer
-    from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, ServerDefinition
 
 
 @command
@@ -54,8 +55,6 @@ def connect(
     ),
 ) -> None:
     """Read tools from MCP servers: show how each is started, ask, list its tools, end it."""
-    from toolscope_core.mcp.servers.server_definitions import read_configurations
-
     limits = ready_within(timeout, parallel)
     configuration = read_configurations(configurations)
     names = list(server or ())
@@ -97,9 +96,6 @@ def _connect(
 
     Raises ``CatalogError`` where not one does; then nothing is written.
     """
-    from toolscope_core.catalog.isolation import read_isolated
-    from toolscope_core.mcp.servers.offers import catalog_document, read_offers
-
     servers = _chosen(configuration, names)
     if not out.resolve().parent.is_dir():
         raise ConfigError(f"{str(out.parent)!r} is no folder; give another file with --out")

@@ -1,19 +1,18 @@
 """The commands that have a model write: queries, and document variants."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from toolscope_core.catalog.document_variants import read_variants, variant_rows
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.cli.model_options import SAVED, AskRequest
+from toolscope_core.cli.asking import asking, generating_estimates, tell_estimates
+from toolscope_core.cli.model_options import SAVED, AskRequest, tell_spent
 from toolscope_core.cli.terminal import (
     MOST_TOLD,
     Catalogs,
@@ -24,19 +23,28 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
     tell_doubtful,
-    tell_estimates,
-    tell_spent,
 )
+from toolscope_core.embedding.vector_cache import embed_cached
+from toolscope_core.evaluation.example import example_requests
+from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.files.json_lines import write_rows
+from toolscope_core.llm.embedding import encoder_and_cache
+from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QueryGeneration
 from toolscope_core.model.numbers import quantity
-
-if TYPE_CHECKING:
-    from toolscope_core.evaluation.query_sets import Query
-    from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
-    from toolscope_core.tool2vec.query_writing import CheckedQuery
-
+from toolscope_core.rps.variant_writing import checked_variants, variants_of_model
+from toolscope_core.tool2vec.query_checks import QueryChecks
+from toolscope_core.tool2vec.query_writing import (
+    CheckedQuery,
+    as_queries,
+    checked_queries,
+    draft_questions,
+    queries_of_model,
+    query_counts,
+    query_rows,
+)
+from toolscope_core.wording.tool_text import tool_text
 
 DEFAULT = QueryGeneration()
 
@@ -82,10 +90,6 @@ def generate_queries(
     ask: AskRequest = SAVED,
 ) -> None:
     """Have a model write queries with the tools that they need, and check them."""
-    from toolscope_core.cli.asking import asking, generating_estimates
-    from toolscope_core.tool2vec.query_checks import QueryChecks
-    from toolscope_core.tool2vec.query_writing import checked_queries, queries_of_model, query_rows
-
     draft = partial(_drafts, catalogs, examples, QueryGeneration(count, seed), embedder)
     if only_estimate:
         tell_estimates("queries", generating_estimates(draft().questions, ask))
@@ -118,13 +122,6 @@ def _drafts(
     catalogs: Sequence[Path], examples: Path | None, wanted: QueryGeneration, embedder: str | None
 ) -> QueryDrafts:
     """The questions for queries, of tools that are near each other."""
-    from toolscope_core.embedding.vector_cache import embed_cached
-    from toolscope_core.evaluation.example import example_requests
-    from toolscope_core.evaluation.query_sets import read_queries
-    from toolscope_core.llm.embedding import encoder_and_cache
-    from toolscope_core.tool2vec.query_writing import draft_questions
-    from toolscope_core.wording.tool_text import tool_text
-
     people = read_queries(examples) if examples else ()
     catalog = read_files(catalogs)
     texts = [tool_text(tool) for tool in catalog.tools]
@@ -135,8 +132,6 @@ def _drafts(
 
 def _tell(catalog: Catalog, checked: Sequence[CheckedQuery], kept: Sequence[CheckedQuery]) -> None:
     """How many tools have a query, and what speaks against queries."""
-    from toolscope_core.tool2vec.query_writing import as_queries, query_counts
-
     counts = query_counts(as_queries(catalog, [one.query for one in kept]))
     covered = sum(counts[tool.id] > 0 for tool in catalog.tools)
     without = len(catalog.tools) - covered
@@ -161,9 +156,6 @@ def augment(
     ask: AskRequest = SAVED,
 ) -> None:
     """Have a model write what helps a search to find each tool, and check it."""
-    from toolscope_core.cli.asking import asking
-    from toolscope_core.rps.variant_writing import checked_variants, variants_of_model
-
     catalog = read_files(catalogs)
     asker, unknown = None, 0
     if source is None:

@@ -1,17 +1,17 @@
 """The commands that show what a catalog holds, and what changed in it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
+from toolscope_core.check.version_changes import CatalogDiff, counted, table
+from toolscope_core.check.version_changes import diff as changes_between
 from toolscope_core.cli.findability_options import (
     OwnQueries,
     findability_by_search,
@@ -28,6 +28,12 @@ from toolscope_core.cli.terminal import (
     say_error,
     say_json,
 )
+from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.judging.implied_servers import implied_servers
+from toolscope_core.merging.analysing import analyse, plan_merge
+from toolscope_core.merging.coverage import server_coverage
+from toolscope_core.merging.server_choice import Advice, advise
 from toolscope_core.model.catalog import Catalog, Finding, Severity
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.environment import read_environment
@@ -35,10 +41,6 @@ from toolscope_core.model.errors import ConfigError, ModelError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import Engine
 from toolscope_core.model.tool import JsonObject
-
-if TYPE_CHECKING:
-    from toolscope_core.check.version_changes import CatalogDiff
-    from toolscope_core.merging.server_choice import Advice
 
 _MOST_ADVICE = 8
 SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
@@ -87,9 +89,6 @@ def diff(
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
     """Show what changed between two versions of a catalog; exit 1 if a change breaks callers."""
-    from toolscope_core.check.version_changes import counted, table
-    from toolscope_core.check.version_changes import diff as changes_between
-
     before, after = (read_files([path]) for path in (old, new))
     changes = changes_between(before, after)
     if as_json:
@@ -175,11 +174,6 @@ def _advice(catalog: Catalog, engine: Engine) -> Advice | None:
     """
     if len({tool.server for tool in catalog.tools} - {""}) < 2:
         return None
-    from toolscope_core.embedding.minilm import MiniLmEmbedder
-    from toolscope_core.embedding.vector_cache import VectorCache
-    from toolscope_core.merging.analysing import analyse, plan_merge
-    from toolscope_core.merging.coverage import server_coverage
-    from toolscope_core.merging.server_choice import advise
 
     settings = read_environment()
     try:
@@ -225,8 +219,6 @@ def _tell_advice(advice: Advice) -> None:
 
 
 def _tell(catalog: Catalog, advice: Advice | None) -> None:
-    from toolscope_core.judging.implied_servers import implied_servers
-
     say(
         f"format {' and '.join(catalog.read_from)}: {quantity(len(catalog.tools), 'tool')} on "
         f"{quantity(len(catalog.servers), 'server')}, "

@@ -1,27 +1,28 @@
 """The commands that judge pairs, have tools graded, and estimate what asking a model costs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.cli.model_options import SAVED, AskRequest, ChosenJudge, Paper, refuse_offline
-from toolscope_core.cli.terminal import (
-    Catalogs,
-    Threshold,
-    command,
-    more,
-    progress,
-    say,
-    tell_estimates,
+from toolscope_core.cli.model_options import (
+    SAVED,
+    AskRequest,
+    ChosenJudge,
+    Paper,
+    refuse_offline,
     tell_spent,
 )
+from toolscope_core.cli.terminal import Catalogs, Threshold, command, more, progress, say
+from toolscope_core.export.bundle import verdict_row
 from toolscope_core.files.json_lines import read_rows, write_rows
+from toolscope_core.llm.embedding import encoder_and_cache
+from toolscope_core.llm.tasks.quality import grade_tools
+from toolscope_core.merging.analysing import Analysis, analyse
+from toolscope_core.merging.model_verdicts import Grade
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import OUTCOMES, outcome_word
 from toolscope_core.model.configuration import AnalysisConfig
@@ -29,10 +30,6 @@ from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import JsonObject
-
-if TYPE_CHECKING:
-    from toolscope_core.merging.analysing import Analysis
-    from toolscope_core.merging.model_verdicts import Grade
 
 
 @command
@@ -44,8 +41,6 @@ def judge(
     ask: AskRequest = SAVED,
 ) -> None:
     """Give a verdict on each pair of tools, with the evidence."""
-    from toolscope_core.export.bundle import verdict_row
-
     refuse_offline(judge, [*ask.given])
     catalog = read_files(catalogs)
     ids = catalog.by_id.keys()
@@ -53,7 +48,7 @@ def judge(
     wanted = [Pair.of(*row) for row in rows]
     analysis = _analysis(catalog, AnalysisConfig())
     if judge == "llm":
-        from toolscope_core.cli.asking import with_verdicts_on
+        from toolscope_core.cli.asking import with_verdicts_on  # loads the store
 
         analysis = with_verdicts_on(analysis, wanted, ask)
     verdicts = analysis.verdicts(wanted)
@@ -76,7 +71,6 @@ def quality(
 ) -> None:
     """Have a model grade how well each tool is documented, 1 to 5."""
     from toolscope_core.cli.asking import asking
-    from toolscope_core.llm.tasks.quality import grade_tools
 
     catalog = read_files(catalogs)
     with asking(ask) as (_, asker):
@@ -96,7 +90,7 @@ def estimate(
     catalogs: Catalogs, threshold: Threshold = None, ask: AskRequest = SAVED, paper: Paper = False
 ) -> None:
     """Estimate what asking a model would cost; sends nothing."""
-    from toolscope_core.cli.asking import estimates_of
+    from toolscope_core.cli.asking import estimates_of, tell_estimates
 
     analysis = _analysis(read_files(catalogs), AnalysisConfig(threshold=threshold))
     estimates_by_kind = estimates_of(analysis, paper, ask)
@@ -107,9 +101,6 @@ def estimate(
 
 
 def _analysis(catalog: Catalog, config: AnalysisConfig) -> Analysis:
-    from toolscope_core.llm.embedding import encoder_and_cache
-    from toolscope_core.merging.analysing import analyse
-
     return analyse(catalog, config, *encoder_and_cache(), progress())
 
 

@@ -1,23 +1,37 @@
 """The commands that train a search, or an embedder, on queries with known tools."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from toolscope_core.catalog.document_variants import read_variants, with_variants
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.terminal import Catalogs, EmbedderName, command, more, progress, say
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.evaluation.query_sets import read_queries, with_ids
+from toolscope_core.files.folders import (
+    EMBEDDER_PROGRAM,
+    MANIFEST,
+    MODEL_PROGRAM,
+    check_ours,
+    manifest_of,
+    write_folder,
+)
+from toolscope_core.llm.embedding import encoder_and_cache
 from toolscope_core.model.configuration import FirstStageName, LearningMethod
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import interval_text, quantity
-
-if TYPE_CHECKING:
-    from toolscope_core.tool2vec.learned_model import LearnedModel
-
+from toolscope_core.tool2vec.learned_model import LearnedModel
+from toolscope_core.tool2vec.linear_head import UsageVectors
+from toolscope_core.tool2vec.model_folder import write_model
+from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
+from toolscope_core.tool2vec.training_queries import training_queries
+from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder, triplets_of
+from toolscope_core.wording.tool_text import tool_text
 
 LoggedQueries = Annotated[
     Path, typer.Option(help="JSONL or CSV with `query` and `gold`: requests and their tools.")
@@ -81,12 +95,6 @@ def learn(
     embedder: EmbedderName = None,
 ) -> None:
     """Learn from requests which tools serve them; search --model uses what was learned."""
-    from toolscope_core.evaluation.query_sets import read_queries, with_ids
-    from toolscope_core.files.folders import MODEL_PROGRAM, check_ours
-    from toolscope_core.llm.embedding import encoder_and_cache
-    from toolscope_core.tool2vec.model_folder import write_model
-    from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
-
     options = LearnOptions(
         method, candidates, encoder or "", described, first, refiner_encoder or ""
     )
@@ -132,22 +140,6 @@ def tune_files(
     folder holds anything else; ``ModelError`` where the embedder cannot be loaded; ``ConfigError``
     where too few queries name a tool.
     """
-    from toolscope_core.embedding.encoders import SentenceEmbedder
-    from toolscope_core.embedding.minilm import DEFAULT_MODEL
-    from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
-    from toolscope_core.evaluation.query_sets import read_queries, with_ids
-    from toolscope_core.files.folders import (
-        EMBEDDER_PROGRAM,
-        MANIFEST,
-        check_ours,
-        manifest_of,
-        write_folder,
-    )
-    from toolscope_core.tool2vec.linear_head import UsageVectors
-    from toolscope_core.tool2vec.training_queries import training_queries
-    from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder, triplets_of
-    from toolscope_core.wording.tool_text import tool_text
-
     check_ours(out, EMBEDDER_PROGRAM)
     catalog = read_files(catalogs)
     written = read_variants(variants, catalog).by_id if variants else {}

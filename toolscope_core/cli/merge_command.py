@@ -1,16 +1,15 @@
 """The command that merges catalogs into a bundle."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_SHAPES
+from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import Costs, tokenizer
@@ -31,6 +30,7 @@ from toolscope_core.cli.model_options import (
     EngineChoice,
     Paper,
     refuse_offline,
+    tell_spent,
 )
 from toolscope_core.cli.terminal import (
     Accepted,
@@ -44,21 +44,31 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
     say_error,
-    tell_spent,
 )
+from toolscope_core.decisions.constraints import owners, profiles
+from toolscope_core.decisions.imported_decisions import count_of_others, numbered_decisions
+from toolscope_core.export.checked_plan import held_back
 from toolscope_core.files.folders import write_folder
-from toolscope_core.model.catalog import Catalog
+from toolscope_core.llm.embedding import encoder_and_cache
+from toolscope_core.merging.analysing import Analysis, analyse, plan_merge, with_owners
+from toolscope_core.merging.coverage import server_coverage
+from toolscope_core.merging.former_names import with_names_of
+from toolscope_core.merging.model_verdicts import ModelVerdicts
+from toolscope_core.merging.plan_making import (
+    growth_in_words,
+    is_larger_router,
+    merge_size,
+    unapplied_edits,
+)
+from toolscope_core.merging.server_choice import advise, switched_off, without_loss
+from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.cluster import KINDS
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
-
-if TYPE_CHECKING:
-    from toolscope_core.export.bundle import Bundle
-    from toolscope_core.merging.analysing import Analysis
-    from toolscope_core.merging.model_verdicts import ModelVerdicts
-    from toolscope_core.model.decision import Decision
+from toolscope_core.profiles.profile_tools import profile_tools
 
 
 def _offered(name: str) -> str:
@@ -147,18 +157,6 @@ def merge(
     ] = None,
 ) -> None:
     """Merge the tools that do the same job and write the export bundle."""
-    from toolscope_core.catalog.isolation import start_waiting
-
-    start_waiting()
-    from toolscope_core.catalog.scan.cleaning import hidden_in
-    from toolscope_core.decisions.constraints import owners
-    from toolscope_core.export.bundle import bundle_of
-    from toolscope_core.export.checked_plan import held_back
-    from toolscope_core.llm.embedding import encoder_and_cache
-    from toolscope_core.merging.analysing import analyse, plan_merge, with_owners
-    from toolscope_core.merging.former_names import with_names_of
-    from toolscope_core.merging.plan_making import unapplied_edits
-
     of_a_model = replace(ask, base_url=None).given  # embeddings may come from there too
     refuse_offline(
         judge, [*of_a_model, *(["paper"] if paper else []), *(["documents"] if documents else [])]
@@ -176,7 +174,7 @@ def merge(
             analyse(catalog, config, encoder, cache, show, engine), owners(catalog, log)
         )
         if judge == "llm":
-            from toolscope_core.cli.asking import with_model_verdicts
+            from toolscope_core.cli.asking import with_model_verdicts  # loads the store
             from toolscope_core.llm.document_answers import with_edits
 
             questions, worded = QuestionConfig(paper=paper), options if documents else None
@@ -212,8 +210,6 @@ def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, D
 
     Raises ``DecisionError`` where all do.
     """
-    from toolscope_core.decisions.imported_decisions import count_of_others, numbered_decisions
-
     lines = numbered_decisions(catalog, file) if file else {}
     of_others = count_of_others(catalog, tuple(lines.values()))
     if of_others and of_others == sum(bool(one.members) for one in lines.values()):
@@ -224,14 +220,16 @@ def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, D
     return lines, of_others
 
 
+def _findings_of_profiles(plan: MergePlan, log: tuple[Decision, ...]) -> tuple[Finding, ...]:
+    """What is found in the words that the profiles of the log give tools of the plan."""
+    own = (profile_tools(plan, one) for one in profiles(plan.catalog, log).values())
+    return tuple(finding for one in own for finding in one.findings)
+
+
 def _without_servers(
     analysis: Analysis, log: tuple[Decision, ...], options: PlanConfig
 ) -> tuple[Decision, ...]:
     """The log, and the decisions that let the servers go that lose nothing, which are told."""
-    from toolscope_core.merging.analysing import plan_merge
-    from toolscope_core.merging.coverage import server_coverage
-    from toolscope_core.merging.server_choice import advise, switched_off, without_loss
-
     clusters = plan_merge(analysis, log, options).clusters
     gone = without_loss(advise(server_coverage(analysis, clusters, log)), clusters)
     for one in gone:
@@ -284,8 +282,6 @@ def _tell_plan(plan: MergePlan, options: PlanConfig, costs: Costs) -> None:
 
 def _tell_larger(plan: MergePlan, costs: Costs) -> None:
     """Say which routers nobody accepted because agents would have more to read, and why."""
-    from toolscope_core.merging.plan_making import growth_in_words, is_larger_router, merge_size
-
     tools, shape = plan.catalog.by_id, PROMPT_SHAPES[0]
     for one in plan.clusters:
         if is_larger_router(one, size := merge_size(one, tools, shape, costs)):

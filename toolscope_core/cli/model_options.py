@@ -1,8 +1,6 @@
 """The options of the commands that ask a model: what the Settings page has, for one command."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -11,14 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from toolscope_core.catalog.isolation import read_files
+from toolscope_core.catalog.shards import read_shards
+from toolscope_core.cli.terminal import more, say
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import REASONING_EFFORTS, Endpoint, ReasoningEffort
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import LOCAL, Engine, Progress
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.protocols import LOCAL, Engine, Progress, Spent, spent_in_all
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a search that asks no model is ready .3 s earlier
     from toolscope_core.llm.answer_file import AnswerFile
-
 
 Judge = Literal["offline", "llm"]
 ChosenJudge = Annotated[
@@ -34,7 +34,7 @@ class AnswerPlace:
     """Where a command keeps the answers of its model, and the file once it is read."""
 
     path: Path
-    file: AnswerFile | None = None
+    file: "AnswerFile | None" = None
 
 
 def _answer_place(path: str) -> AnswerPlace:
@@ -165,7 +165,6 @@ class EngineChoice:
         """The catalog of files and folders. Raises ``CatalogError`` where there is none."""
         if not self.shards:
             return read_files(paths)
-        from toolscope_core.catalog.shards import read_shards
 
         return read_shards(paths, engine, progress)
 
@@ -183,3 +182,31 @@ class EngineChoice:
 
 
 HERE = EngineChoice()
+
+
+def tell_spent(model: str, spent: Sequence[Spent]) -> None:
+    """What all tasks together took of the model."""
+    all_tasks = spent_in_all(spent)
+    say(
+        f"{model}: {quantity(all_tasks.questions, 'question')}, {all_tasks.reused:,} known before"
+        f"{more(all_tasks.unanalysed, 'unanalysed')}; {quantity(all_tasks.calls, 'call')}, "
+        f"{all_tasks.tokens_in:,} tokens in, {all_tasks.tokens_out:,} out"
+    )
+
+
+def spent_json(spent: Iterable[Spent]) -> dict[str, int]:
+    """What questions to a model took: ``questions`` count whether or not the answer was known,
+    calls and tokens are what was paid for now.
+    """
+    all_tasks = spent_in_all(spent)
+    counts = ("questions", "calls", "tokens_in", "tokens_out")
+    return {name: getattr(all_tasks, name) for name in counts}
+
+
+def spent_text(spent: Mapping[str, Any]) -> str:
+    """The counts of ``spent_json``, in words."""
+    return (
+        f"{quantity(spent['questions'], 'question')} to a model in "
+        f"{quantity(spent['calls'], 'call')} ({spent['tokens_in']:,} tokens in, "
+        f"{spent['tokens_out']:,} out)"
+    )

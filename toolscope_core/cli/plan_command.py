@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.cli.model_options import SAVED, AskRequest
+from toolscope_core.cli.model_options import SAVED, AskRequest, spent_json, spent_text
 from toolscope_core.cli.search_options import (
     DEFAULT_SEARCH,
     Decompose,
@@ -20,23 +20,14 @@ from toolscope_core.cli.search_options import (
     Worker,
     catalogs_and_request,
 )
-from toolscope_core.cli.terminal import (
-    EmbedderName,
-    VariantsFile,
-    command,
-    progress,
-    say,
-    say_json,
-    spent_json,
-    spent_text,
-)
+from toolscope_core.cli.terminal import EmbedderName, VariantsFile, command, progress, say, say_json
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:  # planning takes half a second to import, which the help does not need
     from toolscope_core.cli.searcher import SearchOptions
-    from toolscope_core.merging.model_verdicts import Spent
+    from toolscope_core.model.protocols import Spent
     from toolscope_core.rps.planner import PlanOptions
     from toolscope_core.rps.workers import PlannedStep, RequestPlan
 

@@ -1,16 +1,16 @@
 """The command that shows profiles, and makes one from what an agent has to do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from getpass import getuser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.terminal import (
     MOST_TOLD,
@@ -22,21 +22,47 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
+from toolscope_core.cli.usage_command import counted_calls
+from toolscope_core.decisions.constraints import owners, profiles
+from toolscope_core.decisions.decision_lines import decision_of_row
+from toolscope_core.decisions.imported_decisions import decision_lines, read_decisions
+from toolscope_core.decisions.log import admit
+from toolscope_core.decisions.profile_decisions import check_name
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.intervals import rate_text
+from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
+from toolscope_core.evaluation.query_sets import Query, queries_of, read_queries, with_ids
+from toolscope_core.files.json_lines import lines_of, write_whole
+from toolscope_core.llm.embedding import encoder_and_cache
+from toolscope_core.merging.analysing import Analysis, analyse, plan_merge, with_owners
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
-
-if TYPE_CHECKING:
-    from toolscope_core.embedding.vector_cache import VectorCache
-    from toolscope_core.evaluation.query_sets import Query
-    from toolscope_core.merging.analysing import Analysis
-    from toolscope_core.model.decision import Decision
-    from toolscope_core.model.plan import MergePlan
-    from toolscope_core.model.profile import Profile
-    from toolscope_core.model.protocols import Embedder
-    from toolscope_core.profiles.intent_cover import Intent
-    from toolscope_core.profiles.profile_effect import ProfileReport
-    from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.profile import Profile
+from toolscope_core.model.protocols import Embedder
+from toolscope_core.model.search_configuration import RetrievalConfig
+from toolscope_core.profiles.intent_cover import (
+    Intent,
+    intents_of,
+    profile_row,
+    smallest_cover,
+    with_cover,
+)
+from toolscope_core.profiles.profile_effect import (
+    ProfileReport,
+    client_limits,
+    effect_lines,
+    in_words,
+    misses_of,
+    profile_report,
+)
+from toolscope_core.profiles.profile_tools import profile_tools
+from toolscope_core.retrieval.client_search import SearchSetup
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.rps.planner import intents_by_model
+from toolscope_core.usage.call_counts import query_rows
 
 
 @dataclass(frozen=True)
@@ -52,16 +78,12 @@ class DecidedCatalog:
     @cached_property
     def retriever(self) -> Retriever:
         """The search of the toolset's tools."""
-        from toolscope_core.retrieval.retriever import Retriever
-
         tools = [item.tool for item in self.plan.tools]
         return Retriever(tools, self.embedder, self.cache, progress=progress())
 
     @cached_property
     def profiles(self) -> dict[str, Profile]:
         """Its profiles, by name."""
-        from toolscope_core.decisions.constraints import profiles
-
         return profiles(self.plan.catalog, self.log)
 
 
@@ -107,9 +129,6 @@ def profile(
     ask: AskRequest = SAVED,
 ) -> None:
     """Show the profiles of agents, or make the smallest one that serves a list of requests."""
-    from toolscope_core.evaluation.query_sets import read_queries, with_ids
-    from toolscope_core.profiles.intent_cover import intents_of
-
     makes = queries is not None or intents is not None
     if makes and name is None:
         raise ConfigError("requests make a profile; give it a --name, such as travel-desk")
@@ -134,12 +153,6 @@ def _decided(
     catalogs: Sequence[Path], decisions: Path | None, config: PlanConfig, embedder: str | None
 ) -> DecidedCatalog:
     """The catalog of these files under the decisions of a file."""
-    from toolscope_core.catalog.isolation import read_files
-    from toolscope_core.decisions.constraints import owners
-    from toolscope_core.decisions.imported_decisions import read_decisions
-    from toolscope_core.llm.embedding import encoder_and_cache
-    from toolscope_core.merging.analysing import analyse, plan_merge, with_owners
-
     catalog = read_files(catalogs)
     log = read_decisions(catalog, decisions) if decisions else ()
     encoder, cache = encoder_and_cache(embedder)
@@ -154,11 +167,6 @@ def _traced(catalog: DecidedCatalog, log: Path | None) -> tuple[Query, ...]:
     """
     if log is None:
         return ()
-    from toolscope_core.cli.usage_command import counted_calls
-    from toolscope_core.evaluation.query_sets import queries_of
-    from toolscope_core.files.json_lines import lines_of
-    from toolscope_core.usage.call_counts import query_rows
-
     tools = catalog.plan.catalog.tools
     _, trace = counted_calls([log], tools)
     queries = queries_of(lines_of(query_rows(trace.requests, tools)), "requests").queries
@@ -171,8 +179,7 @@ def _planned(
     catalog: DecidedCatalog, queries: Sequence[Query], ask: AskRequest
 ) -> tuple[Intent, ...]:
     """What a model plans for each of the requests. Ends as ``asking`` does."""
-    from toolscope_core.cli.asking import asking
-    from toolscope_core.rps.planner import intents_by_model
+    from toolscope_core.cli.asking import asking  # the store is loaded where a model is asked alone
 
     with asking(ask) as (_, asker):
         return intents_by_model(queries, catalog.plan, catalog.retriever, asker, progress())
@@ -184,11 +191,6 @@ def _made(
     """The profile with the smallest set of tools for the intents, which is told. One that stands
     under the name keeps its rules and words.
     """
-    from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-    from toolscope_core.decisions.profile_decisions import check_name
-    from toolscope_core.model.profile import Profile
-    from toolscope_core.profiles.intent_cover import smallest_cover, with_cover
-
     costs, tools = catalog.analysis.syntheses.costs, [item.tool for item in catalog.plan.tools]
     tokens = {tool.id: costs.of(tool, PROMPT_SHAPES[0]) for tool in tools}
     cover, total = smallest_cover(intents, tokens, budget), 0
@@ -202,12 +204,6 @@ def _made(
 
 
 def _write(catalog: DecidedCatalog, made: Profile, out: Path) -> None:
-    from toolscope_core.decisions.decision_lines import decision_of_row
-    from toolscope_core.decisions.imported_decisions import decision_lines
-    from toolscope_core.decisions.log import admit
-    from toolscope_core.files.json_lines import write_whole
-    from toolscope_core.profiles.intent_cover import profile_row
-
     row = {**profile_row(catalog.plan, made), "reviewer": getuser()}
     log = (*catalog.log, admit(catalog.log, decision_of_row(catalog.plan.catalog, row)))
     write_whole(out, decision_lines(log, catalog.plan.catalog), "--out")
@@ -227,14 +223,6 @@ def _tell(catalog: DecidedCatalog, profile: Profile, queries: Sequence[Query]) -
     """What a profile comes to under the queries, by default its own intents; and what those with
     answers find in it, beside the whole toolset.
     """
-    from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
-    from toolscope_core.evaluation.query_sets import Query
-    from toolscope_core.model.search_configuration import RetrievalConfig
-    from toolscope_core.profiles.intent_cover import intents_of
-    from toolscope_core.profiles.profile_effect import effect_lines, misses_of, profile_report
-    from toolscope_core.profiles.profile_tools import profile_tools
-    from toolscope_core.retrieval.client_search import SearchSetup
-
     queries = queries or [Query("", text) for text in profile.intents]
     intents = intents_of(queries, catalog.plan, lambda: catalog.retriever)
     chosen, costs = profile_tools(catalog.plan, profile), catalog.analysis.syntheses.costs
@@ -247,9 +235,6 @@ def _tell(catalog: DecidedCatalog, profile: Profile, queries: Sequence[Query]) -
 
 
 def _lines(report: ProfileReport) -> Iterator[str]:
-    from toolscope_core.evaluation.intervals import rate_text
-    from toolscope_core.profiles.profile_effect import client_limits, in_words
-
     yield f"{report.chosen.profile.name}: {in_words(report)}"
     for most, who in client_limits().items():
         over = len(report.chosen.tools) - most

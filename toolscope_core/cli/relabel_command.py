@@ -1,23 +1,21 @@
 """The command that rewrites an evaluation set after a bundle."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from toolscope_core.catalog.calls import RelabelledQuery, relabel_query
+from toolscope_core.catalog.gone_names import left_names
+from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.cli.terminal import command, fail_for, say
 from toolscope_core.files.folders import read_file
 from toolscope_core.files.json_lines import objects_in, rows_in, text_of, write_rows
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import JsonObject
-
-if TYPE_CHECKING:
-    from toolscope_core.catalog.calls import RelabelledQuery
 
 SHOWN = 20
 
@@ -37,10 +35,6 @@ def relabel(
     """Rewrite the gold answers and calls of an evaluation set for the merged toolset. Exits with 1,
     and writes nothing, where a name that is gone is left in a text that is not understood.
     """
-    from toolscope_core.catalog.calls import relabel_query
-    from toolscope_core.catalog.gone_names import left_names
-    from toolscope_core.catalog.relabelling import read_relabelling
-
     mapping = read_relabelling(bundle)
     relabelled = {
         line: relabel_query(row, mapping.phi, mapping.arguments, mapping.names)

@@ -23,10 +23,9 @@ from toolscope_core.evaluation.metrics import Gold, MetricRow
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled, with_ids
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.llm.embedding import encoder_and_cache, scorer_of
-from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import LOCAL, Embedder, Engine, Progress, silent
+from toolscope_core.model.protocols import LOCAL, Embedder, Engine, Progress, Spent, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest

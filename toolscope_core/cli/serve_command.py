@@ -1,13 +1,11 @@
 """The command that serves a merged toolset."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -24,7 +22,33 @@ from toolscope_core.cli.terminal import (
 )
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.embedding import embedder_of, scorer_of
+from toolscope_core.mcp.gateway.bundle_routes import (
+    ServedBundle,
+    profiles_of_bundle,
+    read_served_bundle,
+    server_words,
+)
+from toolscope_core.mcp.gateway.http_transport import (
+    TOKEN_VARIABLE,
+    HttpPlace,
+    http_place,
+    profile_path,
+    tokens_of_profiles,
+)
 from toolscope_core.mcp.gateway.routing import Search
+from toolscope_core.mcp.gateway.running import (
+    Finder,
+    GatewayConfig,
+    Served,
+    ServerState,
+    check_servers,
+    serve_over_http,
+    serve_stdio,
+)
+from toolscope_core.mcp.gateway.tool_calls import NAMELESS, CallLog
+from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.servers.launches import keys_given, launches_of
+from toolscope_core.mcp.servers.server_definitions import read_configurations
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.errors import ConfigError
@@ -34,12 +58,6 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever
-
-if TYPE_CHECKING:
-    from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
-    from toolscope_core.mcp.gateway.http_transport import HttpPlace
-    from toolscope_core.mcp.gateway.running import Finder, Served, ServerState
-    from toolscope_core.mcp.gateway.tool_calls import CallLog
 
 
 def tool_search(tools: Sequence[Tool], settings: Settings) -> Search:
@@ -124,13 +142,6 @@ def serve(
     call_timeout: Annotated[float, typer.Option(help="Seconds for each call.")] = 300.0,
 ) -> None:
     """Serve a merged toolset as one MCP server; calls go to the original servers."""
-    from toolscope_core.mcp.gateway.bundle_routes import profiles_of_bundle, read_served_bundle
-    from toolscope_core.mcp.gateway.http_transport import profile_path
-    from toolscope_core.mcp.gateway.running import GatewayConfig, check_servers
-    from toolscope_core.mcp.gateway.tool_calls import CallLog
-    from toolscope_core.mcp.servers.launches import keys_given, launches_of
-    from toolscope_core.mcp.servers.server_definitions import read_configurations
-
     if len(profile or ()) > 1 and (check or not http):
         raise ConfigError("several profiles have an address each; give --http, or one --profile")
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
@@ -176,17 +187,12 @@ def serve(
 
 def _place(http: str, settings: Settings, hosts: Sequence[str], profiles: set[str]) -> HttpPlace:
     """Where it listens, with the tokens of the profiles that are served."""
-    from toolscope_core.mcp.gateway.http_transport import http_place, tokens_of_profiles
-
     tokens = tokens_of_profiles(settings.profile_tokens, profiles)
     return http_place(http, settings.gateway_token, hosts, tokens)
 
 
 def _serve(served: Served, log: CallLog, place: HttpPlace | None) -> None:
     """Serve until the client leaves or the program is told to end."""
-    from toolscope_core.mcp.gateway.http_transport import TOKEN_VARIABLE
-    from toolscope_core.mcp.gateway.running import serve_over_http, serve_stdio
-
     bundles = list(served.values())
     gc.freeze()  # what was read stays to the end
     gc.enable()  # each call leaves cycles, and it runs on
@@ -249,8 +255,6 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
 
 def _oddities(bundle: ServedBundle) -> list[str]:
     """Which tools and words clients get under another name, in another form, or not at all."""
-    from toolscope_core.mcp.gateway.bundle_routes import server_words
-
     table, words = bundle.table, server_words(bundle).notes
     return [
         *bundle.notes,
@@ -269,8 +273,6 @@ def _oddities(bundle: ServedBundle) -> list[str]:
 
 def _ending(log: CallLog, old_names: Collection[str]) -> list[str]:
     """What was called; of the ``old_names`` that answered, who called which."""
-    from toolscope_core.mcp.gateway.tool_calls import NAMELESS
-
     counts = ", ".join(f"{number} {what}" for what, number in sorted(log.outcomes.items()))
     lines = [f"calls: {counts}"] if counts else []
     if log.unwritten:
@@ -286,7 +288,5 @@ def _ending(log: CallLog, old_names: Collection[str]) -> list[str]:
 
 
 def _finder(bundle: ServedBundle, settings: Settings) -> Finder:
-    from toolscope_core.mcp.gateway.tool_search import ToolSearch
-
     search = tool_search(bundle.catalog.tools, settings)
     return lambda calls: ToolSearch(calls, search)

@@ -1,31 +1,21 @@
 """What every command shares: its options, its errors as sentences, what is printed and how."""
 
-from __future__ import annotations
-
 import inspect
 import json
-import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, get_type_hints
+from typing import Annotated, Any, ParamSpec, TypeVar, get_type_hints
 
 import typer
 
-from toolscope_core import __version__
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.model.configuration import AcceptPolicy
-from toolscope_core.model.environment import unused_variables
 from toolscope_core.model.errors import ToolScopeError, missing_packages_in_words
-from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import Progress, Step, silent
-
-if TYPE_CHECKING:
-    from toolscope_core.llm.estimates import Estimates
-    from toolscope_core.merging.model_verdicts import Spent
 
 MOST_TOLD = 10
 """The most lines about one thing."""
@@ -196,46 +186,3 @@ def _pace(step: Step, seconds: float, made: int) -> str:
     left = (step.total - step.done) * seconds / made
     time_left = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
     return f", {made / seconds:,.0f} a second, {time_left} left"
-
-
-def tell_spent(model: str, spent: Sequence[Spent]) -> None:
-    """What all tasks together took of the model."""
-    from toolscope_core.merging.model_verdicts import spent_in_all
-
-    all_tasks = spent_in_all(spent)
-    say(
-        f"{model}: {quantity(all_tasks.questions, 'question')}, {all_tasks.reused:,} known before"
-        f"{more(all_tasks.unanalysed, 'unanalysed')}; {quantity(all_tasks.calls, 'call')}, "
-        f"{all_tasks.tokens_in:,} tokens in, {all_tasks.tokens_out:,} out"
-    )
-
-
-def spent_json(spent: Iterable[Spent]) -> dict[str, int]:
-    """What questions to a model took: ``questions`` count whether or not the answer was known,
-    calls and tokens are what was paid for now.
-    """
-    from toolscope_core.merging.model_verdicts import spent_in_all
-
-    all_tasks = spent_in_all(spent)
-    counts = ("questions", "calls", "tokens_in", "tokens_out")
-    return {name: getattr(all_tasks, name) for name in counts}
-
-
-def spent_text(spent: Mapping[str, Any]) -> str:
-    """The counts of ``spent_json``, in words."""
-    return (
-        f"{quantity(spent['questions'], 'question')} to a model in "
-        f"{quantity(spent['calls'], 'call')} ({spent['tokens_in']:,} tokens in, "
-        f"{spent['tokens_out']:,} out)"
-    )
-
-
-def tell_estimates(kind: str, estimates: Estimates) -> None:
-    """What asking would take, a line for each task."""
-    for task, one in estimates.tasks.items():
-        cost = "" if one.cost is None else f", at most {one.cost:.2f} of money"
-        say(
-            f"{kind:8} {task}: {quantity(one.questions - one.reused, 'question')} in "
-            f"{quantity(one.calls, 'call')}, {one.reused:,} known; about {one.tokens_in:,} tokens "
-            f"in, at most {one.tokens_out:,} out{cost}"
-        )

@@ -1,26 +1,37 @@
 """The command that says how tools are used."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.terminal import command, say, say_error, say_json
+from toolscope_core.decisions.imported_decisions import read_decisions
+from toolscope_core.decisions.log import active
+from toolscope_core.evaluation.calls_after_merges import (
+    CallsAfterMerge,
+    DatedMerge,
+    calls_after_merges,
+)
 from toolscope_core.files.folders import read_file
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
-
-if TYPE_CHECKING:
-    from toolscope_core.evaluation.calls_after_merges import CallsAfterMerge
-    from toolscope_core.usage.call_counts import CatalogCallCounts
-    from toolscope_core.usage.traced_calls import CallTrace
+from toolscope_core.usage.call_counts import (
+    CatalogCallCounts,
+    catalog_count_line,
+    count_calls,
+    query_rows,
+    tool_count_line,
+    unread_line,
+)
+from toolscope_core.usage.trace_formats import read_traces
+from toolscope_core.usage.traced_calls import CallTrace
 
 SHOWN = 20
 
@@ -59,9 +70,6 @@ def usage(
     as_json: Annotated[bool, typer.Option("--json", help="All figures, as JSON.")] = False,
 ) -> None:
     """Count calls, errors and the last use of each tool, from logs or traces of agents."""
-    from toolscope_core.catalog.isolation import read_files
-    from toolscope_core.usage.call_counts import query_rows
-
     if not unused_days > 0:
         raise ConfigError(f"--unused-days is {unused_days:g}; give more than 0")
     loaded = read_files(catalog)
@@ -95,9 +103,6 @@ def counted_calls(
     """What some logs say of the tools, and what was read of them; how much was not is said. Raises
     ``ConfigError``.
     """
-    from toolscope_core.usage.call_counts import count_calls, unread_line
-    from toolscope_core.usage.trace_formats import read_traces
-
     trace = read_traces({str(log): _content(log) for log in logs})
     if trace.unread:
         say_error(unread_line(trace.unread))
@@ -112,9 +117,6 @@ def _calls_after(
     """
     if decisions is None:
         return {}
-    from toolscope_core.decisions.imported_decisions import read_decisions
-    from toolscope_core.decisions.log import active
-    from toolscope_core.evaluation.calls_after_merges import DatedMerge, calls_after_merges
 
     merges = {
         ", ".join(one.ids): DatedMerge(one.ids, "", one.at)
@@ -125,8 +127,6 @@ def _calls_after(
 
 
 def _say_counts(figures: CatalogCallCounts) -> None:
-    from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line
-
     say(catalog_count_line(figures))
     most = sorted(figures.by_id.items(), key=lambda one: (-one[1].calls, one[0]))
     for tool_id, one in most[:SHOWN]:
