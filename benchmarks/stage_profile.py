@@ -137,7 +137,7 @@ class Watch:
 
 def lay_around(watch: Watch) -> None:
     """Replace each stage's functions, where they are called, by watched ones."""
-    from toolscope_core.cli.model_options import EngineChoice
+    from toolscope_core.cli.options import EngineChoice
     from toolscope_core.export import bundle
     from toolscope_core.files import folders
     from toolscope_core.judging.cached_judge import CachedJudge

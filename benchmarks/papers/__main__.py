@@ -27,7 +27,7 @@ from benchmarks.papers import (
 )
 from benchmarks.papers.paper_sets import PaperSet, PaperTable
 from toolscope_core.cli.asking import asking
-from toolscope_core.cli.model_options import AskRequest
+from toolscope_core.cli.options import AskRequest
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.model.tool import JsonObject
 

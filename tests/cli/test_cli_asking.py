@@ -14,7 +14,7 @@ from tests.support.replies import answering, questions_of, same_verb, served
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli import app
-from toolscope_core.cli.model_options import AskRequest
+from toolscope_core.cli.options import AskRequest
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.environment import read_environment

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.catalogs import example_catalog
 from tests.support.fakes import WordEmbedder
-from toolscope_core.cli.model_options import EngineChoice
+from toolscope_core.cli.options import EngineChoice
 from toolscope_core.cli.searcher import Searcher, SearchOptions
 from toolscope_core.embedding import candidate_pairs
 from toolscope_core.embedding.minilm import MiniLmEmbedder

@@ -12,19 +12,9 @@ import typer
 from toolscope_core import __version__
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.cli.asking import model_access
-from toolscope_core.cli.model_options import SAVED, AskRequest
+from toolscope_core.cli.options import SAVED, AskRequest, BundlePath, Configurations, ServerKeys
 from toolscope_core.cli.serve_command import tool_search
-from toolscope_core.cli.terminal import (
-    BundlePath,
-    Configurations,
-    ServerKeys,
-    command,
-    fail_for,
-    progress,
-    say,
-    say_error,
-    say_json,
-)
+from toolscope_core.cli.terminal import command, fail_for, progress, say, say_error, say_json
 from toolscope_core.evaluation.agent.agent_report import AgentReport, EpisodeFile, Episodes
 from toolscope_core.evaluation.agent.agent_work import PaidTurns, WorkRow, work_rows
 from toolscope_core.evaluation.agent.toolset_pair import (

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from toolscope_core.cli.model_options import AskRequest
+from toolscope_core.cli.options import AskRequest
 from toolscope_core.cli.terminal import fail_for, progress, say
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm.answer_file import AnswerFile, FileRequests

@@ -35,15 +35,8 @@ from toolscope_core.check.limits import (
 from toolscope_core.check.report_files import junit_report, pull_request_summary, sarif_report
 from toolscope_core.check.version_changes import counted
 from toolscope_core.cli.findability_options import OwnQueries, findability_below, least_findability
-from toolscope_core.cli.terminal import (
-    Catalogs,
-    EmbedderName,
-    command,
-    fail_for,
-    more,
-    progress,
-    say,
-)
+from toolscope_core.cli.options import Catalogs, EmbedderName
+from toolscope_core.cli.terminal import command, fail_for, more, progress, say
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
 from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.files.folders import read_file

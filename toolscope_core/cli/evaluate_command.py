@@ -13,7 +13,7 @@ import typer
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import Costs
-from toolscope_core.cli.model_options import SAVED, AskRequest, spent_json, spent_text
+from toolscope_core.cli.options import SAVED, AskRequest, Catalogs
 from toolscope_core.cli.query_evaluation import EvaluationOptions, EvaluationReport, evaluation
 from toolscope_core.cli.search_options import (
     ALL_TOOLS,
@@ -28,7 +28,16 @@ from toolscope_core.cli.search_options import (
     Worker,
 )
 from toolscope_core.cli.searcher import Searcher, SearchOptions, searched_catalog
-from toolscope_core.cli.terminal import Catalogs, command, fail_for, more, progress, say, say_json
+from toolscope_core.cli.terminal import (
+    command,
+    fail_for,
+    more,
+    progress,
+    say,
+    say_json,
+    spent_json,
+    spent_text,
+)
 from toolscope_core.evaluation.measured_toolsets import with_merged
 from toolscope_core.evaluation.query_sets import read_queries, relabelled, with_gold_among, with_ids
 from toolscope_core.model.catalog import Catalog

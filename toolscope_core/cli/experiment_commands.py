@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from toolscope_core.cli.model_options import SAVED, AskRequest
+from toolscope_core.cli.options import (
+    SAVED,
+    Accepted,
+    AskRequest,
+    Catalogs,
+    EmbedderName,
+    VariantsFile,
+)
 from toolscope_core.cli.search_options import (
     ASKING,
     DEFAULT_SEARCH,
@@ -22,16 +29,7 @@ from toolscope_core.cli.search_options import (
     SkipUnknown,
     Splits,
 )
-from toolscope_core.cli.terminal import (
-    Accepted,
-    Catalogs,
-    EmbedderName,
-    VariantsFile,
-    command,
-    progress,
-    say,
-    say_json,
-)
+from toolscope_core.cli.terminal import command, progress, say, say_json
 from toolscope_core.model.configuration import Knob, PlanConfig, Split
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError

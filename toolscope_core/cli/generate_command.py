@@ -12,17 +12,15 @@ import typer
 from toolscope_core.catalog.document_variants import read_variants, variant_rows
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.asking import asking, generating_estimates, tell_estimates
-from toolscope_core.cli.model_options import SAVED, AskRequest, tell_spent
+from toolscope_core.cli.options import SAVED, AskRequest, Catalogs, EmbedderName, KeepDoubtful
 from toolscope_core.cli.terminal import (
     MOST_TOLD,
-    Catalogs,
-    EmbedderName,
-    KeepDoubtful,
     command,
     more,
     progress,
     say,
     tell_doubtful,
+    tell_spent,
 )
 from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.evaluation.example import example_requests

@@ -12,22 +12,9 @@ from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
 from toolscope_core.check.version_changes import CatalogDiff, counted, table
 from toolscope_core.check.version_changes import diff as changes_between
-from toolscope_core.cli.findability_options import (
-    OwnQueries,
-    findability_by_search,
-    findability_json,
-    tell_findability,
-)
-from toolscope_core.cli.model_options import HERE, EngineChoice
-from toolscope_core.cli.terminal import (
-    Catalogs,
-    command,
-    fail_for,
-    progress,
-    say,
-    say_error,
-    say_json,
-)
+from toolscope_core.cli import findability_options
+from toolscope_core.cli.options import HERE, Catalogs, EngineChoice
+from toolscope_core.cli.terminal import command, fail_for, progress, say, say_error, say_json
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.implied_servers import implied_servers
@@ -64,21 +51,34 @@ def inspect(
             help="How often each tool is among the first that the searches of clients return.",
         ),
     ] = False,
-    queries: OwnQueries = None,
+    queries: findability_options.OwnQueries = None,
     on: EngineChoice = HERE,
 ) -> None:
     """Show what a catalog holds: format, counts, tokens, needless servers, problems, findings."""
     with on.start() as engine:
         catalog = on.read(catalogs, engine, progress())
         advice = _advice(catalog, engine)
-    by_search = findability_by_search(catalog, None, queries) if with_findability else {}
+    by_search = (
+        findability_options.findability_by_search(catalog, None, queries)
+        if with_findability
+        else {}
+    )
     if as_json:
         parts = {**_inspection(catalog), **({"advice": _as_json(advice)} if advice else {})}
-        say_json({**parts, **({"findability": findability_json(by_search)} if by_search else {})})
+        say_json(
+            {
+                **parts,
+                **(
+                    {"findability": findability_options.findability_json(by_search)}
+                    if by_search
+                    else {}
+                ),
+            }
+        )
     else:
         _tell(catalog, advice)
         if by_search:
-            tell_findability(by_search)
+            findability_options.tell_findability(by_search)
     fail_for(why_failing(catalog.findings, fail_on) if fail_on else "")
 
 

@@ -8,15 +8,8 @@ from typing import Annotated
 import typer
 
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.cli.model_options import (
-    SAVED,
-    AskRequest,
-    ChosenJudge,
-    Paper,
-    refuse_offline,
-    tell_spent,
-)
-from toolscope_core.cli.terminal import Catalogs, Threshold, command, more, progress, say
+from toolscope_core.cli import options
+from toolscope_core.cli.terminal import command, more, progress, say, tell_spent
 from toolscope_core.export.bundle import verdict_row
 from toolscope_core.files.json_lines import read_rows, write_rows
 from toolscope_core.llm.embedding import encoder_and_cache
@@ -34,14 +27,14 @@ from toolscope_core.model.tool import JsonObject
 
 @command
 def judge(
-    catalogs: Catalogs,
+    catalogs: options.Catalogs,
     pairs: Annotated[Path, typer.Option(help="JSONL with `left` and `right` tool ids.")],
     out: Annotated[Path, typer.Option(help="JSONL of verdicts, in the same order.")],
-    judge: ChosenJudge = "offline",
-    ask: AskRequest = SAVED,
+    judge: options.ChosenJudge = "offline",
+    ask: options.AskRequest = options.SAVED,
 ) -> None:
     """Give a verdict on each pair of tools, with the evidence."""
-    refuse_offline(judge, [*ask.given])
+    options.refuse_offline(judge, [*ask.given])
     catalog = read_files(catalogs)
     ids = catalog.by_id.keys()
     rows = [_pair_ids(number, row, ids) for number, row in read_rows(pairs)]
@@ -65,9 +58,9 @@ def judge(
 
 @command
 def quality(
-    catalogs: Catalogs,
+    catalogs: options.Catalogs,
     out: Annotated[Path, typer.Option(help="JSONL of grades, by tool.")],
-    ask: AskRequest = SAVED,
+    ask: options.AskRequest = options.SAVED,
 ) -> None:
     """Have a model grade how well each tool is documented, 1 to 5."""
     from toolscope_core.cli.asking import asking
@@ -87,7 +80,10 @@ def quality(
 
 @command
 def estimate(
-    catalogs: Catalogs, threshold: Threshold = None, ask: AskRequest = SAVED, paper: Paper = False
+    catalogs: options.Catalogs,
+    threshold: options.Threshold = None,
+    ask: options.AskRequest = options.SAVED,
+    paper: options.Paper = False,
 ) -> None:
     """Estimate what asking a model would cost; sends nothing."""
     from toolscope_core.cli.asking import estimates_of, tell_estimates

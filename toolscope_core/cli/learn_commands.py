@@ -8,7 +8,8 @@ import typer
 
 from toolscope_core.catalog.document_variants import read_variants, with_variants
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.cli.terminal import Catalogs, EmbedderName, command, more, progress, say
+from toolscope_core.cli.options import Catalogs, EmbedderName
+from toolscope_core.cli.terminal import command, more, progress, say
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached

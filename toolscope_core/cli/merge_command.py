@@ -13,37 +13,16 @@ from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import Costs, tokenizer
-from toolscope_core.cli.findability_options import (
-    CallLogs,
-    EagerTokens,
-    OwnQueries,
-    SearchedAs,
-    refuse_without_budget,
-    with_eager_tools,
-)
+from toolscope_core.cli import findability_options, options
 from toolscope_core.cli.inspect_commands import FailOn, some, tell_files, tell_findings, why_failing
-from toolscope_core.cli.model_options import (
-    HERE,
-    SAVED,
-    AskRequest,
-    ChosenJudge,
-    EngineChoice,
-    Paper,
-    refuse_offline,
-    tell_spent,
-)
 from toolscope_core.cli.terminal import (
-    Accepted,
-    Catalogs,
-    EmbedderName,
-    Threshold,
-    WithRouters,
     command,
     fail_for,
     more,
     progress,
     say,
     say_error,
+    tell_spent,
 )
 from toolscope_core.decisions.constraints import owners, profiles
 from toolscope_core.decisions.imported_decisions import count_of_others, numbered_decisions
@@ -80,9 +59,9 @@ def _offered(name: str) -> str:
 
 @command
 def merge(
-    catalogs: Catalogs,
+    catalogs: options.Catalogs,
     out: Annotated[Path, typer.Option(help="Folder for the bundle; an old bundle is replaced.")],
-    threshold: Threshold = None,
+    threshold: options.Threshold = None,
     shape: Annotated[
         str | None,
         typer.Option(
@@ -99,8 +78,8 @@ def merge(
             help="Correct or split what the format does not allow; remove hidden characters.",
         ),
     ] = False,
-    accept: Accepted = "auto",
-    routers: WithRouters = False,
+    accept: options.Accepted = "auto",
+    routers: options.WithRouters = False,
     decisions: Annotated[
         Path | None, typer.Option(help="A decisions.jsonl to apply, as a bundle holds it.")
     ] = None,
@@ -121,16 +100,16 @@ def merge(
             "which.",
         ),
     ] = False,
-    embedder: EmbedderName = None,
-    judge: ChosenJudge = "offline",
-    ask: AskRequest = SAVED,
+    embedder: options.EmbedderName = None,
+    judge: options.ChosenJudge = "offline",
+    ask: options.AskRequest = options.SAVED,
     embeddings_model: Annotated[
         str | None,
         typer.Option(
             help="An embedding model of the endpoint; default TOOLSCOPE_EMBEDDINGS_MODEL."
         ),
     ] = None,
-    paper: Paper = False,
+    paper: options.Paper = False,
     documents: Annotated[
         bool,
         typer.Option(
@@ -146,11 +125,11 @@ def merge(
             help="Leave out each tool that the format does not take, and write the others.",
         ),
     ] = False,
-    eager_tokens: EagerTokens = None,
-    usage: CallLogs = None,
-    queries: OwnQueries = None,
-    searched_as: SearchedAs = "claude-bm25",
-    on: EngineChoice = HERE,
+    eager_tokens: findability_options.EagerTokens = None,
+    usage: findability_options.CallLogs = None,
+    queries: findability_options.OwnQueries = None,
+    searched_as: findability_options.SearchedAs = "claude-bm25",
+    on: options.EngineChoice = options.HERE,
     fail_on: Annotated[
         FailOn | None,
         typer.Option(help="Exit with 1 where the outgoing tools hold a finding that bad or worse."),
@@ -158,42 +137,42 @@ def merge(
 ) -> None:
     """Merge the tools that do the same job and write the export bundle."""
     of_a_model = replace(ask, base_url=None).given  # embeddings may come from there too
-    refuse_offline(
+    options.refuse_offline(
         judge, [*of_a_model, *(["paper"] if paper else []), *(["documents"] if documents else [])]
     )
-    refuse_without_budget(eager_tokens, usage or (), queries)
+    findability_options.refuse_without_budget(eager_tokens, usage or (), queries)
     show = progress()
     with on.start() as engine:
         catalog = with_names_of(on.read(catalogs, engine, show), out)
         lines, of_others = _read_decisions(catalog, decisions)
         log = tuple(lines.values())
-        config = AnalysisConfig(threshold=threshold)
+        analysis_config = AnalysisConfig(threshold)
         encoder, cache = encoder_and_cache(embedder, embeddings_model, ask.base_url)
-        given, options = log, PlanConfig(accept, routers, correct, expanded, leave_out_refused)
+        config = PlanConfig(accept, routers, correct, expanded, leave_out_refused)
         analysis = with_owners(
-            analyse(catalog, config, encoder, cache, show, engine), owners(catalog, log)
+            analyse(catalog, analysis_config, encoder, cache, show, engine), owners(catalog, log)
         )
         if judge == "llm":
             from toolscope_core.cli.asking import with_model_verdicts  # loads the store
             from toolscope_core.llm.document_answers import with_edits
 
-            questions, worded = QuestionConfig(paper=paper), options if documents else None
+            questions, worded = QuestionConfig(paper=paper), config if documents else None
             analysis = with_model_verdicts(analysis, log, questions, ask, worded)
             log = with_edits(analysis, log)
-        log = _without_servers(analysis, log, options) if by_server else log
-        plan = with_eager_tools(
-            plan_merge(analysis, log, options), log, eager_tokens, usage or (), queries, searched_as
+        log = _without_servers(analysis, log, config) if by_server else log
+        plan = findability_options.with_eager_tools(
+            plan_merge(analysis, log, config), log, eager_tokens, usage or (), queries, searched_as
         )
-        bundle = bundle_of(analysis, plan, log, options, shape, fix)
+        bundle = bundle_of(analysis, plan, log, config, shape, fix)
         write_folder(bundle.files(), out)
     with suppress(ConfigError):  # the bundle is written; the pairs are judged again then
         analysis.cached_judge.save()
     plan = bundle.plan
     outgoing = [item.tool for item in plan.tools]
-    _tell_plan(plan, options, analysis.syntheses.costs)
+    _tell_plan(plan, config, analysis.syntheses.costs)
     _tell_toolset(bundle)
     _tell_servers(plan.catalog)
-    _tell_decisions(lines, of_others, unapplied_edits(plan, given), decisions)
+    _tell_decisions(lines, of_others, unapplied_edits(plan, tuple(lines.values())), decisions)
     if analysis.model_verdicts:
         _tell_model(analysis.model_verdicts)
     of_profiles = [one for chosen, _ in bundle.profiles for one in chosen.findings]
@@ -227,10 +206,10 @@ def _findings_of_profiles(plan: MergePlan, log: tuple[Decision, ...]) -> tuple[F
 
 
 def _without_servers(
-    analysis: Analysis, log: tuple[Decision, ...], options: PlanConfig
+    analysis: Analysis, log: tuple[Decision, ...], config: PlanConfig
 ) -> tuple[Decision, ...]:
     """The log, and the decisions that let the servers go that lose nothing, which are told."""
-    clusters = plan_merge(analysis, log, options).clusters
+    clusters = plan_merge(analysis, log, config).clusters
     gone = without_loss(advise(server_coverage(analysis, clusters, log)), clusters)
     for one in gone:
         say(one.in_words.replace("Switch off", "switched off", 1))
@@ -263,7 +242,7 @@ def _tell_decisions(
             say_error(f"{named} is not applied: {unapplied[edit.seq]}")
 
 
-def _tell_plan(plan: MergePlan, options: PlanConfig, costs: Costs) -> None:
+def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
     states = {
         state: sum(c.state == state for c in plan.clusters) for state in ("proposed", "stale")
     }
@@ -276,7 +255,7 @@ def _tell_plan(plan: MergePlan, options: PlanConfig, costs: Costs) -> None:
         f"{among}{more(states['stale'], 'to be looked at again')}"
         f"{more(len(plan.edited), 'edited')}{more(len(plan.removed), 'left out')}"
     )
-    if options.accept == "all" and options.routers:
+    if config.accept == "all" and config.routers:
         _tell_larger(plan, costs)
 
 

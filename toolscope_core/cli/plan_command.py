@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.cli.model_options import SAVED, AskRequest, spent_json, spent_text
+from toolscope_core.cli.options import SAVED, AskRequest, EmbedderName, VariantsFile
 from toolscope_core.cli.search_options import (
     DEFAULT_SEARCH,
     Decompose,
@@ -20,7 +20,7 @@ from toolscope_core.cli.search_options import (
     Worker,
     catalogs_and_request,
 )
-from toolscope_core.cli.terminal import EmbedderName, VariantsFile, command, progress, say, say_json
+from toolscope_core.cli.terminal import command, progress, say, say_json, spent_json, spent_text
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import JsonObject

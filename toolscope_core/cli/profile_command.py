@@ -11,17 +11,8 @@ import typer
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.cli.model_options import SAVED, AskRequest
-from toolscope_core.cli.terminal import (
-    MOST_TOLD,
-    Accepted,
-    Catalogs,
-    EmbedderName,
-    WithRouters,
-    command,
-    progress,
-    say,
-)
+from toolscope_core.cli import options
+from toolscope_core.cli.terminal import MOST_TOLD, command, progress, say
 from toolscope_core.cli.usage_command import counted_calls
 from toolscope_core.decisions.constraints import owners, profiles
 from toolscope_core.decisions.decision_lines import decision_of_row
@@ -89,7 +80,7 @@ class DecidedCatalog:
 
 @command
 def profile(
-    catalogs: Catalogs,
+    catalogs: options.Catalogs,
     decisions: Annotated[
         Path | None, typer.Option(help="The decisions.jsonl that has the profiles, and the merges.")
     ] = None,
@@ -123,10 +114,10 @@ def profile(
     out: Annotated[
         Path | None, typer.Option(help="Write the decisions with the one that saves the profile.")
     ] = None,
-    accept: Accepted = "auto",
-    routers: WithRouters = False,
-    embedder: EmbedderName = None,
-    ask: AskRequest = SAVED,
+    accept: options.Accepted = "auto",
+    routers: options.WithRouters = False,
+    embedder: options.EmbedderName = None,
+    ask: options.AskRequest = options.SAVED,
 ) -> None:
     """Show the profiles of agents, or make the smallest one that serves a list of requests."""
     makes = queries is not None or intents is not None
@@ -176,7 +167,7 @@ def _traced(catalog: DecidedCatalog, log: Path | None) -> tuple[Query, ...]:
 
 
 def _planned(
-    catalog: DecidedCatalog, queries: Sequence[Query], ask: AskRequest
+    catalog: DecidedCatalog, queries: Sequence[Query], ask: options.AskRequest
 ) -> tuple[Intent, ...]:
     """What a model plans for each of the requests. Ends as ``asking`` does."""
     from toolscope_core.cli.asking import asking  # the store is loaded where a model is asked alone

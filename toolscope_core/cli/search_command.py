@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.cli.model_options import HERE, SAVED, AskRequest, EngineChoice
+from toolscope_core.cli.options import HERE, SAVED, AskRequest, EngineChoice
 from toolscope_core.cli.search_options import (
     ALL_TOOLS,
     DEFAULT_SEARCH,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toolscope_core.cli.terminal import EmbedderName, VariantsFile
+from toolscope_core.cli.options import EmbedderName, VariantsFile
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.search_configuration import (
     PAPER_SEARCHES,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
-from toolscope_core.cli.model_options import SAVED, AskRequest
+from toolscope_core.cli.options import SAVED, AskRequest
 from toolscope_core.cli.search_options import (
     ASKING,
     SearchedTools,

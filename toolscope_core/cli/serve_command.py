@@ -10,16 +10,8 @@ from typing import Annotated, Literal
 import typer
 
 from toolscope_core import __version__
-from toolscope_core.cli.terminal import (
-    BundlePath,
-    Configurations,
-    ServerKeys,
-    command,
-    fail_for,
-    say,
-    say_error,
-    say_json,
-)
+from toolscope_core.cli.options import BundlePath, Configurations, ServerKeys
+from toolscope_core.cli.terminal import command, fail_for, say, say_error, say_json
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.embedding import embedder_of, scorer_of
 from toolscope_core.mcp.gateway.bundle_routes import (

@@ -4,18 +4,17 @@ import inspect
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
-from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar, get_type_hints
+from typing import Any, ParamSpec, TypeVar, get_type_hints
 
 import typer
 
 from toolscope_core.catalog.scan.hidden import for_terminal
-from toolscope_core.model.configuration import AcceptPolicy
 from toolscope_core.model.errors import ToolScopeError, missing_packages_in_words
-from toolscope_core.model.protocols import Progress, Step, silent
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.protocols import Progress, Spent, Step, silent, spent_in_all
 
 MOST_TOLD = 10
 """The most lines about one thing."""
@@ -24,54 +23,6 @@ _PACED = 5.0
 """Seconds of a stage after which its pace is told."""
 P = ParamSpec("P")
 R = TypeVar("R")
-
-BundlePath = Annotated[
-    Path, typer.Argument(help="The folder that merge wrote, or the zip of the Export page.")
-]
-Catalogs = Annotated[
-    list[Path], typer.Argument(help="Catalog files or folders; several make one catalog.")
-]
-Accepted = Annotated[
-    AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
-]
-WithRouters = Annotated[
-    bool, typer.Option("--routers", help="Also merge clusters that need a gateway.")
-]
-EmbedderName = Annotated[
-    str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
-]
-Configurations = Annotated[
-    list[str],
-    typer.Option(
-        "--config",
-        metavar="CONFIG",
-        help="A client's configuration with the original servers, which are started, or an "
-        "address of one; again for more.",
-    ),
-]
-ServerKeys = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--server",
-        metavar="CATALOG=KEY",
-        help="Which server of the configuration is which of the catalog, where their names "
-        "differ; again for each.",
-    ),
-]
-KeepDoubtful = Annotated[
-    bool, typer.Option("--keep-doubtful", help="Write those that something speaks against, too.")
-]
-VariantsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--variants",
-        help="JSONL of document variants with `tool`, `expanded` and `questions`: searched too.",
-    ),
-]
-Threshold = Annotated[
-    float | None,
-    typer.Option(help="Minimum cosine similarity of a candidate pair; default by model."),
-]
 
 
 def command(function: Callable[..., R]) -> Callable[..., R]:
@@ -186,3 +137,31 @@ def _pace(step: Step, seconds: float, made: int) -> str:
     left = (step.total - step.done) * seconds / made
     time_left = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
     return f", {made / seconds:,.0f} a second, {time_left} left"
+
+
+def tell_spent(model: str, spent: Sequence[Spent]) -> None:
+    """What all tasks together took of the model."""
+    all_tasks = spent_in_all(spent)
+    say(
+        f"{model}: {quantity(all_tasks.questions, 'question')}, {all_tasks.reused:,} known before"
+        f"{more(all_tasks.unanalysed, 'unanalysed')}; {quantity(all_tasks.calls, 'call')}, "
+        f"{all_tasks.tokens_in:,} tokens in, {all_tasks.tokens_out:,} out"
+    )
+
+
+def spent_json(spent: Iterable[Spent]) -> dict[str, int]:
+    """What questions to a model took: ``questions`` count whether or not the answer was known,
+    calls and tokens are what was paid for now.
+    """
+    all_tasks = spent_in_all(spent)
+    counts = ("questions", "calls", "tokens_in", "tokens_out")
+    return {name: getattr(all_tasks, name) for name in counts}
+
+
+def spent_text(spent: Mapping[str, Any]) -> str:
+    """The counts of ``spent_json``, in words."""
+    return (
+        f"{quantity(spent['questions'], 'question')} to a model in "
+        f"{quantity(spent['calls'], 'call')} ({spent['tokens_in']:,} tokens in, "
+        f"{spent['tokens_out']:,} out)"
+    )

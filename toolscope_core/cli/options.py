@@ -1,6 +1,6 @@
-"""The options of the commands that ask a model: what the Settings page has, for one command."""
+"""The options that several commands have, each declared once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -10,16 +10,66 @@ import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.shards import read_shards
-from toolscope_core.cli.terminal import more, say
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import REASONING_EFFORTS, Endpoint, ReasoningEffort
+from toolscope_core.model.configuration import (
+    REASONING_EFFORTS,
+    AcceptPolicy,
+    Endpoint,
+    ReasoningEffort,
+)
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.numbers import quantity
-from toolscope_core.model.protocols import LOCAL, Engine, Progress, Spent, spent_in_all
+from toolscope_core.model.protocols import LOCAL, Engine, Progress
 
 if TYPE_CHECKING:  # a search that asks no model is ready .3 s earlier
     from toolscope_core.llm.answer_file import AnswerFile
 
+BundlePath = Annotated[
+    Path, typer.Argument(help="The folder that merge wrote, or the zip of the Export page.")
+]
+Catalogs = Annotated[
+    list[Path], typer.Argument(help="Catalog files or folders; several make one catalog.")
+]
+Accepted = Annotated[
+    AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
+]
+WithRouters = Annotated[
+    bool, typer.Option("--routers", help="Also merge clusters that need a gateway.")
+]
+EmbedderName = Annotated[
+    str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
+]
+Configurations = Annotated[
+    list[str],
+    typer.Option(
+        "--config",
+        metavar="CONFIG",
+        help="A client's configuration with the original servers, which are started, or an "
+        "address of one; again for more.",
+    ),
+]
+ServerKeys = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--server",
+        metavar="CATALOG=KEY",
+        help="Which server of the configuration is which of the catalog, where their names "
+        "differ; again for each.",
+    ),
+]
+KeepDoubtful = Annotated[
+    bool, typer.Option("--keep-doubtful", help="Write those that something speaks against, too.")
+]
+VariantsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--variants",
+        help="JSONL of document variants with `tool`, `expanded` and `questions`: searched too.",
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(help="Minimum cosine similarity of a candidate pair; default by model."),
+]
 Judge = Literal["offline", "llm"]
 ChosenJudge = Annotated[
     Judge, typer.Option("--judge", help="The judge: offline, or a model as well.")
@@ -182,31 +232,3 @@ class EngineChoice:
 
 
 HERE = EngineChoice()
-
-
-def tell_spent(model: str, spent: Sequence[Spent]) -> None:
-    """What all tasks together took of the model."""
-    all_tasks = spent_in_all(spent)
-    say(
-        f"{model}: {quantity(all_tasks.questions, 'question')}, {all_tasks.reused:,} known before"
-        f"{more(all_tasks.unanalysed, 'unanalysed')}; {quantity(all_tasks.calls, 'call')}, "
-        f"{all_tasks.tokens_in:,} tokens in, {all_tasks.tokens_out:,} out"
-    )
-
-
-def spent_json(spent: Iterable[Spent]) -> dict[str, int]:
-    """What questions to a model took: ``questions`` count whether or not the answer was known,
-    calls and tokens are what was paid for now.
-    """
-    all_tasks = spent_in_all(spent)
-    counts = ("questions", "calls", "tokens_in", "tokens_out")
-    return {name: getattr(all_tasks, name) for name in counts}
-
-
-def spent_text(spent: Mapping[str, Any]) -> str:
-    """The counts of ``spent_json``, in words."""
-    return (
-        f"{quantity(spent['questions'], 'question')} to a model in "
-        f"{quantity(spent['calls'], 'call')} ({spent['tokens_in']:,} tokens in, "
-        f"{spent['tokens_out']:,} out)"
-    )
