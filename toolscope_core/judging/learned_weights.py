@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +18,6 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import JsonObject, digest
-
-if TYPE_CHECKING:
-    from toolscope_core.judging.judge import OfflineJudge
-
 
 PENALTY = 10.0
 """How strongly a changed weight is held back: chosen on the labels of BFCL and UltraTool, where 3

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.decisions.log import active
 from toolscope_core.embedding.candidate_pairs import Rows
+from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.implied_servers import with_implied_servers
+from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.model_verdicts import Bars, ModelVerdicts
 from toolscope_core.merging.synthesis import Synthesis
@@ -23,10 +24,6 @@ from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Pair, PairScores, Verdict
 from toolscope_core.model.protocols import Vectors
-
-if TYPE_CHECKING:
-    from toolscope_core.judging.cached_judge import CachedJudge
-    from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 
 
 class _PairCache:
