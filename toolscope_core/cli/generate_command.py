@@ -32,16 +32,8 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QueryGeneration
 from toolscope_core.model.numbers import quantity
 from toolscope_core.rps.variant_writing import checked_variants, variants_of_model
+from toolscope_core.tool2vec import query_writing
 from toolscope_core.tool2vec.query_checks import QueryChecks
-from toolscope_core.tool2vec.query_writing import (
-    CheckedQuery,
-    as_queries,
-    checked_queries,
-    draft_questions,
-    queries_of_model,
-    query_counts,
-    query_rows,
-)
 from toolscope_core.wording.tool_text import tool_text
 
 DEFAULT = QueryGeneration()
@@ -94,10 +86,10 @@ def generate_queries(
         return
     with asking(ask) as (_, asker):
         drafts = draft()
-        written = queries_of_model(drafts.questions, asker)
-    checked = checked_queries(QueryChecks(drafts.catalog), written, drafts.existing)
+        written = query_writing.queries_of_model(drafts.questions, asker)
+    checked = query_writing.checked_queries(QueryChecks(drafts.catalog), written, drafts.existing)
     kept = [one for one in checked if one.is_clean or (keep_doubtful and one.query.text)]
-    rows = query_rows(drafts.catalog, [one.query for one in kept])
+    rows = query_writing.query_rows(drafts.catalog, [one.query for one in kept])
     write_rows(
         out,
         (
@@ -124,13 +116,19 @@ def _drafts(
     catalog = read_files(catalogs)
     texts = [tool_text(tool) for tool in catalog.tools]
     vectors = embed_cached(texts, *encoder_and_cache(embedder), progress())
-    questions = draft_questions(catalog, vectors, people, wanted, example_requests())
+    questions = query_writing.draft_questions(catalog, vectors, people, wanted, example_requests())
     return QueryDrafts(catalog, people, questions)
 
 
-def _tell(catalog: Catalog, checked: Sequence[CheckedQuery], kept: Sequence[CheckedQuery]) -> None:
+def _tell(
+    catalog: Catalog,
+    checked: Sequence[query_writing.CheckedQuery],
+    kept: Sequence[query_writing.CheckedQuery],
+) -> None:
     """How many tools have a query, and what speaks against queries."""
-    counts = query_counts(as_queries(catalog, [one.query for one in kept]))
+    counts = query_writing.query_counts(
+        query_writing.as_queries(catalog, [one.query for one in kept])
+    )
     covered = sum(counts[tool.id] > 0 for tool in catalog.tools)
     without = len(catalog.tools) - covered
     say(f"tools with a query: {covered:,} of {len(catalog.tools):,}{more(without, 'without one')}")

@@ -14,14 +14,7 @@ from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.evaluation.query_sets import read_queries, with_ids
-from toolscope_core.files.folders import (
-    EMBEDDER_PROGRAM,
-    MANIFEST,
-    MODEL_PROGRAM,
-    check_ours,
-    manifest_of,
-    write_folder,
-)
+from toolscope_core.files import folders
 from toolscope_core.llm.embedding import encoder_and_cache
 from toolscope_core.model.configuration import FirstStageName, LearningMethod
 from toolscope_core.model.environment import read_environment
@@ -99,7 +92,7 @@ def learn(
     options = LearnOptions(
         method, candidates, encoder or "", described, first, refiner_encoder or ""
     )
-    check_ours(out, MODEL_PROGRAM)
+    folders.check_ours(out, folders.MODEL_PROGRAM)
     catalog = read_files(catalogs)
     query_set = with_ids(read_queries(queries), catalog.tools)
     written = read_variants(variants, catalog).by_id if variants else {}
@@ -141,7 +134,7 @@ def tune_files(
     folder holds anything else; ``ModelError`` where the embedder cannot be loaded; ``ConfigError``
     where too few queries name a tool.
     """
-    check_ours(out, EMBEDDER_PROGRAM)
+    folders.check_ours(out, folders.EMBEDDER_PROGRAM)
     catalog = read_files(catalogs)
     written = read_variants(variants, catalog).by_id if variants else {}
     tools = sorted(with_variants(catalog.tools, written), key=lambda tool: tool.id)
@@ -157,8 +150,8 @@ def tune_files(
     tuned = TunedEmbedder(name)
     tuned.train(triplets, progress())
     content = tuned.files()
-    manifest = {MANIFEST: manifest_of(content, EMBEDDER_PROGRAM)}
-    write_folder({**content, **manifest}.items(), out, EMBEDDER_PROGRAM)
+    manifest = {folders.MANIFEST: folders.manifest_of(content, folders.EMBEDDER_PROGRAM)}
+    folders.write_folder({**content, **manifest}.items(), out, folders.EMBEDDER_PROGRAM)
     return len(triplets)
 
 

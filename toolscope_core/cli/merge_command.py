@@ -26,6 +26,7 @@ from toolscope_core.cli.terminal import (
 )
 from toolscope_core.decisions.constraints import owners, profiles
 from toolscope_core.decisions.imported_decisions import count_of_others, numbered_decisions
+from toolscope_core.export.bundle import Bundle, bundle_of
 from toolscope_core.export.checked_plan import held_back
 from toolscope_core.files.folders import write_folder
 from toolscope_core.llm.embedding import encoder_and_cache

@@ -34,21 +34,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.profile import Profile
 from toolscope_core.model.protocols import Embedder
 from toolscope_core.model.search_configuration import RetrievalConfig
-from toolscope_core.profiles.intent_cover import (
-    Intent,
-    intents_of,
-    profile_row,
-    smallest_cover,
-    with_cover,
-)
-from toolscope_core.profiles.profile_effect import (
-    ProfileReport,
-    client_limits,
-    effect_lines,
-    in_words,
-    misses_of,
-    profile_report,
-)
+from toolscope_core.profiles import intent_cover, profile_effect
 from toolscope_core.profiles.profile_tools import profile_tools
 from toolscope_core.retrieval.client_search import SearchSetup
 from toolscope_core.retrieval.retriever import Retriever
@@ -133,7 +119,9 @@ def profile(
         wanted = _planned(catalog, requests, ask)
     else:
         searched = requests if by == "answers" else [replace(one, gold=()) for one in requests]
-        wanted = intents_of(searched, catalog.plan, lambda: catalog.retriever, per_job, False)
+        wanted = intent_cover.intents_of(
+            searched, catalog.plan, lambda: catalog.retriever, per_job, False
+        )
     made = _made(catalog, name, wanted, budget)
     _tell(catalog, made, requests)
     if out is not None:
@@ -168,7 +156,7 @@ def _traced(catalog: DecidedCatalog, log: Path | None) -> tuple[Query, ...]:
 
 def _planned(
     catalog: DecidedCatalog, queries: Sequence[Query], ask: options.AskRequest
-) -> tuple[Intent, ...]:
+) -> tuple[intent_cover.Intent, ...]:
     """What a model plans for each of the requests. Ends as ``asking`` does."""
     from toolscope_core.cli.asking import asking  # the store is loaded where a model is asked alone
 
@@ -177,25 +165,25 @@ def _planned(
 
 
 def _made(
-    catalog: DecidedCatalog, name: str, intents: Sequence[Intent], budget: int | None
+    catalog: DecidedCatalog, name: str, intents: Sequence[intent_cover.Intent], budget: int | None
 ) -> Profile:
     """The profile with the smallest set of tools for the intents, which is told. One that stands
     under the name keeps its rules and words.
     """
     costs, tools = catalog.analysis.syntheses.costs, [item.tool for item in catalog.plan.tools]
     tokens = {tool.id: costs.of(tool, PROMPT_SHAPES[0]) for tool in tools}
-    cover, total = smallest_cover(intents, tokens, budget), 0
+    cover, total = intent_cover.smallest_cover(intents, tokens, budget), 0
     for number, one in enumerate(cover.additions, 1):
         total += one.tokens
         say(f"{number:3}  {one.tool_id}: {one.intents:,} served, {total:,} tokens")
     if cover.too_large:
         say(f"not within the budget: {', '.join(cover.too_large[:MOST_TOLD])}")
     before = catalog.profiles.get(name) or Profile(check_name(name))
-    return with_cover(catalog.plan, before, cover)
+    return intent_cover.with_cover(catalog.plan, before, cover)
 
 
 def _write(catalog: DecidedCatalog, made: Profile, out: Path) -> None:
-    row = {**profile_row(catalog.plan, made), "reviewer": getuser()}
+    row = {**intent_cover.profile_row(catalog.plan, made), "reviewer": getuser()}
     log = (*catalog.log, admit(catalog.log, decision_of_row(catalog.plan.catalog, row)))
     write_whole(out, decision_lines(log, catalog.plan.catalog), "--out")
     say(f"decisions: {out}; merge --decisions exports the profile, serve --profile serves it")
@@ -215,19 +203,19 @@ def _tell(catalog: DecidedCatalog, profile: Profile, queries: Sequence[Query]) -
     answers find in it, beside the whole toolset.
     """
     queries = queries or [Query("", text) for text in profile.intents]
-    intents = intents_of(queries, catalog.plan, lambda: catalog.retriever)
+    intents = intent_cover.intents_of(queries, catalog.plan, lambda: catalog.retriever)
     chosen, costs = profile_tools(catalog.plan, profile), catalog.analysis.syntheses.costs
     ranker = ToolsetRanker(SearchSetup(catalog.embedder, catalog.cache, RetrievalConfig()))
-    effect = effect_lines(catalog.plan, chosen, queries, ranker, costs)
-    report = profile_report(catalog.analysis, catalog.plan, chosen, intents, costs)
-    report = replace(report, misses=misses_of(catalog.plan, chosen, queries, ranker))
+    effect = profile_effect.effect_lines(catalog.plan, chosen, queries, ranker, costs)
+    report = profile_effect.profile_report(catalog.analysis, catalog.plan, chosen, intents, costs)
+    report = replace(report, misses=profile_effect.misses_of(catalog.plan, chosen, queries, ranker))
     for line in (*_lines(report), *effect):
         say(line)
 
 
-def _lines(report: ProfileReport) -> Iterator[str]:
-    yield f"{report.chosen.profile.name}: {in_words(report)}"
-    for most, who in client_limits().items():
+def _lines(report: profile_effect.ProfileReport) -> Iterator[str]:
+    yield f"{report.chosen.profile.name}: {profile_effect.in_words(report)}"
+    for most, who in profile_effect.client_limits().items():
         over = len(report.chosen.tools) - most
         limit = f"{over:,} over the limit" if over > 0 else "within the limit"
         yield f"{who}: {limit} of {most:,}"

@@ -22,14 +22,7 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
-from toolscope_core.usage.call_counts import (
-    CatalogCallCounts,
-    catalog_count_line,
-    count_calls,
-    query_rows,
-    tool_count_line,
-    unread_line,
-)
+from toolscope_core.usage import call_counts
 from toolscope_core.usage.trace_formats import read_traces
 from toolscope_core.usage.traced_calls import CallTrace
 
@@ -75,7 +68,7 @@ def usage(
     loaded = read_files(catalog)
     tools = loaded.tools
     figures, trace = counted_calls(logs, tools)
-    rows = query_rows(trace.requests, tools)
+    rows = call_counts.query_rows(trace.requests, tools)
     if queries is not None:
         write_rows(queries, rows)
     unused = figures.unused(tools, unused_days)
@@ -99,18 +92,18 @@ def usage(
 
 def counted_calls(
     logs: Sequence[Path], tools: Sequence[Tool]
-) -> tuple[CatalogCallCounts, CallTrace]:
+) -> tuple[call_counts.CatalogCallCounts, CallTrace]:
     """What some logs say of the tools, and what was read of them; how much was not is said. Raises
     ``ConfigError``.
     """
     trace = read_traces({str(log): _content(log) for log in logs})
     if trace.unread:
-        say_error(unread_line(trace.unread))
-    return count_calls(trace, tools), trace
+        say_error(call_counts.unread_line(trace.unread))
+    return call_counts.count_calls(trace, tools), trace
 
 
 def _calls_after(
-    figures: CatalogCallCounts, catalog: Catalog, decisions: Path | None
+    figures: call_counts.CatalogCallCounts, catalog: Catalog, decisions: Path | None
 ) -> dict[str, CallsAfterMerge]:
     """By the ids of its tools the calls before and after each merge that was accepted, none without
     a file of decisions.
@@ -126,11 +119,11 @@ def _calls_after(
     return calls_after_merges(figures, catalog.tools, merges)
 
 
-def _say_counts(figures: CatalogCallCounts) -> None:
-    say(catalog_count_line(figures))
+def _say_counts(figures: call_counts.CatalogCallCounts) -> None:
+    say(call_counts.catalog_count_line(figures))
     most = sorted(figures.by_id.items(), key=lambda one: (-one[1].calls, one[0]))
     for tool_id, one in most[:SHOWN]:
-        say(f"  {tool_id}: {tool_count_line(one)}")
+        say(f"  {tool_id}: {call_counts.tool_count_line(one)}")
     if len(most) > SHOWN:
         say(f"  … and {len(most) - SHOWN} more; --json lists all")
 

@@ -77,21 +77,20 @@ class CatalogCallCounts:
 def count_calls(trace: CallTrace, tools: Sequence[Tool]) -> CatalogCallCounts:
     """The figures of one trace against a catalog's tools."""
     names = _Names(tools)
-    calls: defaultdict[str, list[TracedCall]] = defaultdict(list)
-    strange: defaultdict[str, list[TracedCall]] = defaultdict(list)
+    calls, strange = list[tuple[str, ToolCallCounts]](), list[tuple[str, ToolCallCounts]]()
     for call in trace.calls:
         tool_id = names.of(call)
-        (strange[call.tool] if tool_id is None else calls[tool_id]).append(call)
+        (strange if tool_id is None else calls).append((tool_id or call.tool, _counts_of(call)))
     times = [call.at for call in trace.calls if call.at] or [""]
-    return CatalogCallCounts(_counted(calls), _counted(strange), min(times), max(times))
+    return CatalogCallCounts(_added_by_name(calls), _added_by_name(strange), min(times), max(times))
 
 
 def add_counts(figures: Iterable[CatalogCallCounts]) -> CatalogCallCounts:
     """The figures of several logs as one."""
     figures = list(figures)
     times = [time for one in figures for time in (one.first, one.last) if time] or [""]
-    by_id = _added_by_name(one.by_id for one in figures)
-    unknown = _added_by_name(one.unknown for one in figures)
+    by_id = _added_by_name(row for one in figures for row in one.by_id.items())
+    unknown = _added_by_name(row for one in figures for row in one.unknown.items())
     return CatalogCallCounts(by_id, unknown, min(times), max(times))
 
 
@@ -154,27 +153,16 @@ def add_tool_counts(counts: Iterable[ToolCallCounts]) -> ToolCallCounts:
     )
 
 
-def _counted(calls: Mapping[str, Sequence[TracedCall]]) -> dict[str, ToolCallCounts]:
-    """The figures of calls, by what each name or id was called for."""
-    counts = {}
-    for name, own in sorted(calls.items()):
-        days = Counter(call.at[:_DATE] for call in own)
-        bad = Counter(call.at[:_DATE] for call in own if call.failed or call.malformed)
-        counts[name] = ToolCallCounts(
-            len(own),
-            sum(call.failed for call in own),
-            sum(call.malformed for call in own),
-            max(call.at for call in own),
-            {day: (days[day], bad[day]) for day in sorted(days)},
-        )
-    return counts
+def _counts_of(call: TracedCall) -> ToolCallCounts:
+    is_bad = int(call.failed or call.malformed)
+    days = {call.at[:_DATE]: (1, is_bad)}
+    return ToolCallCounts(1, int(call.failed), int(call.malformed), call.at, days)
 
 
-def _added_by_name(figures: Iterable[Mapping[str, ToolCallCounts]]) -> dict[str, ToolCallCounts]:
+def _added_by_name(rows: Iterable[tuple[str, ToolCallCounts]]) -> dict[str, ToolCallCounts]:
     counts: defaultdict[str, list[ToolCallCounts]] = defaultdict(list)
-    for one in figures:
-        for name, own in one.items():
-            counts[name].append(own)
+    for name, one in rows:
+        counts[name].append(one)
     return {name: add_tool_counts(own) for name, own in sorted(counts.items())}
 
 
