@@ -79,7 +79,8 @@ def _asked(configuration: ClientConfiguration, yes: bool, asks: bool) -> list[st
     for server in configuration.servers:
         for line in _shown(server):
             say(line)
-        if asks and on_terminal and (yes or typer.confirm(f"  {_act(server)}?", default=False)):
+        act = "Start it" if server.command else "Connect to it"
+        if asks and on_terminal and (yes or typer.confirm(f"  {act}?", default=False)):
             names.append(server.name)
     if asks and not on_terminal:
         raise ConfigError(
@@ -128,10 +129,6 @@ def _chosen(configuration: ClientConfiguration, names: Sequence[str]) -> list[Se
 
 def _is_terminal() -> bool:
     return sys.stdin.isatty()
-
-
-def _act(server: ServerDefinition) -> str:
-    return "Start it" if server.command else "Connect to it"
 
 
 def _shown(server: ServerDefinition) -> list[str]:

@@ -14,9 +14,8 @@ from toolscope_core.export.bundle import verdict_row
 from toolscope_core.files.json_lines import read_rows, write_rows
 from toolscope_core.llm.embedding import encoder_and_cache
 from toolscope_core.llm.tasks.quality import grade_tools
-from toolscope_core.merging.analysing import Analysis, analyse
+from toolscope_core.merging.analysing import analyse
 from toolscope_core.merging.model_verdicts import Grade
-from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import OUTCOMES, outcome_word
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import CatalogError
@@ -39,7 +38,7 @@ def judge(
     ids = catalog.by_id.keys()
     rows = [_pair_ids(number, row, ids) for number, row in read_rows(pairs)]
     wanted = [Pair.of(*row) for row in rows]
-    analysis = _analysis(catalog, AnalysisConfig())
+    analysis = analyse(catalog, AnalysisConfig(), *encoder_and_cache(), progress())
     if judge == "llm":
         from toolscope_core.cli.asking import with_verdicts_on  # loads the store
 
@@ -88,16 +87,13 @@ def estimate(
     """Estimate what asking a model would cost; sends nothing."""
     from toolscope_core.cli.asking import estimates_of, tell_estimates
 
-    analysis = _analysis(read_files(catalogs), AnalysisConfig(threshold=threshold))
+    config = AnalysisConfig(threshold=threshold)
+    analysis = analyse(read_files(catalogs), config, *encoder_and_cache(), progress())
     estimates_by_kind = estimates_of(analysis, paper, ask)
     for kind, estimates in estimates_by_kind.items():
         tell_estimates(kind, estimates)
     questions, tokens = estimates_by_kind["judge"].saved
     say(f"saved against the paper's way: {questions:,} questions, about {tokens:,} tokens")
-
-
-def _analysis(catalog: Catalog, config: AnalysisConfig) -> Analysis:
-    return analyse(catalog, config, *encoder_and_cache(), progress())
 
 
 def _grade_row(tool_id: str, grade: Grade | None, judge: str) -> JsonObject:

@@ -154,11 +154,10 @@ class AskRequest:
     @property
     def given(self) -> dict[str, object]:
         """What is not ``None`` or off, by field."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
         return {
-            name: value
-            for name, value in values.items()
-            if value is not None and value is not False
+            one.name: value
+            for one in fields(self)
+            if (value := getattr(self, one.name)) is not None and value is not False
         }
 
     def applied(self, endpoint: Endpoint) -> Endpoint:
