@@ -4,8 +4,6 @@ Weighted set cover, greedily by what a tool serves for its tokens (Chvátal 1979
 tools that later ones made superfluous.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What a profile comes to: what requests find in it, beside the whole toolset, and its report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The tools of a profile in a toolset, the plan with these alone, and what has changed since."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
