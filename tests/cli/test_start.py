@@ -81,3 +81,22 @@ def test_control_c_while_modules_load_is_no_traceback():
     done = subprocess.run([sys.executable, "-c", STOPPED, "--version"], check=False,
                           capture_output=True, text=True)  # fmt: skip
     assert (done.stdout, done.stderr, done.returncode) == ("", "Aborted!\n", 1)
+
+
+WITHOUT_MCP = """
+import sys
+class Missing:
+    def find_spec(self, name, *rest):
+        if name.partition(".")[0] == "mcp":
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Missing())
+from toolscope_core.__main__ import main
+main()
+"""
+
+
+def test_a_package_that_a_command_lacks_is_named():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_MCP, "serve", "b"], check=False,
+                          capture_output=True, text=True)  # fmt: skip
+    assert (done.stdout, done.returncode) == ("", 2)
+    assert "pip install 'toolscope-workbench[gateway]'" in done.stderr

@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from toolscope_core import __version__
-from toolscope_core.cli.terminal import say_error
+from toolscope_core.cli.terminal import errors_as_sentences, say_error
 from toolscope_core.model.environment import unused_variables
 
 COMMANDS = {
@@ -64,8 +64,9 @@ class UnloadedCommand(TyperCommand):
         super().__init__(name)
         self.module, self.function = place.split(".")
 
+    @errors_as_sentences
     def load(self) -> Any:
-        """The command as it runs."""
+        """The command as it runs. Ends with 2 where a package of an extra is not installed."""
         module = import_module(f"{__name__}.{self.module}")
         single = typer.Typer(**FORM)
         single.command(self.name)(getattr(module, self.function))

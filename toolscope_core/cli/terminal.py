@@ -30,10 +30,12 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
     default is a form (a dataclass) is an option for each of its fields, but for those that are
     there already.
     """
-    return _errors_as_sentences(_with_options(function))
+    return errors_as_sentences(_with_options(function))
 
 
-def _errors_as_sentences(function: Callable[P, R]) -> Callable[P, R]:
+def errors_as_sentences(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which ends the program with 2 and a sentence where a user can mend it."""
+
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:

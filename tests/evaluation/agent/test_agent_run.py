@@ -264,7 +264,7 @@ def test_the_agent_may_be_given_the_best_tools_of_each_request(agent, endpoint, 
     def best(tools, settings):
         return lambda request, k: [tool.id for tool in tools if "same" in tool.id][:k]
 
-    monkeypatch.setattr("toolscope_core.cli.serve_command.tool_search", best)
+    monkeypatch.setattr("toolscope_core.cli.agent_command.tool_search", best)
     endpoint.turn = lambda body: {"content": "Nothing to do."}
     agent("--k", 1)
     assert [names_offered(one.body) for one in endpoint.received] == [["north_same"]] * 6

@@ -189,7 +189,7 @@ def test_ten_thousand_calls_leave_no_memory_taken(toolset, config):
 def test_what_calls_leave_is_collected(toolset, config, monkeypatch, options):
     seen = []
     for name in ("serve_stdio", "serve_over_http"):
-        monkeypatch.setattr(running, name, lambda *_: seen.append(gc.isenabled()))
+        monkeypatch.setattr(serve_command, name, lambda *_: seen.append(gc.isenabled()))
     gc.disable()
     try:
         invoke(toolset, "--config", config[0], *options)
