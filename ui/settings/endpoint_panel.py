@@ -6,17 +6,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.llm.chat import Connection
-from toolscope_core.llm.endpoints import on_this_machine
-from toolscope_core.model.configuration import (
-    REASONING_EFFORTS,
-    Budget,
-    Endpoint,
-    Prices,
-    ReasoningEffort,
-)
+from toolscope_core.llm.endpoints import Connection, on_this_machine
+from toolscope_core.model.configuration import REASONING_EFFORTS, Budget, Endpoint, Prices
 from toolscope_core.model.environment import ADDRESS
 from toolscope_core.model.errors import ConfigError
 from ui.shared import data_tables, page_frame, safe_text
@@ -60,10 +52,6 @@ class _Field(NamedTuple):
     step: float
     help: str | None = None
 
-    @property
-    def optional(self) -> bool:
-        return self.help is not None
-
 
 def _edited(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | None:
     """The endpoint in the fields, ``None`` while address or model is missing. Raises
@@ -98,7 +86,12 @@ def _edited(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | None:
         (most_tokens,) = _numbers(
             suffix, _Field("Maximum tokens per reply", shown.most_tokens, 1_000)
         )
-        reasoning = _reasoning(suffix, shown.reasoning)
+        efforts = (None, *REASONING_EFFORTS)
+        reasoning = st.selectbox(
+            "Reasoning effort", efforts, efforts.index(shown.reasoning), key=f"reasoning_{suffix}",
+            format_func=lambda effort: effort or "as the model does by itself",
+            persist_state="session", help="For models that think before they answer.",
+        )  # fmt: skip
     if not base_url.strip() or not model.strip():
         missing = f"Enter a base URL and a model. For the base URL, {ADDRESS}."
         st.info(safe_text.untrusted(missing), icon=":material/edit:")
@@ -116,35 +109,23 @@ def _edited(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | None:
     return snapshot.work.endpoints.priced(endpoint)
 
 
-def _reasoning(suffix: str, effort: ReasoningEffort | None) -> ReasoningEffort | None:
-    options = (None, *REASONING_EFFORTS)
-    return st.selectbox(
-        "Reasoning effort", options, options.index(effort), key=f"reasoning_{suffix}",
-        format_func=lambda option: option or "as the model does by itself",
-        persist_state="session", help="For models that think before they answer.",
-    )  # fmt: skip
-
-
 def _numbers(suffix: str, *fields: _Field) -> list[float | None]:
-    """The values of a row of number fields. Limits are checked where the values are used."""
-    return [
-        _number(place, suffix, field)
-        for place, field in zip(st.columns(len(fields)), fields, strict=True)
-    ]
-
-
-def _number(place: DeltaGenerator, suffix: str, field: _Field) -> float | None:
-    """The value of a number field. An optional one has its value in the session: a field with a
-    default could not be emptied.
+    """The values of a row of number fields, of which those with a help may be empty. Limits are
+    checked where the values are used.
     """
-    label, value, step, help_text = field
-    key, value = f"{label}_{suffix}", value if value is None else type(step)(value)
-    if field.optional:
-        st.session_state.setdefault(key, value)
-        value = None
-    return place.number_input(
-        label, value=value, step=step, key=key, persist_state="session", help=help_text
-    )
+    numbers = []
+    for place, field in zip(st.columns(len(fields)), fields, strict=True):
+        key = f"{field.label}_{suffix}"
+        value = None if field.value is None else type(field.step)(field.value)
+        if field.help is not None:  # a field with a default could not be emptied
+            st.session_state.setdefault(key, value)
+            value = None
+        number = place.number_input(
+            field.label, value=value, step=field.step, key=key, persist_state="session",
+            help=field.help,
+        )  # fmt: skip
+        numbers.append(number)
+    return numbers
 
 
 def _key(snapshot: Snapshot, endpoint: Endpoint) -> None:
@@ -202,12 +183,11 @@ def _buttons(snapshot: Snapshot, saved: Endpoint | None, edited: Endpoint | None
 
 
 def _save(snapshot: Snapshot, endpoint: Endpoint | None) -> None:
-    endpoints = snapshot.work.endpoints
     st.session_state[TURN] = st.session_state.get(TURN, 0) + 1
     if endpoint is None:
-        endpoints.forget()
+        snapshot.work.endpoints.forget()
     else:
-        endpoints.save(endpoint)
+        snapshot.work.endpoints.save(endpoint)
 
 
 def _connection(connection: Connection) -> None:
@@ -224,11 +204,10 @@ def embeddings_caption(snapshot: Snapshot) -> None:
     """Draw where the embeddings come from; that is set when the app starts."""
     settings = snapshot.work.settings
     if settings.embeddings_model:
-        model, address = (
-            safe_text.untrusted(settings.embeddings_model),
-            safe_text.untrusted(settings.base_url),
+        model = safe_text.untrusted(settings.embeddings_model)
+        text = (
+            f"Embeddings are computed by **{model}** at {safe_text.untrusted(settings.base_url)}."
         )
-        text = f"Embeddings are computed by **{model}** at {address}."
     else:
         text = "Embeddings are computed on this machine."
     st.caption(
@@ -238,7 +217,11 @@ def embeddings_caption(snapshot: Snapshot) -> None:
 
 
 COLUMNS: list[Column[tuple[str, float | None, float | None]]] = [
-    Column("model", lambda row: row[0], help="The model name at the endpoint.", width=200),
+    Column(
+        "model",
+        lambda row: row[0],
+        config=st.column_config.TextColumn(help="The model name at the endpoint.", width=200),
+    ),
     Column(
         "in",
         lambda row: row[1],

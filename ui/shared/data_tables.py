@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Generic, TypeVar
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -114,10 +115,10 @@ def edit(
     ``st.data_editor``.
     """
     looks = _looks(columns)
-    edited = st.data_editor(
-        cells(rows, columns), hide_index=True, column_config=looks, alt=alt, **options
-    )
-    return [dict(zip(edited, row, strict=True)) for row in zip(*edited.values(), strict=True)]
+    table = pd.DataFrame(cells(rows, columns), dtype=object)  # of no rows it would be numbers
+    edited = st.data_editor(table, hide_index=True, column_config=looks, alt=alt, **options)
+    lines: list[dict[str, Any]] = edited.to_dict("records")
+    return lines
 
 
 def chosen_row(rows: Sequence[Row], columns: Columns[Row], alt: str, **options: Any) -> Row | None:
