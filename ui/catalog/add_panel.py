@@ -22,7 +22,6 @@ from ui.shared import data_tables, page_frame, safe_text, sign_in
 from ui.shared.data_tables import Column
 from ui.shared.services import live_servers, versions
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.live_servers import ServersRead, Survey, changed_servers
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_choice
@@ -297,10 +296,10 @@ def servers_panel(snapshot: Snapshot) -> None:
 
 
 def _choice(
-    snapshot: Snapshot, configuration: ClientConfiguration, before: ServersRead | None
+    snapshot: Snapshot, configuration: ClientConfiguration, before: live_servers.ServersRead | None
 ) -> None:
     """Each server with how it is started and a tick, and the button that starts those ticked."""
-    changed = changed_servers(configuration, before) if before else ()
+    changed = live_servers.changed_servers(configuration, before) if before else ()
     others = dict(before.others) if before else {}
     many = len(configuration.servers) > TALL
     names = []
@@ -335,7 +334,7 @@ def _choice(
     )
 
 
-def _survey(snapshot: Snapshot, survey: Survey) -> None:
+def _survey(snapshot: Snapshot, survey: live_servers.Survey) -> None:
     """What the servers offered, and the form that adds their tools."""
     data_tables.draw(
         survey.offers,
@@ -368,7 +367,7 @@ def _survey(snapshot: Snapshot, survey: Survey) -> None:
     choice.button("Discard", key="servers_discard", on_click=live_servers.drop, args=(snapshot,))
 
 
-def _kept_of(snapshot: Snapshot, survey: Survey) -> int | None:
+def _kept_of(snapshot: Snapshot, survey: live_servers.Survey) -> int | None:
     """The catalog whose other servers keep their tools, if that is wanted."""
     others = [one.name for one in snapshot.catalog.servers if one.name not in survey.read]
     if not others:

@@ -9,17 +9,17 @@ from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, page_frame
 from ui.shared.data_tables import Column
 from ui.shared.services import findable_tools
-from ui.shared.services.findable_tools import AS_THEY_ARE, MERGED, SearchRow, title_of
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
 SIDES = {
-    AS_THEY_ARE: "Mean over tools as they came in: the share of their requests that find them.",
+    findable_tools.AS_THEY_ARE: "Mean over tools as they came in: the share of their requests that "
+    "find them.",
     findable_tools.VARIANTS: "The same with the document variants that are accepted; only "
     "ToolScope's own search reads them.",
     findable_tools.DESCRIBED: "The same with the new descriptions of tools that are not merged.",
-    MERGED: "The same with the merges that are accepted so far and all of that, and for OpenAI "
-    "with the descriptions of namespaces.",
+    findable_tools.MERGED: "The same with the merges that are accepted so far and all of that, and "
+    "for OpenAI with the descriptions of namespaces.",
 }
 """What a column says of the tools on a side."""
 
@@ -48,9 +48,10 @@ def found_figure(snapshot: Snapshot) -> None:
     shares = found_shares(snapshot)
     if shares:
         reached = sum(share > 0 for share in shares.values())
+        search = f"The search *{findable_tools.title_of(chosen_search())}*"
         page_frame.page_link(
             "catalog",
-            f"The search *{title_of(chosen_search())}* finds {reached:,} of {len(shares):,}",
+            f"{search} finds {reached:,} of {len(shares):,}",
             {"part": "Cannot be found"},
             icon="search",
             about="Clients that search for tools show their model no other. A tool counts as found "
@@ -80,15 +81,15 @@ def findability_panel(snapshot: Snapshot) -> None:
         [
             Column("search", lambda row: row.search + " (approximate)" * row.approximate),
             *(_side_column(side) for side in rows[0].shares),
-            Column("never found", lambda row: row.never[AS_THEY_ARE]),
-            Column("never found, merged", lambda row: row.never[MERGED]),
+            Column("never found", lambda row: row.never[findable_tools.AS_THEY_ARE]),
+            Column("never found, merged", lambda row: row.never[findable_tools.MERGED]),
         ],
         "How well each search finds the tools, before and after the merge",
     )
     search = st.selectbox(
         "Tools missed by",
         COMPARED,
-        format_func=title_of,
+        format_func=findable_tools.title_of,
         key="missed_by",
         persist_state="session",
         help="The table of tools and the first page speak of this search too.",
@@ -112,6 +113,6 @@ def findability_panel(snapshot: Snapshot) -> None:
     )
 
 
-def _side_column(side: str) -> Column[SearchRow]:
+def _side_column(side: str) -> Column[findable_tools.SearchRow]:
     """The mean share that is found on a side, in percent."""
     return Column(side, lambda row: round(100 * row.shares[side]), format="%d %%", help=SIDES[side])

@@ -19,7 +19,6 @@ from toolscope_core.model.plan import MergedTool
 from ui.catalog import overview
 from ui.catalog.changes_panel import changes_panel
 from ui.catalog.findability_panel import found_figure
-from ui.catalog.overview import SHARES_NAME, Collision, NextStep
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.queue import is_family
@@ -72,7 +71,7 @@ def _servers(snapshot: Snapshot) -> None:
         server_advice_panel.advice(snapshot, MOST_SERVERS)
 
 
-def _worst(snapshot: Snapshot, collisions: Sequence[Collision]) -> None:
+def _worst(snapshot: Snapshot, collisions: Sequence[overview.Collision]) -> None:
     with st.container(border=True, gap="xsmall", key="worst_confusions"):
         st.markdown(
             "**Worst confusions**: which tools does an agent mistake for each other?",
@@ -107,7 +106,7 @@ def _shared_names(names: Mapping[str, Sequence[str]]) -> None:
         st.markdown(
             f"**{quantity(len(names), 'name')} on several servers**: which server is meant?"
         )
-        query, icon = {"part": "Tools", "state": SHARES_NAME}, "table_rows"
+        query, icon = {"part": "Tools", "state": overview.SHARES_NAME}, "table_rows"
         for name in list(names)[:MOST_NAMES]:
             servers = safe_text.untrusted(listed(names[name], NAMED))
             text = f"**{safe_text.untrusted(name)}**: {servers}"
@@ -142,7 +141,7 @@ def _missed(snapshot: Snapshot) -> None:
             page_frame.page_link("evaluation", f"{more:,} more")
 
 
-def _links(steps: Iterable[NextStep], first: bool = False) -> None:
+def _links(steps: Iterable[overview.NextStep], first: bool = False) -> None:
     for place, step in enumerate(steps):
         text = safe_text.untrusted(step.text)
         label = f"**{text}**" if first and place == 0 else text

@@ -17,7 +17,6 @@ from ui.shared.data_tables import Column
 from ui.shared.models import ask_panel
 from ui.shared.services import generated_queries, loaded_queries
 from ui.shared.services.generated_queries import UNUSABLE, GeneratedView
-from ui.shared.services.loaded_queries import MOST_BYTES, QuerySetView
 from ui.shared.snapshot import Snapshot
 
 ABOUT = (
@@ -305,7 +304,7 @@ def query_sets_panel(snapshot: Snapshot) -> None:
     generated_panel(snapshot)
 
 
-def _kept(snapshot: Snapshot, view: QuerySetView) -> None:
+def _kept(snapshot: Snapshot, view: loaded_queries.QuerySetView) -> None:
     """One set, with a button that deletes it."""
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"**{safe_text.untrusted(view.name)}**: {_in_words(view)}", width="content")
@@ -325,7 +324,7 @@ def _form(snapshot: Snapshot) -> None:
         "Add a query set: JSON Lines or CSV with `query`, and `gold` (ids or names of tools) or "
         "`gold_servers`; `id` and `steps` if there are any.",
         type=["jsonl", "csv"],
-        max_upload_size=MOST_BYTES // 1_000_000,
+        max_upload_size=loaded_queries.MOST_BYTES // 1_000_000,
         key=f"queries_{turn}",
     )
     if file is None:
@@ -368,12 +367,12 @@ def _form(snapshot: Snapshot) -> None:
     )
 
 
-def _in_words(view: QuerySetView) -> str:
+def _in_words(view: loaded_queries.QuerySetView) -> str:
     steps = f", {view.with_steps:,} with steps" if view.with_steps else ""
     return f"{quantity(len(view.content.queries), 'query')}, {view.judged:,} with answers{steps}."
 
 
-def _problems(view: QuerySetView) -> None:
+def _problems(view: loaded_queries.QuerySetView) -> None:
     """The rows that are no query, and answers that the catalog does not have."""
     problems = view.content.problems
     if problems:

@@ -9,7 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.catalog.tokens import tokenizer
 from ui.catalog import overview
 from ui.catalog.findability_panel import chosen_search, found_shares
-from ui.catalog.overview import Facet
 from ui.shared import data_tables
 from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column
@@ -18,7 +17,6 @@ from ui.shared.services import judging, toolsets
 from ui.shared.services.findable_tools import title_of
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_parts, tool_selection
-from ui.shared.tools.catalog_tables import ToolRow
 
 MAX_ROWS = 5_000
 """At most so many tools are sent to the browser: 40,000 are 10 MB and take two more seconds."""
@@ -57,7 +55,7 @@ def tools_panel(snapshot: Snapshot) -> None:
     )
 
 
-def _matching(snapshot: Snapshot, bands: Mapping[str, str]) -> Sequence[ToolRow]:
+def _matching(snapshot: Snapshot, bands: Mapping[str, str]) -> Sequence[catalog_tables.ToolRow]:
     """The rows that the search and the facets leave."""
     bar = st.container(horizontal=True, key="facets")
     find = bar.text_input("Search", type="search", key="catalog_find", bind="query-params")
@@ -77,7 +75,9 @@ def _matching(snapshot: Snapshot, bands: Mapping[str, str]) -> Sequence[ToolRow]
     return [row for row in rows if all(ids is None or row.id in ids for ids in wanted)]
 
 
-def _facet(bar: DeltaGenerator, label: str, key: str, facet: Facet) -> frozenset[str] | None:
+def _facet(
+    bar: DeltaGenerator, label: str, key: str, facet: overview.Facet
+) -> frozenset[str] | None:
     """The tools of the value that is chosen, ``None`` for all; nothing to choose is not drawn."""
     if not facet:
         return None
@@ -87,7 +87,9 @@ def _facet(bar: DeltaGenerator, label: str, key: str, facet: Facet) -> frozenset
     return None if chosen is None else frozenset(facet[chosen])
 
 
-def _table(snapshot: Snapshot, rows: Sequence[ToolRow], bands: Mapping[str, str]) -> None:
+def _table(
+    snapshot: Snapshot, rows: Sequence[catalog_tables.ToolRow], bands: Mapping[str, str]
+) -> None:
     """The rows; those of the selection are ticked."""
     ids, key = [row.id for row in rows], f"tools_{snapshot.id}"
     left_out, shares = toolsets.left_out(snapshot), found_shares(snapshot)
@@ -95,7 +97,7 @@ def _table(snapshot: Snapshot, rows: Sequence[ToolRow], bands: Mapping[str, str]
     chosen = tool_selection.selected(snapshot)
     ticked = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
     data_tables.select_rows(key, ticked)
-    columns: list[Column[ToolRow]] = [
+    columns: list[Column[catalog_tables.ToolRow]] = [
         Column("name", title="tool", width=220, pinned=True),
         tool_parts.open_tool_column(rows, lambda row: row.id, "open_row", width=90),
         Column("left out", lambda row: reasons.get(row.id, ""), shown=bool(left_out)),
@@ -132,7 +134,9 @@ def _table(snapshot: Snapshot, rows: Sequence[ToolRow], bands: Mapping[str, str]
     )
 
 
-def _selected_first(snapshot: Snapshot, rows: Sequence[ToolRow]) -> Sequence[ToolRow]:
+def _selected_first(
+    snapshot: Snapshot, rows: Sequence[catalog_tables.ToolRow]
+) -> Sequence[catalog_tables.ToolRow]:
     """The rows, those that another view selected first. What is ticked here stays in its place."""
     chosen, first = tool_selection.selected(snapshot), f"first_{snapshot.id}"
     if chosen is None or chosen.source != TABLE:

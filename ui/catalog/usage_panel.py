@@ -27,7 +27,6 @@ from ui.shared.cards import decision_buttons
 from ui.shared.cards.queue import PARTS
 from ui.shared.data_tables import Column
 from ui.shared.services import loaded_queries, review, usage_evidence
-from ui.shared.services.usage_evidence import UNUSED_DAYS, as_json, call_keys, short_key
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
@@ -55,13 +54,13 @@ def preview(snapshot: Snapshot, content: bytes, name: str) -> UsagePreview:
     rows = query_rows(trace.requests, tools)
     own = hashlib.sha256(content).hexdigest()
     logs = list_usage_logs(snapshot.work.store, snapshot.id)
-    known = {key for log in logs if log.key != own for key in call_keys(log.value)}
-    new = [call for call in trace.calls if short_key(call) not in known]
+    known = {key for log in logs if log.key != own for key in usage_evidence.call_keys(log.value)}
+    new = [call for call in trace.calls if usage_evidence.short_key(call) not in known]
     return UsagePreview(
         count_calls(replace(trace, calls=tuple(new)), tools),
         tuple(rows),
         trace.unread,
-        frozenset(filter(None, map(short_key, new))),
+        frozenset(filter(None, map(usage_evidence.short_key, new))),
         len(trace.calls) - len(new),
     )
 
@@ -72,7 +71,7 @@ def add(snapshot: Snapshot, content: bytes, name: str, with_queries: bool = Fals
     """
     seen = preview(snapshot, content, name)
     key = hashlib.sha256(content).hexdigest()
-    value = as_json(seen.figures, seen.keys)
+    value = usage_evidence.as_json(seen.figures, seen.keys)
     keep_usage_log(snapshot.work.store, snapshot.id, key, name, value)
     if with_queries and seen.queries:
         lines = "".join(canonical_json(row) + "\n" for row in seen.queries)
@@ -129,20 +128,19 @@ def _figures(snapshot: Snapshot) -> None:
         "Calls by tool, the most used first",
     )
     _merges(snapshot)
-    unused = usage_evidence.unused(snapshot)
+    unused, days = usage_evidence.unused(snapshot), usage_evidence.UNUSED_DAYS
     if not unused:
-        too_short = figures.days < UNUSED_DAYS
         st.caption(
-            f"The logs cover {figures.days:.0f} days; from {UNUSED_DAYS} days on, tools that "
-            "nobody calls are listed here."
-            if too_short
-            else f"Every tool was called in the last {UNUSED_DAYS} days of the logs."
+            f"The logs cover {figures.days:.0f} days; from {days} days on, tools that nobody calls "
+            "are listed here."
+            if figures.days < days
+            else f"Every tool was called in the last {days} days of the logs."
         )
         return
     with st.container(border=True):
         st.markdown(
-            f"**{quantity(len(unused), 'tool')} unused for {UNUSED_DAYS} days**, counted back from "
-            f"the last call of the logs, {figures.last[:10]}"
+            f"**{quantity(len(unused), 'tool')} unused for {days} days**, counted back from the "
+            f"last call of the logs, {figures.last[:10]}"
         )
         data_tables.draw(
             [snapshot.catalog.by_id[tool_id] for tool_id in unused[:SHOWN]],

@@ -12,14 +12,17 @@ from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, safe_text
 from ui.shared.data_tables import Column
 from ui.shared.services import exports
-from ui.shared.services.exports import ExportFigures, Use
 from ui.shared.snapshot import Snapshot
 
 PREVIEW_LINES = 60
 
 
 def download_panel(
-    snapshot: Snapshot, config: PlanConfig, use: Use, fix: bool, figures: ExportFigures
+    snapshot: Snapshot,
+    config: PlanConfig,
+    use: exports.Use,
+    fix: bool,
+    figures: exports.ExportFigures,
 ) -> None:
     """The button that makes and gives the zip, and beside it where its files go; the files
     themselves once somebody asks for them. A target that refuses the toolset gets none.
@@ -45,7 +48,7 @@ def download_panel(
             _files(exports.download(snapshot, config, use, fix).files)
 
 
-def _places(use: Target, figures: ExportFigures) -> None:
+def _places(use: Target, figures: exports.ExportFigures) -> None:
     """Where each file of the zip goes, or why there is none."""
     files = files_for(use, figures.files)
     places: dict[str, list[str]] = {}

@@ -24,7 +24,6 @@ from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column
 from ui.shared.services import findable_tools, review, usage_evidence
 from ui.shared.services.exports import Use
-from ui.shared.services.findable_tools import title_of
 from ui.shared.snapshot import Snapshot
 
 HEIGHT = 300
@@ -50,7 +49,11 @@ def loading_panel(snapshot: Snapshot, config: PlanConfig, use: Use) -> PlanConfi
             "decided comes first.",
         )
         search = bar.selectbox(
-            "Searched by", COMPARED, format_func=title_of, key="searched_by", width=260
+            "Searched by",
+            COMPARED,
+            format_func=findable_tools.title_of,
+            key="searched_by",
+            width=260,
         )
         if findable_tools.shares(snapshot, search) is None:
             page_frame.job_started_once(

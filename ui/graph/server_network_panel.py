@@ -19,7 +19,6 @@ from ui.shared import data_tables
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.batches import server_pair_key
 from ui.shared.charts import pictures
-from ui.shared.charts.pictures import GREY, PALETTE
 from ui.shared.data_tables import Column
 from ui.shared.graph.components import ClusterRow
 from ui.shared.graph.network import Drawing, LegendKey, Line, graph_html, short_text
@@ -132,11 +131,11 @@ MOST_LINKS = 45
 LETTERS = 20
 """Letters of a name."""
 COLOURS = {
-    "copy": PALETTE[2],
-    "prune": PALETTE[0],
-    "router": PALETTE[1],
-    "family": PALETTE[3],
-    "unknown": GREY,
+    "copy": pictures.PALETTE[2],
+    "prune": pictures.PALETTE[0],
+    "router": pictures.PALETTE[1],
+    "family": pictures.PALETTE[3],
+    "unknown": pictures.GREY,
 }
 _GROUND = "rgba(86,180,233,0.9)"
 
@@ -182,7 +181,7 @@ def server_drawing(view: ServerOverlap) -> Drawing:
                 "color": {
                     "background": _GROUND,
                     "border": _GROUND,
-                    "highlight": {"background": _GROUND, "border": PALETTE[0]},
+                    "highlight": {"background": _GROUND, "border": pictures.PALETTE[0]},
                 },
             }
         },

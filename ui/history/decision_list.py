@@ -13,16 +13,6 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from ui.history import histories
-from ui.history.histories import (
-    KINDS,
-    STATES,
-    Entry,
-    HistoryFilter,
-    ToolsetChange,
-    counted,
-    listed,
-    with_members,
-)
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import batches
@@ -31,15 +21,15 @@ from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 
 SHOWN = 12
-CHANGES: list[Column[ToolsetChange]] = [
+CHANGES: list[Column[histories.ToolsetChange]] = [
     Column("change", lambda one: one.kind, width=90),
-    Column("before", lambda one: with_members(one.before)),
-    Column("after", lambda one: with_members(one.after)),
+    Column("before", lambda one: histories.with_members(one.before)),
+    Column("after", lambda one: histories.with_members(one.after)),
     Column("what", lambda one: ", ".join(one.reworded)),
 ]
 
 
-def decision_detail(snapshot: Snapshot, entry: Entry) -> None:
+def decision_detail(snapshot: Snapshot, entry: histories.Entry) -> None:
     """Draw what the decision said and did, and the buttons that go back."""
     decision = entry.decision
     with st.container(border=True):
@@ -56,7 +46,7 @@ def decision_detail(snapshot: Snapshot, entry: Entry) -> None:
         _effect(snapshot, decision)
 
 
-def _buttons(snapshot: Snapshot, entry: Entry) -> None:
+def _buttons(snapshot: Snapshot, entry: histories.Entry) -> None:
     decision = entry.decision
     log = snapshot.log
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -159,7 +149,7 @@ def _effect(snapshot: Snapshot, decision: Decision) -> None:
     if not changes:
         st.caption(f"It changed no tool of {where or 'this version'}.")
         return
-    st.markdown(f"What it changed in {where or 'the toolset'}: {counted(changes)}.")
+    st.markdown(f"What it changed in {where or 'the toolset'}: {histories.counted(changes)}.")
     data_tables.draw(
         changes[:SHOWN], CHANGES, "What the decision changed", key=f"effect_{decision.seq}"
     )
@@ -195,7 +185,7 @@ def decision_list(snapshot: Snapshot) -> None:
     if not entries:
         st.info("No decisions yet. Review and Documents make them.", icon=":material/history:")
         return
-    shown = listed(entries, _filters(entries))
+    shown = histories.listed(entries, _filters(entries))
     with st.container(horizontal=True, vertical_alignment="center"):
         standing = sum(entry.undo is None for entry in entries)
         st.caption(
@@ -220,7 +210,7 @@ def decision_list(snapshot: Snapshot) -> None:
     decision_detail(snapshot, shown[_table(shown, snapshot)])
 
 
-def _filters(entries: tuple[Entry, ...]) -> HistoryFilter:
+def _filters(entries: tuple[histories.Entry, ...]) -> histories.HistoryFilter:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = st.text_input(
             "Search", key="history_words", placeholder="tool, note, number …", width=230,
@@ -243,12 +233,12 @@ def _filters(entries: tuple[Entry, ...]) -> HistoryFilter:
                 "When", sorted(set(days)), (first, last), key=f"history_days_{last}", width=240
             )
         state = st.segmented_control(
-            "State", STATES, default="all", required=True, key="history_state"
+            "State", histories.STATES, default="all", required=True, key="history_state"
         )
-    return HistoryFilter(words, tuple(people), tuple(actions), state, since, until)
+    return histories.HistoryFilter(words, tuple(people), tuple(actions), state, since, until)
 
 
-def _page_of(shown: tuple[Entry, ...]) -> tuple[Entry, ...]:
+def _page_of(shown: tuple[histories.Entry, ...]) -> tuple[histories.Entry, ...]:
     """The page of the list that is chosen, at first the one with the decision of the address."""
     pages = -(-len(shown) // PAGE_SIZE)
     if pages == 1:
@@ -260,7 +250,7 @@ def _page_of(shown: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return shown[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
 
 
-def _table(shown: tuple[Entry, ...], snapshot: Snapshot) -> int:
+def _table(shown: tuple[histories.Entry, ...], snapshot: Snapshot) -> int:
     """Draw the table; the place of the chosen row, which the address names by its number."""
     by_seq = {str(entry.decision.seq): place for place, entry in enumerate(shown)}
     place = by_seq.get(str(st.query_params.get("decision")), 0)
@@ -268,7 +258,7 @@ def _table(shown: tuple[Entry, ...], snapshot: Snapshot) -> int:
     def choose(row: int) -> None:
         st.query_params["decision"] = str(shown[row].decision.seq)
 
-    columns: list[Column[Entry]] = [
+    columns: list[Column[histories.Entry]] = [
         Column("no.", lambda entry: entry.decision.seq, width=50),
         Column("when", lambda entry: safe_text.clock(entry.decision.at), width=130),
         Column("who", lambda entry: entry.decision.reviewer, width=100),
@@ -404,9 +394,9 @@ def state_panel(snapshot: Snapshot) -> None:
     )
     st.markdown(
         f"**{before:,} tools before, {after:,} after**: "
-        f"{', '.join(f'{counts[kind]:,} {kind}' for kind in KINDS if counts[kind])}."
+        f"{', '.join(f'{counts[kind]:,} {kind}' for kind in histories.KINDS if counts[kind])}."
     )
-    kinds = [kind for kind in KINDS if counts[kind]]
+    kinds = [kind for kind in histories.KINDS if counts[kind]]
     chosen = st.pills(
         "Show", kinds, selection_mode="multi", key="state_kinds",
         default=[kind for kind in kinds if kind != "unchanged"],

@@ -28,7 +28,6 @@ from toolscope_core.store.decision_rows import append_decision, append_decisions
 from toolscope_core.store.engine import now
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import review
-from ui.shared.services.review import Step, admission, retraction
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
@@ -162,7 +161,7 @@ def restore(snapshot: Snapshot, seq: int, reviewer: str, last: int) -> Restorati
     way = restoration(snapshot.log, seq)
     steps = [
         _unless_newer(last),
-        *(retraction(one.seq, reviewer) for one in way.back),
+        *(review.retraction(one.seq, reviewer) for one in way.back),
         *(_again(snapshot, one, reviewer) for one in way.again),
     ]
     append_decisions(snapshot.work.store, snapshot.id, steps)
@@ -193,13 +192,13 @@ def import_decisions(snapshot: Snapshot, seen: ImportPreview) -> tuple[Decision,
     """Add the decisions that were shown as new, all or none. Raises ``DecisionError`` where
     somebody decided otherwise meanwhile.
     """
-    steps = [admission(snapshot.catalog, one) for one in seen.new]
+    steps = [review.admission(snapshot.catalog, one) for one in seen.new]
     return append_decisions(snapshot.work.store, snapshot.id, steps)
 
 
-def _again(snapshot: Snapshot, decision: Decision, reviewer: str) -> Step:
+def _again(snapshot: Snapshot, decision: Decision, reviewer: str) -> review.Step:
     row = replace(decision, seq=0, reviewer=reviewer, at=now())
-    return admission(snapshot.catalog, row)
+    return review.admission(snapshot.catalog, row)
 
 
 def listed(all_entries: Iterable[Entry], wanted: HistoryFilter) -> tuple[Entry, ...]:
@@ -239,7 +238,7 @@ def counted(changes: Iterable[ToolsetChange]) -> str:
     return ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS[:-1] if counts[kind])
 
 
-def _unless_newer(last: int) -> Step:
+def _unless_newer(last: int) -> review.Step:
     """A step that writes nothing, and refuses where the log has grown."""
 
     def check(log: tuple[Decision, ...]) -> Decision:

@@ -16,7 +16,6 @@ from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.data_tables import Column
 from ui.shared.services import review, toolsets
-from ui.shared.services.review import Shares, Split
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
@@ -96,7 +95,7 @@ def _answer(decision: Decision) -> bool | None:
     return False if decision.action == "reject" else None
 
 
-SPLITS: dict[Split, str] = {"random": "at random", "server": "by server"}
+SPLITS: dict[review.Split, str] = {"random": "at random", "server": "by server"}
 SIZES = (10, 20, 50, 100)
 SHOWN = 10
 
@@ -146,7 +145,7 @@ def _shares(snapshot: Snapshot) -> None:
 def _divide(snapshot: Snapshot, names_key: str, by_key: str) -> None:
     names = tuple(dict.fromkeys(one.strip() for one in st.session_state[names_key].split(",")))
     named = tuple(name for name in names if name)
-    shares = Shares(named, st.session_state[by_key]) if named else None
+    shares = review.Shares(named, st.session_state[by_key]) if named else None
     text = f"The queue is divided among {', '.join(named)}" if named else "Everybody has all"
     decision_buttons.attempt(lambda: review.divide(snapshot, shares), text)
 

@@ -162,7 +162,9 @@ def curve_rows(view: Curve) -> list[TableRow]:
     for place, variant in enumerate(view.variants):
         columns[f"pairs, {variant.name}"] = variant.pairs.tolist()
         if place:
-            columns[f"change, {variant.name}"] = [_percent(x) for x in view.change(variant)]
+            columns[f"change, {variant.name}"] = [
+                "" if np.isnan(share) else f"{share:+.1%}" for share in view.change(variant)
+            ]
     return [
         {"from": threshold, **{name: values[at] for name, values in columns.items()}}
         for at, threshold in enumerate(view.thresholds)
@@ -212,10 +214,6 @@ def silhouette_rows(view: Silhouettes) -> list[TableRow]:
         }
         for at, count in enumerate(view.counts)
     ]
-
-
-def _percent(share: float) -> str:
-    return "" if np.isnan(share) else f"{share:+.1%}"
 
 
 MOST_BLOCKS = 200

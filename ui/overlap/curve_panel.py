@@ -11,7 +11,6 @@ from ui.overlap.collisions import Curve, curve_rows
 from ui.overlap.maps import Method
 from ui.shared import page_frame
 from ui.shared.charts import pictures
-from ui.shared.charts.pictures import GREY, PALETTE, picture
 from ui.shared.snapshot import Snapshot
 
 
@@ -65,7 +64,7 @@ def variant_job(snapshot: Snapshot, method: Method = "PCA") -> None:
 
 def _drawn(view: Curve, title: str) -> None:
     key = title.lower().replace(" ", "_")
-    picture(collision_curve(view), lambda: curve_rows(view), key, title)
+    pictures.picture(collision_curve(view), lambda: curve_rows(view), key, title)
 
 
 CRITICAL = 0.85
@@ -115,7 +114,7 @@ def _pairs(view: Curve, place: int) -> go.Scatter:
         y=pictures.rounded(np.where(pairs > 0, pairs, np.nan)),
         name=f"{pictures.label(variant.name)}, {variant.tools:,} tools",
         mode="lines+markers",
-        line={"color": PALETTE[place % len(PALETTE)], "dash": dash, "width": 2},
+        line={"color": pictures.PALETTE[place % len(pictures.PALETTE)], "dash": dash, "width": 2},
         marker={"symbol": symbol, "size": 5},
         hovertemplate="%{y:,} pairs from %{x:.2f} on<extra>%{fullData.name}</extra>",
     )
@@ -128,7 +127,7 @@ def _change(view: Curve, place: int) -> go.Scatter:
         y=pictures.rounded(view.change(variant)),
         name=f"change, {pictures.label(variant.name)}",
         mode="lines",
-        line={"color": PALETTE[place % len(PALETTE)], "width": 2},
+        line={"color": pictures.PALETTE[place % len(pictures.PALETTE)], "width": 2},
         fill="tozeroy",
         yaxis="y2",
         showlegend=False,
@@ -140,7 +139,7 @@ def _mark(figure: go.Figure, view: Curve) -> None:
     zone = {"x0": CRITICAL, "x1": view.thresholds[-1], "y0": 0, "y1": 1, "yref": "paper"}
     figure.add_shape(type="rect", **zone, fillcolor=ZONE, line={"width": 0}, layer="below")
     floor = {"x0": view.floor, "x1": view.floor, "y0": 0, "y1": 1, "yref": "paper"}
-    figure.add_shape(type="line", **floor, line={"dash": "dash", "color": GREY})
+    figure.add_shape(type="line", **floor, line={"dash": "dash", "color": pictures.GREY})
     theta = (view.floor, 1, f"θ = {view.floor:.2f}")
     for at, up, text in (theta, (CRITICAL, 0.95, "critical zone")):
         place = {"x": at, "y": up, "yref": "paper", "xanchor": "left", "yanchor": "top"}

@@ -81,7 +81,7 @@ def start(snapshot: Snapshot) -> str:
 
 def run(snapshot: Snapshot, progress: Progress = silent) -> None:
     """Count here and now what is not counted yet."""
-    plan = _merged_plan(snapshot)
+    plan = merged_plan(snapshot)
     merged = kept_under(plan, "vectors", (), lambda: _embedded(snapshot, progress))
     for vectors in (snapshot.analysis.vectors, merged):
         count(snapshot.work, vectors, progress)
@@ -89,28 +89,29 @@ def run(snapshot: Snapshot, progress: Progress = silent) -> None:
 
 def _merged_vectors(snapshot: Snapshot) -> Vectors | None:
     """``None`` where the merge is large or a new text has no vector yet."""
-    return kept_under(_merged_plan(snapshot), "vectors", (), lambda: _embedded_before(snapshot))
+    analysis, plan = snapshot.analysis, merged_plan(snapshot)
 
+    def embedded() -> Vectors | None:
+        if len(analysis.catalog.tools) > COUNTED_AT_ONCE:
+            return None
+        texts = list(new_texts(analysis, plan).values())
+        if len(snapshot.work.vectors.read(analysis.model, texts)) < len(set(texts)):
+            return None
+        return _embedded(snapshot, silent)
 
-def _embedded_before(snapshot: Snapshot) -> Vectors | None:
-    analysis = snapshot.analysis
-    if len(analysis.catalog.tools) > COUNTED_AT_ONCE:
-        return None
-    texts = list(new_texts(analysis, _merged_plan(snapshot)).values())
-    if len(snapshot.work.vectors.read(analysis.model, texts)) < len(set(texts)):
-        return None
-    return _embedded(snapshot, silent)
+    return kept_under(plan, "vectors", (), embedded)
 
 
 def _embedded(snapshot: Snapshot, progress: Progress) -> Vectors:
     return plan_vectors(
         snapshot.analysis,
-        _merged_plan(snapshot),
+        merged_plan(snapshot),
         lambda texts: embed_cached(texts, snapshot.work.embedder, snapshot.work.vectors, progress),
     )
 
 
-def _merged_plan(snapshot: Snapshot) -> MergePlan:
+def merged_plan(snapshot: Snapshot) -> MergePlan:
+    """The plan with the decided and the safe merges."""
     return snapshot.plan_under(PlanConfig(accept="auto"))
 
 
@@ -141,5 +142,9 @@ def count(work: Workspace, vectors: Vectors, progress: Progress = silent) -> NDA
 
 def _key(vectors: Vectors) -> str:
     """Equal for equal vectors and thresholds."""
-    content = hashlib.sha256(vectors.tobytes()).hexdigest()
-    return digest(content, vectors.shape, THRESHOLDS)
+    return digest(content_hash(vectors), vectors.shape, THRESHOLDS)
+
+
+def content_hash(vectors: Vectors) -> str:
+    """64 hex digits of all numbers."""
+    return hashlib.sha256(vectors.tobytes()).hexdigest()

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ui.overlap.collisions import Grid
 from ui.shared.charts import pictures
-from ui.shared.charts.pictures import label
 
 MOST_SIDE = 1_000
 """Longest side: beyond it a browser takes seconds to draw."""
@@ -70,8 +69,8 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
     plain = {"showgrid": False, "zeroline": False, "ticks": ""}
     figure.update_xaxes(**plain)
     figure.update_yaxes(**plain)
-    below = _axis(figure, "x", names["x"], [label(name, 26) for name in grid.columns])
-    beside = _axis(figure, "y", names["y"], [label(name, 36) for name in grid.rows])
+    below = _axis(figure, "x", names["x"], [pictures.label(name, 26) for name in grid.columns])
+    beside = _axis(figure, "y", names["y"], [pictures.label(name, 36) for name in grid.rows])
     if width <= FEW:  # slanted: they reach down and to the left
         below *= _SLANT
         beside = max(beside, below)
@@ -191,7 +190,7 @@ def _different(names: Sequence[str]) -> list[str]:
     have no width.
     """
     labels, seen = [], Counter[str]()
-    for text in map(label, names):
+    for text in map(pictures.label, names):
         labels.append(text + f"{seen[text]:b}".translate(_UNSEEN) * bool(seen[text]))
         seen[text] += 1
     return labels

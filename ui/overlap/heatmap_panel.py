@@ -13,7 +13,6 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.tool import digest
 from ui.overlap import collisions, heatmap_charts
-from ui.overlap.collisions import CellMeasure, Grid, Tile
 from ui.shared import data_tables, safe_text
 from ui.shared.cards import server_advice_panel
 from ui.shared.charts.pictures import downloads, picture
@@ -76,7 +75,7 @@ def _table(snapshot: Snapshot, servers: ServerCoverage, pairs: list[Coverage]) -
 
 
 PLACE = ("one", "other", "cell")
-MEASURES: dict[CellMeasure, str] = {
+MEASURES: dict[collisions.CellMeasure, str] = {
     "pairs": "candidate pairs",
     "mean": "mean",
     "max": "closest pair",
@@ -156,7 +155,7 @@ def _level_one(snapshot: Snapshot, by: str, bar: DeltaGenerator) -> None:
 
 
 _DIAGONAL = "The diagonal is a block with itself."
-EXPLANATIONS: dict[CellMeasure, str] = {
+EXPLANATIONS: dict[collisions.CellMeasure, str] = {
     "pairs": f"A cell counts the candidate pairs between two blocks. {_DIAGONAL}",
     "mean": f"A cell is the mean similarity of all pairs of tools between two blocks. {_DIAGONAL}",
     "max": f"A cell is the similarity of the closest pair between two blocks. {_DIAGONAL}",
@@ -192,7 +191,7 @@ def _tools(snapshot: Snapshot) -> None:
 
 
 def _tile(
-    snapshot: Snapshot, drawn: Tile, count: str, left_out: str, key: str, **place: str
+    snapshot: Snapshot, drawn: collisions.Tile, count: str, left_out: str, key: str, **place: str
 ) -> None:
     """Draw tools against tools; the chosen cell leads to its pair, below ``place``."""
     selection = tool_selection.selected(snapshot)
@@ -212,7 +211,7 @@ def _tile(
         _down(**place, cell=pair_key(collisions.pair_at(snapshot.analysis, drawn, cell)))
 
 
-def _chosen(snapshot: Snapshot, grid: Grid, key: str, alt: str) -> int | None:
+def _chosen(snapshot: Snapshot, grid: collisions.Grid, key: str, alt: str) -> int | None:
     """Draw the grid; the cell just clicked, or chosen in its table."""
     figure = heatmap_charts.heatmap(grid, snapshot.analysis.threshold)
     state = picture(
@@ -227,7 +226,7 @@ def _chosen(snapshot: Snapshot, grid: Grid, key: str, alt: str) -> int | None:
     return rows[0] if rows else None
 
 
-def _how(grid: Grid) -> str:
+def _how(grid: collisions.Grid) -> str:
     most = collisions.MOST_CELLS
     cell = f"one of the {most:,} highest cells" if len(grid.cells) == most else "a cell"
     return f"Click {cell}, or select its row in the table,"

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ui.overlap.collisions import Marks, Panel, Silhouettes, ToolMap
 from ui.shared.charts import pictures
-from ui.shared.charts.pictures import GREY, PALETTE, RED
 
 MOST_SVG = 2_000
 """Up to as many points are drawn as SVG; of 4,000 WebGL is as soon on the screen without a GPU."""
@@ -113,7 +112,7 @@ def silhouette_chart(view: Silhouettes) -> go.Figure:
             y=pictures.rounded(values),
             name=f"{pictures.label(name)}, {tools:,} tools",
             mode="lines+markers",
-            line={"color": PALETTE[at], "dash": ("solid", "dash")[at % 2], "width": 2},
+            line={"color": pictures.PALETTE[at], "dash": ("solid", "dash")[at % 2], "width": 2},
             marker={"symbol": pictures.SYMBOLS[at % 2], "size": 7},
             hovertemplate="%{y:.3f} at %{x:,} clusters<extra>%{fullData.name}</extra>",
         )
@@ -183,7 +182,7 @@ def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, 
     """Values as arrays, and no trace object: both spare Plotly from looking at each value."""
     at, place, name, rows = layer
     panel, hovers = tools.panels[at], _hovers(tools.panels[at])
-    colour = HUES[place] if place < len(HUES) else GREY
+    colour = HUES[place] if place < len(HUES) else pictures.GREY
     sizes = np.array([10 if len(panel.members[row]) > 1 else 6 for row in rows])
     x, y = pictures.json_numbers(panel.points[rows].T.round(4))
     return {
@@ -215,7 +214,7 @@ def _lines(panel: Panel, near: Sequence[int]) -> list[dict[str, Any]]:
         [place for end in ends[1:] for place in (ends[0], end, None)]
         for ends in panel.points[list(near)].round(4).T.tolist()
     )
-    look = {"mode": "lines", "line": {"color": RED, "width": 1.5}, "hoverinfo": "skip"}
+    look = {"mode": "lines", "line": {"color": pictures.RED, "width": 1.5}, "hoverinfo": "skip"}
     return [{"x": x, "y": y, **look, "showlegend": False}]
 
 
@@ -224,7 +223,7 @@ def _rings(panel: Panel, rows: Sequence[int]) -> list[dict[str, Any]]:
     if not rows:
         return []
     across, up = panel.points[list(rows)].round(4).T.tolist()
-    ring = {"size": 15, "symbol": "circle-open", "color": RED, "line": {"width": 2}}
+    ring = {"size": 15, "symbol": "circle-open", "color": pictures.RED, "line": {"width": 2}}
     look = {"mode": "markers", "marker": ring, "name": "found", "hoverinfo": "skip"}
     return [{"x": across, "y": up, **look, "showlegend": False}]
 
@@ -276,7 +275,7 @@ def _words(at: int, tools: ToolMap) -> list[dict[str, object]]:
             "ayref": f"y{n}",
             "arrowhead": 0,
             "arrowwidth": 1,
-            "arrowcolor": GREY,
+            "arrowcolor": pictures.GREY,
             "font": {"size": 11, "color": "white"},
             "bgcolor": _PLATE,
             "borderpad": 2,

@@ -14,19 +14,15 @@ from ui.overlap import map_charts as figures
 from ui.overlap import maps, variant_figures
 from ui.overlap.collisions import Marks, ToolMap, map_rows, silhouette_rows
 from ui.overlap.curve_panel import variant_job
-from ui.overlap.maps import METHODS, SILHOUETTES, UNASKED, Method, colouring
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
-from ui.shared.charts.pictures import ROWS, picture
 from ui.shared.data_tables import Column
 from ui.shared.services import toolsets
-from ui.shared.services.toolsets import MOST_APART, MOST_ON_A_CARD
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_parts, tool_selection
-from ui.shared.tools.catalog_tables import ToolRow
 
-COLUMNS: list[Column[ToolRow]] = [
+COLUMNS: list[Column[catalog_tables.ToolRow]] = [
     Column("name"),
     Column("server"),
     Column("description"),
@@ -43,24 +39,24 @@ def selected_panel(snapshot: Snapshot) -> None:
         return
     rows = [row for row in catalog_tables.tools(snapshot) if row.id in chosen.tool_ids]
     st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
-    if len(rows) > ROWS:
-        st.caption(f"Showing the first {ROWS:,}.")
+    if len(rows) > pictures.ROWS:
+        st.caption(f"Showing the first {pictures.ROWS:,}.")
     ticked = data_tables.ticked_rows(
-        rows[:ROWS],
+        rows[: pictures.ROWS],
         COLUMNS,
         "The selected tools",
         most=320,
         key=f"chosen_{digest(sorted(chosen.tool_ids))[:12]}",
     )
-    every = len(ticked) == min(len(rows), ROWS)
+    every = len(ticked) == min(len(rows), pictures.ROWS)
     _buttons(snapshot, rows if every else ticked, len(rows))
 
 
-def _buttons(snapshot: Snapshot, rows: list[ToolRow], total: int) -> None:
+def _buttons(snapshot: Snapshot, rows: list[catalog_tables.ToolRow], total: int) -> None:
     ids = tuple(row.id for row in rows)
-    version = toolsets.version(snapshot, ids) if len(ids) <= MOST_APART else ""
+    version = toolsets.version(snapshot, ids) if len(ids) <= toolsets.MOST_APART else ""
     which = data_tables.which_in_words(len(ids), total)
-    card = toolsets.card(snapshot, ids) if 1 < len(ids) <= MOST_ON_A_CARD else None
+    card = toolsets.card(snapshot, ids) if 1 < len(ids) <= toolsets.MOST_ON_A_CARD else None
     with st.container(horizontal=True, vertical_alignment="center"):
         button = partial(
             decision_buttons.set_button,
@@ -98,7 +94,7 @@ ABOUT_PANELS = (
     "padded with random words to the same length."
 )
 
-ABOUT: dict[Method, str] = {
+ABOUT: dict[maps.Method, str] = {
     "PCA": "Two principal components: directions are faithful, most distances are not.",
     "UMAP": "Neighbours stay close; distances between groups, and their sizes, mean little.",
     "t-SNE": "Neighbours stay close; distances between groups, and their sizes, mean nothing.",
@@ -118,10 +114,11 @@ def map_panel(snapshot: Snapshot) -> None:
     )  # fmt: skip
     by = bar.selectbox(
         "Colour by", maps.colours(snapshot), key="colour", bind="query-params", width=220,
-        format_func=lambda name: colouring(name).label,
+        format_func=lambda name: maps.colouring(name).label,
     )  # fmt: skip
     method = bar.segmented_control(
-        "Projection", METHODS, default=METHODS[0], required=True, key="method", bind="query-params",
+        "Projection", maps.METHODS, default=maps.METHODS[0], required=True, key="method",
+        bind="query-params",
     )  # fmt: skip
     few = snapshot.record.tools <= TWO_PANELS
     beside = bar.toggle("Compare with merged", few, key="map_beside", bind="query-params")
@@ -168,7 +165,7 @@ def _map(snapshot: Snapshot, drawn: ToolMap, matches: tuple[int, ...], labels: b
         st.markdown(
             f"Nearest to **{safe_text.untrusted(tools[chosen].name)}**: {', '.join(names)}."
         )
-    picture(
+    pictures.picture(
         figure, partial(map_rows, drawn), key, "Map of the tools",
         on_select=lambda: _select(snapshot, drawn, key),
         selection_mode=("points", "box", "lasso"),
@@ -200,7 +197,7 @@ def silhouettes_panel(snapshot: Snapshot) -> None:
         return
     st.markdown(view.summary)
     rows = partial(silhouette_rows, view)
-    picture(figures.silhouette_chart(view), rows, "silhouettes", "Silhouettes")
+    pictures.picture(figures.silhouette_chart(view), rows, "silhouettes", "Silhouettes")
     st.caption(
         "Seeded k-means on all dimensions; exact silhouettes of all tools by cosine distance. "
         "Removing any duplicates lowers the score, whether they were rightly merged or not: it "
@@ -209,7 +206,7 @@ def silhouettes_panel(snapshot: Snapshot) -> None:
     )
 
 
-def _variant_panels(snapshot: Snapshot, method: Method, by: str) -> None:
+def _variant_panels(snapshot: Snapshot, method: maps.Method, by: str) -> None:
     """The tools where a search sees them: by their own text, with variants, with random words."""
     if refused := maps.refusal(snapshot, method):
         st.info(refused, icon=":material/block:")
@@ -231,7 +228,7 @@ def _variant_panels(snapshot: Snapshot, method: Method, by: str) -> None:
     key = f"variant_map_{snapshot.id}"
     marks = Marks(_rows(snapshot), tool_selection.only(snapshot))
     figure = figures.tool_map(drawn, marks, labels=False)
-    picture(
+    pictures.picture(
         figure, partial(map_rows, drawn), key, "Map of the document variants",
         on_select=lambda: _select_among(snapshot, drawn, key, marks),
         selection_mode=("box", "lasso"),
@@ -266,7 +263,7 @@ def _kept_marks(
     return marks, revision
 
 
-def _about(snapshot: Snapshot, shown: Method, beside: bool) -> str:
+def _about(snapshot: Snapshot, shown: maps.Method, beside: bool) -> str:
     text = f"{ABOUT[shown]} Names of regions are words that their tools alone say."
     if beside:
         count = maps.rewritten(snapshot)
@@ -278,7 +275,7 @@ def _about(snapshot: Snapshot, shown: Method, beside: bool) -> str:
     return text
 
 
-def _projected(snapshot: Snapshot, method: Method) -> Method:
+def _projected(snapshot: Snapshot, method: maps.Method) -> maps.Method:
     """The method that can be shown now; starts the chosen one, once, and shows its progress."""
     if refused := maps.refusal(snapshot, method):
         st.info(refused, icon=":material/block:")
@@ -293,7 +290,7 @@ def _projected(snapshot: Snapshot, method: Method) -> Method:
         safe_text.show_error(JobError(job.message))
         if not st.button(label, icon=":material/replay:", key="project"):
             return "PCA"
-    elif snapshot.record.tools > UNASKED and not (job is not None and job.live):
+    elif snapshot.record.tools > maps.UNASKED and not (job is not None and job.live):
         st.info("PCA is shown until then.", icon=":material/scatter_plot:")
         if not st.button(label, icon=":material/play_arrow:", key="project"):
             return "PCA"
@@ -320,7 +317,7 @@ def _select(snapshot: Snapshot, drawn: ToolMap, key: str) -> None:
 
 
 def _measure(snapshot: Snapshot) -> None:
-    job = snapshot.job(SILHOUETTES)
+    job = snapshot.job(maps.SILHOUETTES)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return

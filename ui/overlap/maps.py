@@ -1,6 +1,5 @@
 """The map of a catalog: projections made once and kept, colours, regions, silhouettes."""
 
-import hashlib
 import math
 import re
 from collections import Counter
@@ -13,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding import projection
-from toolscope_core.embedding.projection import Points
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent
@@ -26,7 +23,7 @@ from toolscope_core.wording.vocabulary import is_plain_verb
 from toolscope_core.wording.wordnet import is_word, kinds_of
 from toolscope_core.wording.words import STOP_WORDS, is_filler
 from ui.overlap.collisions import Panel, Region, Silhouettes, ToolMap
-from ui.overlap.curves import new_texts, plan_vectors
+from ui.overlap.curves import content_hash, merged_plan, new_texts, plan_vectors
 from ui.overlap.map_charts import CELLS, density, frame_of
 from ui.shared.kept import kept, kept_under
 from ui.shared.snapshot import Snapshot
@@ -240,13 +237,13 @@ def refusal(snapshot: Snapshot, method: Method) -> str:
     return ""
 
 
-def points(snapshot: Snapshot, method: Method) -> Points | None:
+def points(snapshot: Snapshot, method: Method) -> projection.Points | None:
     """Where the tools lie, in the order of the catalog; ``None`` where that has to be
     computed first.
     """
     analysis = snapshot.analysis
 
-    def stored() -> Points | None:
+    def stored() -> projection.Points | None:
         if method == "PCA":
             return projection.pca(analysis.vectors)
         key, shape = _map_key(snapshot, method), (len(analysis.vectors), 2)
@@ -322,13 +319,13 @@ def nearest(snapshot: Snapshot, row: int) -> dict[int, float]:
 
 def rewritten(snapshot: Snapshot) -> int:
     """How many merged tools have another text than their canonical had."""
-    return len(new_texts(snapshot.analysis, _decided(snapshot)))
+    return len(new_texts(snapshot.analysis, merged_plan(snapshot)))
 
 
 def silhouettes(snapshot: Snapshot) -> Silhouettes | None:
     """Before and after merging; ``None`` where they have to be computed first."""
     counts = projection.cluster_counts(len(snapshot.analysis.catalog.tools))
-    plan = _decided(snapshot)
+    plan = merged_plan(snapshot)
     sizes = {BEFORE: len(plan.catalog.tools), AFTER: len(plan.tools)}
     variants = []
     for name, size in sizes.items():
@@ -356,25 +353,17 @@ def run_silhouettes(snapshot: Snapshot, progress: Progress = silent) -> None:
     for name in (BEFORE, AFTER):
         key = _silhouette_key(snapshot, name)
         if snapshot.work.arrays.points(key, (len(counts),)) is None:
-            vectors = _variant(snapshot, name)
+            vectors = analysis.vectors
+            if name == AFTER:
+                plan = merged_plan(snapshot)
+                vectors = plan_vectors(analysis, plan, snapshot.work.analyses.embed)
             made = subprocess_jobs.compute("silhouettes", vectors, counts, progress)
             snapshot.work.arrays.write(key, made)
 
 
-def _variant(snapshot: Snapshot, name: str) -> Vectors:
-    analysis = snapshot.analysis
-    if name == BEFORE:
-        return analysis.vectors
-    return plan_vectors(analysis, _decided(snapshot), snapshot.work.analyses.embed)
-
-
-def _decided(snapshot: Snapshot) -> MergePlan:
-    return snapshot.plan_under(PlanConfig(accept="auto"))
-
-
 def _merged(snapshot: Snapshot, whole: Panel) -> Panel:
     rows = snapshot.analysis.rows
-    tools = _decided(snapshot).tools
+    tools = merged_plan(snapshot).tools
     at = [rows[item.tool.id] for item in tools]
     return Panel(
         title=AFTER,
@@ -389,7 +378,7 @@ def _merged(snapshot: Snapshot, whole: Panel) -> Panel:
 
 @kept()
 def _hash(analysis: Analysis) -> str:
-    return _content(analysis.vectors)
+    return content_hash(analysis.vectors)
 
 
 def _map_key(snapshot: Snapshot, method: Method) -> str:
@@ -402,14 +391,14 @@ def _silhouette_key(snapshot: Snapshot, name: str) -> str:
     base = (_hash(analysis), SILHOUETTES, counts, projection.SEED)
     if name == BEFORE:
         return digest(base, version("scikit-learn"))
-    plan = _decided(snapshot)
+    plan = merged_plan(snapshot)
     rows = [analysis.rows[item.tool.id] for item in plan.tools]
     return digest(base, version("scikit-learn"), rows, new_texts(analysis, plan))
 
 
 def map_key(vectors: Vectors, method: Method) -> str:
     """The name of a kept projection: equal for equal vectors, parameters and library."""
-    return _key(_content(vectors), method)
+    return _key(content_hash(vectors), method)
 
 
 def colouring(name: str) -> Colouring:
@@ -428,10 +417,6 @@ def groups_of(plan: MergePlan, by: str) -> tuple[str, ...]:
         for row in block.rows.tolist():
             groups[row] = block.name
     return tuple(groups)
-
-
-def _content(vectors: Vectors) -> str:
-    return hashlib.sha256(vectors.tobytes()).hexdigest()
 
 
 def _key(content: str, method: Method) -> str:

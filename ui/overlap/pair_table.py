@@ -13,9 +13,7 @@ from ui.shared.cards.cluster_graph_panel import cluster_graph
 from ui.shared.cards.queue import cluster_with
 from ui.shared.data_tables import Column
 from ui.shared.pairs import pair_list, pair_view
-from ui.shared.pairs.pair_list import PairFilter, PairRow
 from ui.shared.pairs.pair_panel import SIDES, draw_pair, show_pair
-from ui.shared.pairs.pair_view import DIFFERS
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_selection
 
@@ -54,7 +52,7 @@ def pair_panel(snapshot: Snapshot) -> None:
         cluster_graph(snapshot, cluster)
 
 
-def _table(snapshot: Snapshot, rows: Sequence[PairRow], key: str, shown: Pair) -> None:
+def _table(snapshot: Snapshot, rows: Sequence[pair_list.PairRow], key: str, shown: Pair) -> None:
     """The pairs, of which one can be chosen; the one shown below is marked."""
     ids = [(row.left_id, row.right_id) for row in rows]
     data_tables.row_chooser(
@@ -68,7 +66,7 @@ def _table(snapshot: Snapshot, rows: Sequence[PairRow], key: str, shown: Pair) -
     )
 
 
-def _columns(snapshot: Snapshot) -> list[Column[PairRow]]:
+def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
     has_servers = bool(catalog_tables.servers(snapshot))
     return [
         Column(
@@ -98,7 +96,9 @@ def _columns(snapshot: Snapshot) -> list[Column[PairRow]]:
         Column("verdict", lambda row: outcome_word(row.verdict), width=120),
         Column(
             "model",
-            lambda row: DIFFERS * row.differing + (outcome_word(row.model) if row.model else ""),
+            lambda row: (
+                pair_view.DIFFERS * row.differing + (outcome_word(row.model) if row.model else "")
+            ),
             title="model verdict",
             width=105,
             help="≠ where it differs from the offline judge.",
@@ -117,7 +117,7 @@ def _columns(snapshot: Snapshot) -> list[Column[PairRow]]:
     ]
 
 
-def _shown(snapshot: Snapshot, first: PairRow) -> Pair:
+def _shown(snapshot: Snapshot, first: pair_list.PairRow) -> Pair:
     """The pair that the address names, else the strongest of the table."""
     key = st.query_params.get("pair", "")
     named = pair_view.named(snapshot, key)
@@ -146,7 +146,7 @@ def _choose_two(snapshot: Snapshot) -> None:
         st.button("Compare", key="compare", disabled=not ready, on_click=show_pair, args=(key,))
 
 
-def _filters(snapshot: Snapshot) -> PairFilter:
+def _filters(snapshot: Snapshot) -> pair_list.PairFilter:
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     find = bar.text_input(
         "Search", type="search", key="pair_find", bind="query-params", width=280,
@@ -174,4 +174,4 @@ def _filters(snapshot: Snapshot) -> PairFilter:
     differing = snapshot.analysis.model_verdicts is not None and bar.toggle(
         "Judges disagree", key="differ", bind="query-params"
     )
-    return PairFilter(verdict, server, least, differing, find=find)
+    return pair_list.PairFilter(verdict, server, least, differing, find=find)

@@ -6,11 +6,12 @@ is padded to the same length with random words. The vectors are those of the ret
 more than the merge does: the curve of *own text* is not that of *original*.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.embedding import projection
-from toolscope_core.embedding.projection import Points
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -18,12 +19,9 @@ from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.variant_writing import noise_matched
 from toolscope_core.store import subprocess_jobs
 from ui.overlap import curves, maps
-from ui.overlap.collisions import Curve, Panel, ToolMap
-from ui.overlap.curves import THRESHOLDS
-from ui.overlap.maps import TASKS, Method, map_key
+from ui.overlap.collisions import Curve, ToolMap
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import reviewed_variants, searches
-from ui.shared.services.searches import LongWaitError, impatient
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
@@ -43,25 +41,25 @@ def has_any(snapshot: Snapshot) -> bool:
 
 def curve(snapshot: Snapshot) -> Curve | None:
     """The pairs of the three toolsets; ``None`` where texts have to be embedded: ``start``."""
-    vectors = _vectors_of(snapshot, impatient)
+    vectors = _vectors_of(snapshot, searches.impatient)
     if vectors is None:
         return None
     threshold = snapshot.analysis.threshold
     counted = [curves.variant_of(snapshot, *one) for one in vectors.items()]
     waiting = tuple(name for name, one in zip(vectors, counted, strict=True) if one is None)
-    return Curve(THRESHOLDS, threshold, tuple(one for one in counted if one), waiting)
+    return Curve(curves.THRESHOLDS, threshold, tuple(one for one in counted if one), waiting)
 
 
-def points(snapshot: Snapshot, method: Method) -> tuple[Points, ...] | None:
+def points(snapshot: Snapshot, method: maps.Method) -> tuple[projection.Points, ...] | None:
     """Where the tools of the three toolsets lie: PCA has the same axes for all, of UMAP and
     t-SNE each has its own, brought to the same size. ``None`` where that has to be computed:
     ``start``.
     """
-    vectors = _vectors_of(snapshot, impatient)
+    vectors = _vectors_of(snapshot, searches.impatient)
     if vectors is None:
         return None
 
-    def stored_points() -> tuple[Points, ...] | None:
+    def stored_points() -> tuple[projection.Points, ...] | None:
         if method == "PCA":
             joint = projection.pca(np.vstack(list(vectors.values())))
             return tuple(np.split(joint, len(vectors)))
@@ -75,44 +73,42 @@ def points(snapshot: Snapshot, method: Method) -> tuple[Points, ...] | None:
 
 
 @kept(most=4)
-def drawn(snapshot: Snapshot, method: Method, by: str) -> ToolMap:
+def drawn(snapshot: Snapshot, method: maps.Method, by: str) -> ToolMap:
     """The three panels. Raises ``JobError`` before the projection is known."""
     places = points(snapshot, method)
     if places is None:
         raise JobError(f"{method} of the document variants is not computed yet; start it")
     whole = maps.drawn(snapshot, "PCA", by, beside=False)
     base = whole.panels[0]
-    panels = (
-        Panel(name, own, base.names, base.servers, base.groups, base.members, base.texts)
-        for name, own in zip(SIDES, places, strict=True)
-    )
-    return ToolMap(tuple(panels), (), whole.by)
+    sides = zip(SIDES, places, strict=True)
+    panels = tuple(replace(base, title=name, points=own) for name, own in sides)
+    return ToolMap(panels, (), whole.by)
 
 
-def seconds(snapshot: Snapshot, method: Method) -> int:
+def seconds(snapshot: Snapshot, method: maps.Method) -> int:
     """About how long the three projections take, from rates seen."""
     return len(SIDES) * maps.seconds(snapshot, method)
 
 
-def start(snapshot: Snapshot, method: Method = "PCA") -> str:
+def start(snapshot: Snapshot, method: maps.Method = "PCA") -> str:
     """Do what ``run`` does in the background; a map stops when its page is left."""
     start = snapshot.start if method == "PCA" else snapshot.start_watched
     return start(kind_of(method), lambda progress: run(snapshot, method, progress))
 
 
-def kind_of(method: Method) -> str:
+def kind_of(method: maps.Method) -> str:
     """The kind of job by a method: each is its own, so that one is left for another."""
     return KIND if method == "PCA" else f"{KIND}, {method}"
 
 
-def run(snapshot: Snapshot, method: Method = "PCA", progress: Progress = silent) -> None:
+def run(snapshot: Snapshot, method: maps.Method = "PCA", progress: Progress = silent) -> None:
     """Embed, count and project here and now what is not known."""
     vectors = _vectors_of(snapshot, progress)
     for own in (vectors or {}).values():
         curves.count(snapshot.work, own, progress)
         if method != "PCA" and _stored(snapshot, method, own) is None:
-            made = subprocess_jobs.compute(TASKS[method], own, progress=progress)
-            snapshot.work.arrays.write(map_key(own, method), made)
+            made = subprocess_jobs.compute(maps.TASKS[method], own, progress=progress)
+            snapshot.work.arrays.write(maps.map_key(own, method), made)
 
 
 def _vectors_of(snapshot: Snapshot, progress: Progress) -> dict[str, Vectors] | None:
@@ -131,7 +127,7 @@ def _vectors_of(snapshot: Snapshot, progress: Progress) -> dict[str, Vectors] | 
                 name: _normed(snapshot.work, with_variants(catalog.tools, own), progress)
                 for name, own in sides.items()
             }
-        except LongWaitError:
+        except searches.LongWaitError:
             return None
 
     return kept_under(catalog, "variant vectors", tuple(written.items()), make, most=2)
@@ -144,11 +140,11 @@ def _normed(work: Workspace, tools: tuple[Tool, ...], progress: Progress) -> Vec
     return np.asarray(vectors / lengths, dtype=np.float32)
 
 
-def _stored(snapshot: Snapshot, method: Method, vectors: Vectors) -> Points | None:
-    return snapshot.work.arrays.points(map_key(vectors, method), (len(vectors), 2))
+def _stored(snapshot: Snapshot, method: maps.Method, vectors: Vectors) -> projection.Points | None:
+    return snapshot.work.arrays.points(maps.map_key(vectors, method), (len(vectors), 2))
 
 
-def _to_unit(points: Points) -> Points:
+def _to_unit(points: projection.Points) -> projection.Points:
     """The points in the square from -1 to 1."""
     least, most = points.min(axis=0), points.max(axis=0)
     centred = points - (least + most) / 2

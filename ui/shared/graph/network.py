@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 from toolscope_core.model.pair import Pair
 from ui.shared.charts import pictures
-from ui.shared.charts.pictures import GREY, PALETTE, RED
 from ui.shared.data_tables import Column
 
 NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
@@ -146,7 +145,7 @@ class Line:
     name: str
     holds: Callable[[Edge], bool]
     width: float
-    color: str = GREY
+    color: str = pictures.GREY
     dashes: tuple[int, int] | None = None
 
     @property
@@ -163,11 +162,11 @@ class Line:
 
 
 LINES = (
-    Line(LINKS["never"], lambda e: e.link == "never", 2, RED, (9, 6)),
-    Line(LINKS["unsure"], lambda e: e.link == "unsure", 1.2, GREY, (2, 5)),
-    Line(LINKS["family"], lambda e: e.link == "family", 2, PALETTE[3], (6, 4)),
-    Line("the only link between two parts", lambda e: e.parts is not None, 6, PALETTE[1]),
-    Line(LINKS["joined"], lambda e: e.link == "joined", 3, PALETTE[2]),
+    Line(LINKS["never"], lambda e: e.link == "never", 2, pictures.RED, (9, 6)),
+    Line(LINKS["unsure"], lambda e: e.link == "unsure", 1.2, pictures.GREY, (2, 5)),
+    Line(LINKS["family"], lambda e: e.link == "family", 2, pictures.PALETTE[3], (6, 4)),
+    Line("the only link between two parts", lambda e: e.parts is not None, 6, pictures.PALETTE[1]),
+    Line(LINKS["joined"], lambda e: e.link == "joined", 3, pictures.PALETTE[2]),
     Line(LINKS["merge"], lambda _: True, 2),
 )
 """The first that holds draws the edge."""
@@ -295,7 +294,7 @@ def _group(place: int, state: NodeState) -> dict[str, Any]:
     seventh server on, with a ring.
     """
     colour, symbol = pictures.look(place)
-    ring = GREY if symbol != pictures.SYMBOLS[0] else colour
+    ring = pictures.GREY if symbol != pictures.SYMBOLS[0] else colour
     hollow = "rgba(128,128,128,0.15)" if state == "alone" else colour
     return {
         "shape": NODE_SHAPES[state][0],

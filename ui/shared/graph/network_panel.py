@@ -14,7 +14,6 @@ from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
 from ui.shared.graph import components
-from ui.shared.graph.components import Bridge
 from ui.shared.graph.network import (
     ALT,
     LINKS,
@@ -188,7 +187,7 @@ def _edge_panel(snapshot: Snapshot, part: Network, edge: Edge) -> None:
         st.button("Close", key="edge_close", icon=":material/close:", on_click=_close)
 
 
-def _bridge(snapshot: Snapshot, bridge: Bridge) -> None:
+def _bridge(snapshot: Snapshot, bridge: components.Bridge) -> None:
     sides = " from ".join(safe_text.first_few(side, NAMED) for side in bridge.sides)
     st.markdown(f"Without this link {sides} would be two groups: nothing else joins them.")
     cluster = bridge.cluster
@@ -207,7 +206,7 @@ def _bridge(snapshot: Snapshot, bridge: Bridge) -> None:
     )
 
 
-def _split(snapshot: Snapshot, bridge: Bridge) -> None:
+def _split(snapshot: Snapshot, bridge: components.Bridge) -> None:
     """Divide the cluster at the bridge; where the address names what is drawn, it names what is
     left of it.
     """

@@ -10,11 +10,10 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from ui.shared import safe_text
 from ui.shared.services import live_servers
-from ui.shared.services.live_servers import ServersRead
 
 
 def configuration(
-    before: ServersRead | None, key: str, purpose: str = ""
+    before: live_servers.ServersRead | None, key: str, purpose: str = ""
 ) -> ClientConfiguration | None:
     """The servers of the file, the text or the address given; else those of the last reading.
     ``key`` begins the keys of the widgets; ``purpose`` is a sentence on what those can do.

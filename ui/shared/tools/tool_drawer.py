@@ -15,7 +15,6 @@ from toolscope_core.model.pair import tool_key
 from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import cluster_card, decision_trail
-from ui.shared.cards.cluster_card import Color
 from ui.shared.cards.queue import cluster_with
 from ui.shared.models.ask_panel import grade_of
 from ui.shared.pairs.pair_view import Neighbour, neighbours
@@ -25,7 +24,7 @@ from ui.shared.tools import tool_parts, tool_selection
 
 TEXT_SHOWN = 4_000
 
-COLORS: dict[Severity, Color] = {"block": "red", "warn": "orange", "info": "gray"}
+COLORS: dict[Severity, cluster_card.Color] = {"block": "red", "warn": "orange", "info": "gray"}
 
 NEAR = 8
 

@@ -15,7 +15,6 @@ from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.data_tables import Column, Row
 from ui.shared.services import reshapes, toolsets, usage_evidence
-from ui.shared.services.reshapes import MOST_TOOLS
 from ui.shared.snapshot import Snapshot
 
 SINGLE = "Single tools"
@@ -70,7 +69,7 @@ def bullet(tool: Tool, most: int = 300) -> str:
 def move_link(snapshot: Snapshot, ids: Sequence[str]) -> None:
     """A link that leads to Review, where these tools can be moved between clusters."""
     home = reshapes.home(snapshot, ids)
-    if home is None or len(ids) > MOST_TOOLS:
+    if home is None or len(ids) > reshapes.MOST_TOOLS:
         return
     one_or_more = "this tool" if len(ids) == 1 else "these tools"
     page_frame.page_link(
