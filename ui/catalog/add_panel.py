@@ -16,10 +16,10 @@ from toolscope_core.model.catalog import Catalog, InputFile
 from toolscope_core.model.configuration import ready_within
 from toolscope_core.model.errors import CatalogError, JobError
 from toolscope_core.model.numbers import listed, quantity
-from toolscope_core.model.tool import digest
+from toolscope_core.model.tool import Tool, digest
 from ui.catalog.changes_panel import new_version_panel, new_version_summary
 from ui.shared import data_tables, page_frame, safe_text, sign_in
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.services import live_servers, versions
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.workspace import Workspace
@@ -221,9 +221,9 @@ def _preview(catalog: Catalog, many: bool) -> None:
     read = f"{quantity(len(catalog.tools), 'tool')}{owners}"
     st.write(f"{read}, format **{' and '.join(catalog.read_from)}**.")
     if len(catalog.files) > 1:
-        parts = ("label", "format", "tools", "problems", "server")
-        columns = [Column[InputFile](part) for part in parts]
-        data_tables.draw(catalog.files, columns, "Files and their formats")
+        parts: Columns[InputFile]
+        parts = [*map(Column, ("label", "format", "tools", "problems", "server"))]
+        data_tables.draw(catalog.files, parts, "Files and their formats")
     if catalog.problems:
         rest = (
             "The others can be added; these stay listed on this page under *Findings*."
@@ -243,15 +243,12 @@ def _preview(catalog: Catalog, many: bool) -> None:
             "Records that cannot be read",
         )
     if catalog.tools:
-        data_tables.draw(
-            catalog.tools[:SHOWN],
-            [
-                Column("tool", lambda tool: tool.name),
-                Column("server"),
-                Column("description", lambda tool: tool.description[:200]),
-            ],
-            "The first tools",
-        )
+        columns: Columns[Tool] = [
+            Column("tool", lambda tool: tool.name),
+            Column("server"),
+            Column("description", lambda tool: tool.description[:200]),
+        ]
+        data_tables.draw(catalog.tools[:SHOWN], columns, "The first tools")
 
 
 def _add(
@@ -336,16 +333,13 @@ def _choice(
 
 def _survey(snapshot: Snapshot, survey: live_servers.Survey) -> None:
     """What the servers offered, and the form that adds their tools."""
-    data_tables.draw(
-        survey.offers,
-        [
-            Column("server", lambda offer: offer.name),
-            Column("tools", lambda offer: len(offer.tools)),
-            Column("seconds", lambda offer: round(offer.seconds, 1)),
-            Column("result", _result, width=620),
-        ],
-        "What each server offered",
-    )
+    columns: Columns[ServerOffer] = [
+        Column("server", lambda offer: offer.name),
+        Column("tools", lambda offer: len(offer.tools)),
+        Column("seconds", lambda offer: round(offer.seconds, 1)),
+        Column("result", _result, width=620),
+    ]
+    data_tables.draw(survey.offers, columns, "What each server offered")
     failures = [offer.failure for offer in survey.offers if offer.failure]
     if failures:
         lines = "\n".join(f"- {safe_text.untrusted(failure)}" for failure in failures)

@@ -7,7 +7,7 @@ import streamlit as st
 from toolscope_core.evaluation.findability import COMPARED
 from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, page_frame
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.services import findable_tools
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
@@ -76,15 +76,14 @@ def findability_panel(snapshot: Snapshot) -> None:
             "findability",
         )
         return
+    columns: Columns[findable_tools.SearchRow] = [
+        Column("search", lambda row: row.search + " (approximate)" * row.approximate),
+        *(_side_column(side) for side in rows[0].shares),
+        Column("never found", lambda row: row.never[findable_tools.AS_THEY_ARE]),
+        Column("never found, merged", lambda row: row.never[findable_tools.MERGED]),
+    ]
     data_tables.draw(
-        rows,
-        [
-            Column("search", lambda row: row.search + " (approximate)" * row.approximate),
-            *(_side_column(side) for side in rows[0].shares),
-            Column("never found", lambda row: row.never[findable_tools.AS_THEY_ARE]),
-            Column("never found, merged", lambda row: row.never[findable_tools.MERGED]),
-        ],
-        "How well each search finds the tools, before and after the merge",
+        rows, columns, "How well each search finds the tools, before and after the merge"
     )
     search = st.selectbox(
         "Tools missed by",
@@ -99,18 +98,15 @@ def findability_panel(snapshot: Snapshot) -> None:
         st.success("This search finds every tool for all its requests.", icon=":material/check:")
         return
     st.write(f"{quantity(len(missed), 'tool')} missed for at least one request, the worst first.")
-    data_tables.draw(
-        missed,
-        [
-            Column("tool", lambda row: row.name),
-            tool_parts.open_tool_column(missed, lambda row: row.tool_id, "open_missed", width=45),
-            Column("server"),
-            Column("found", lambda row: row.share),
-            Column("requests from", lambda row: row.requests),
-            Column("found in its place", lambda row: row.before),
-        ],
-        "The tools that this search misses",
-    )
+    missed_columns: Columns[findable_tools.ToolShare] = [
+        Column("tool", lambda row: row.name),
+        tool_parts.open_tool_column(missed, lambda row: row.tool_id, "open_missed", width=45),
+        Column("server"),
+        Column("found", lambda row: row.share),
+        Column("requests from", lambda row: row.requests),
+        Column("found in its place", lambda row: row.before),
+    ]
+    data_tables.draw(missed, missed_columns, "The tools that this search misses")
 
 
 def _side_column(side: str) -> Column[findable_tools.SearchRow]:

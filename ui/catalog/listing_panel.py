@@ -12,7 +12,7 @@ from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.kept import kept
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
@@ -30,16 +30,12 @@ def implied_panel(snapshot: Snapshot) -> None:
         "across two of them is never accepted without review, and the heatmap can group by them. "
         "Ids, names and exports stay as they are."
     )
-    data_tables.draw(
-        servers,
-        [
-            Column("implied server", lambda one: one.name),
-            Column("tools", lambda one: len(one.tools)),
-            Column("why", lambda one: one.reason.replace("`", "")),
-        ],
-        "Implied servers",
-        width="stretch",
-    )
+    columns: Columns[ImpliedServer] = [
+        Column("implied server", lambda one: one.name),
+        Column("tools", lambda one: len(one.tools)),
+        Column("why", lambda one: one.reason.replace("`", "")),
+    ]
+    data_tables.draw(servers, columns, "Implied servers", width="stretch")
     _change(snapshot, servers)
     decision_buttons.notice(snapshot)
 
@@ -91,7 +87,7 @@ def change(snapshot: Snapshot, ids: Sequence[str], owner: str, reviewer: str) ->
     return review.say(snapshot, "owner", ids, reviewer, {"owner": owner.strip()})
 
 
-PROBLEMS: list[Column[Problem]] = [Column("position"), Column("reason"), Column("raw")]
+PROBLEMS: Columns[Problem] = [Column("position"), Column("reason"), Column("raw")]
 SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
 ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
 
@@ -107,17 +103,14 @@ def servers_table(snapshot: Snapshot) -> None:
         "What does each server cost in every prompt? Tokens: "
         f"{tokenizer().label}, as {snapshot.shape}."
     )
-    data_tables.draw(
-        rows,
-        [
-            Column("name", title="server", width=220, pinned=True),
-            tool_selection.server_column(snapshot, rows, lambda row: row.name, "select_server"),
-            Column("tools"),
-            Column("tokens", title="tokens ≈", format="localized"),
-            Column("description"),
-        ],
-        "Servers",
-    )
+    columns: Columns[catalog_tables.ServerRow] = [
+        Column("name", title="server", width=220, pinned=True),
+        tool_selection.server_column(snapshot, rows, lambda row: row.name, "select_server"),
+        Column("tools"),
+        Column("tokens", title="tokens ≈", format="localized"),
+        Column("description"),
+    ]
+    data_tables.draw(rows, columns, "Servers")
     implied_panel(snapshot)
 
 
@@ -142,18 +135,16 @@ def findings_panel(snapshot: Snapshot) -> None:
     )
     shown = catalog_tables.ranked_findings(catalog) if chosen is None else kinds[chosen]
     st.caption(f"{len(shown):,} of {len(catalog.findings):,} findings. Select a row for details.")
+    columns: Columns[Finding] = [
+        Column("severity", lambda one: SIGNS[one.severity], width=80),
+        Column("kind", catalog_tables.finding_kind, width=210),
+        Column("tool", lambda one: one.subject, width=190),
+        Column("place", lambda one: one.field, width=110),
+        Column("message", width=420),
+        Column("excerpt", width=320),
+    ]
     picked = data_tables.chosen_row(
-        shown,
-        [
-            Column("severity", lambda one: SIGNS[one.severity], width=80),
-            Column("kind", catalog_tables.finding_kind, width=210),
-            Column("tool", lambda one: one.subject, width=190),
-            Column("place", lambda one: one.field, width=110),
-            Column("message", width=420),
-            Column("excerpt", width=320),
-        ],
-        "Findings in the tools' texts",
-        key=f"findings_{chosen}",
+        shown, columns, "Findings in the tools' texts", key=f"findings_{chosen}"
     )
     if picked is not None:
         _one_finding(snapshot, picked)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from toolscope_core.evaluation.query_sets import QueryProblem
+from toolscope_core.evaluation.query_sets import Query, QueryProblem
 from toolscope_core.model.configuration import MOST_GENERATED, QueryGeneration
 from toolscope_core.model.errors import ConfigError, ToolScopeError
 from toolscope_core.model.numbers import quantity
@@ -13,7 +13,7 @@ from toolscope_core.model.tool import digest
 from toolscope_core.store.named_rows import SET_NAME, GeneratedState
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.models import ask_panel
 from ui.shared.services import generated_queries, loaded_queries
 from ui.shared.services.generated_queries import UNUSABLE, GeneratedView
@@ -336,20 +336,17 @@ def _form(snapshot: Snapshot) -> None:
         return
     st.write(_in_words(view))
     _problems(view)
-    data_tables.draw(
-        view.content.queries[:SHOWN],
-        [
-            Column("id"),
-            Column("query", lambda query: query.text, width=400),
-            Column(
-                "answers",
-                lambda query: ", ".join(
-                    " or ".join(sorted(need)) for need in query.gold or query.servers
-                ),
+    columns: Columns[Query] = [
+        Column("id"),
+        Column("query", lambda query: query.text, width=400),
+        Column(
+            "answers",
+            lambda query: ", ".join(
+                " or ".join(sorted(need)) for need in query.gold or query.servers
             ),
-        ],
-        "The first queries",
-    )
+        ),
+    ]
+    data_tables.draw(view.content.queries[:SHOWN], columns, "The first queries")
 
     def add() -> None:
         content = file.getvalue()

@@ -11,7 +11,7 @@ from ui.catalog import overview
 from ui.catalog.findability_panel import chosen_search, found_shares
 from ui.shared import data_tables
 from ui.shared.cards import decision_buttons
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.models.ask_panel import BANDS
 from ui.shared.services import judging, toolsets
 from ui.shared.services.findable_tools import title_of
@@ -97,7 +97,7 @@ def _table(
     chosen = tool_selection.selected(snapshot)
     ticked = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
     data_tables.select_rows(key, ticked)
-    columns: list[Column[catalog_tables.ToolRow]] = [
+    columns: Columns[catalog_tables.ToolRow] = [
         Column("name", title="tool", width=220, pinned=True),
         tool_parts.open_tool_column(rows, lambda row: row.id, "open_row", width=90),
         Column("left out", lambda row: reasons.get(row.id, ""), shown=bool(left_out)),

@@ -11,7 +11,7 @@ from toolscope_core.evaluation.calls_after_merges import CallsAround
 from toolscope_core.evaluation.example import EXAMPLE_NAME, example_calls
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.tool import canonical_json
+from toolscope_core.model.tool import Tool, canonical_json
 from toolscope_core.store.named_rows import keep_usage_log, list_usage_logs
 from toolscope_core.usage.call_counts import (
     CatalogCallCounts,
@@ -25,7 +25,7 @@ from toolscope_core.usage.trace_formats import read_trace
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.queue import PARTS
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.services import loaded_queries, review, usage_evidence
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
@@ -115,18 +115,15 @@ def _figures(snapshot: Snapshot) -> None:
     figures = usage_evidence.figures(snapshot)
     st.write(f"{catalog_count_line(figures)}.")
     ordered = sorted(snapshot.catalog.tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
-    data_tables.draw(
-        ordered[:SHOWN],
-        [
-            Column("tool", lambda tool: tool.name),
-            Column("server"),
-            Column("calls", lambda tool: figures.of(tool.id).calls),
-            Column("failed", lambda tool: figures.of(tool.id).errors),
-            Column("malformed", lambda tool: figures.of(tool.id).malformed),
-            Column("last", lambda tool: figures.of(tool.id).last[:10]),
-        ],
-        "Calls by tool, the most used first",
-    )
+    columns: Columns[Tool] = [
+        Column("tool", lambda tool: tool.name),
+        Column("server"),
+        Column("calls", lambda tool: figures.of(tool.id).calls),
+        Column("failed", lambda tool: figures.of(tool.id).errors),
+        Column("malformed", lambda tool: figures.of(tool.id).malformed),
+        Column("last", lambda tool: figures.of(tool.id).last[:10]),
+    ]
+    data_tables.draw(ordered[:SHOWN], columns, "Calls by tool, the most used first")
     _merges(snapshot)
     unused, days = usage_evidence.unused(snapshot), usage_evidence.UNUSED_DAYS
     if not unused:
@@ -142,13 +139,14 @@ def _figures(snapshot: Snapshot) -> None:
             f"**{quantity(len(unused), 'tool')} unused for {days} days**, counted back from the "
             f"last call of the logs, {figures.last[:10]}"
         )
+        unused_columns: Columns[Tool] = [
+            Column("tool", lambda tool: tool.name),
+            Column("server"),
+            Column("use", lambda tool: tool_count_line(figures.of(tool.id))),
+        ]
         data_tables.draw(
             [snapshot.catalog.by_id[tool_id] for tool_id in unused[:SHOWN]],
-            [
-                Column("tool", lambda tool: tool.name),
-                Column("server"),
-                Column("use", lambda tool: tool_count_line(figures.of(tool.id))),
-            ],
+            unused_columns,
             "Tools that nobody called",
         )
         tool_parts.leave_out_panel(snapshot, unused, "unused")
@@ -171,15 +169,16 @@ def _merges(snapshot: Snapshot) -> None:
         verdict = f"{'went bad, ' if merge.went_bad else ''}{merge.how_sure}"
         rows.append((names[one], "all together", merge, verdict))
         rows += [(names[one], tool, own, "") for tool, own in merge.of_members.items()]
+    columns: Columns[tuple[str, str, CallsAround, str]] = [
+        Column("merge", lambda row: row[0], width=120),
+        Column("tool", lambda row: row[1]),
+        Column("bad calls before", lambda row: row[2].rates[0]),
+        Column("bad calls after", lambda row: row[2].rates[1]),
+        Column("what they say", lambda row: row[3], width=400),
+    ]
     data_tables.draw(
         rows[:SHOWN],
-        [
-            Column("merge", lambda row: row[0], width=120),
-            Column("tool", lambda row: row[1]),
-            Column("bad calls before", lambda row: row[2].rates[0]),
-            Column("bad calls after", lambda row: row[2].rates[1]),
-            Column("what they say", lambda row: row[3], width=400),
-        ],
+        columns,
         "Calls before and after each accepted merge, those that went bad first",
     )
     st.caption(

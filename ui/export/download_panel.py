@@ -111,13 +111,5 @@ def texts_panel(snapshot: Snapshot, config: PlanConfig) -> None:
         if not matches.mentions:
             st.caption("No text that was read names a tool that is gone.")
             return
-        data_tables.draw(
-            matches.mentions,
-            [
-                Column("file"),
-                Column("line"),
-                Column("name", title="names"),
-                Column("now", title="renamed to"),
-            ],
-            title,
-        )
+        columns = data_tables.attributes(file="file", line="line", name="names", now="renamed to")
+        data_tables.draw(matches.mentions, columns, title)

@@ -21,7 +21,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.services import findable_tools, review, usage_evidence
 from ui.shared.services.exports import Use
 from ui.shared.snapshot import Snapshot
@@ -76,7 +76,7 @@ def loading_panel(snapshot: Snapshot, config: PlanConfig, use: Use) -> PlanConfi
 
 def _table(snapshot: Snapshot, rows: Sequence[LoadedTool]) -> None:
     """The tools, ticked to decide on them."""
-    columns: list[Column[LoadedTool]] = [
+    columns: Columns[LoadedTool] = [
         Column("prompt", lambda row: row.is_eager, title="in every prompt", width=110),
         Column("name", lambda row: row.tool.name, title="tool", width=240),
         Column("server", lambda row: row.tool.server),

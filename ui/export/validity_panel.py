@@ -1,21 +1,22 @@
 """Validation of the exported toolset by client, its tokens, and ways below a tool limit."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.formats.format_table import MATRIX, target_named
-from toolscope_core.catalog.formats.record_format import Rule, Rules
-from toolscope_core.catalog.tokens import KILO, tokenizer
+from toolscope_core.catalog.formats.record_format import Rules
+from toolscope_core.catalog.formats.target_rules import RuleViolation
+from toolscope_core.catalog.tokens import KILO, SizeChange, tokenizer
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import AcceptPolicy
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.plan import Dangling
 from ui.shared import data_tables, safe_text
 from ui.shared.cards.queue import cluster_counts
-from ui.shared.data_tables import Column
-from ui.shared.services.exports import ExportFigures, SharedName, ToolsetLine, Way
+from ui.shared.data_tables import Column, Columns
+from ui.shared.services.exports import ExportFigures, ToolsetLine, Way
 
 TOKENS_WIDTH = 300
 
@@ -29,16 +30,12 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
     titles = {name: target_named(name).title for name in MATRIX}
     _matrix(figures, titles, row)
     tokens = row.container(width=TOKENS_WIDTH)
-    data_tables.draw(
-        figures.sizes,
-        [
-            Column("format", lambda one: one.name),
-            Column("before", lambda one: one.before.tokens, format="localized"),
-            Column("after", lambda one: one.after.tokens, format="localized"),
-        ],
-        "Tokens of the toolset by format",
-        place=tokens,
-    )
+    sizes: Columns[SizeChange] = [
+        Column("format", lambda one: one.name),
+        Column("before", lambda one: one.before.tokens, format="localized"),
+        Column("after", lambda one: one.after.tokens, format="localized"),
+    ]
+    data_tables.draw(figures.sizes, sizes, "Tokens of the toolset by format", place=tokens)
     tokens.caption(f"Tokens: {safe_text.untrusted(tokenizer().label)}.")
     others = [
         name for name, violations in figures.violations.items() if violations and name != chosen
@@ -56,18 +53,15 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
             st.caption(f"{titles.get(rules, rules)} accepts the toolset as exported.")
         return rules
     _consequence(figures, chosen, rules, titles)
-    data_tables.draw(
-        figures.violations[rules],
-        [
-            Column("tool_id", title="tool", width=180),
-            Column("rule"),
-            Column("value"),
-            Column("fix", width=320),
-            Column("message", width=320),
-            Column("remedy", title="alternative"),
-        ],
-        "Rule violations and suggested fixes",
-    )
+    columns: Columns[RuleViolation] = [
+        Column("tool_id", title="tool", width=180),
+        Column("rule"),
+        Column("value"),
+        Column("fix", width=320),
+        Column("message", width=320),
+        Column("remedy", title="alternative"),
+    ]
+    data_tables.draw(figures.violations[rules], columns, "Rule violations and suggested fixes")
     return rules
 
 
@@ -78,58 +72,43 @@ def limit_panel(
     st.subheader("Over the tool limit", anchor=False)
     more, parts = st.columns(2, gap="large")
     more.caption("**Merge more**: the tools left by each choice of *Merges to apply* above.")
+    columns: Columns[Way] = [
+        Column("merges to apply", lambda way: policies[way.accept]),
+        Column("tools"),
+        Column("parts"),
+    ]
     data_tables.draw(
-        ways,
-        [
-            Column("merges to apply", lambda way: policies[way.accept]),
-            Column("tools"),
-            Column("parts"),
-        ],
-        "Tools left by each merge policy, and the parts that they need",
-        place=more,
+        ways, columns, "Tools left by each merge policy, and the parts that they need", place=more
     )
     parts.caption(
         "**Split**: give each agent one part. Servers are kept whole and no tool is dropped."
     )
-    data_tables.draw(
-        lines,
-        [
-            Column("file", title="part"),
-            Column("tools"),
-            Column("tokens", title="tokens ≈"),
-            Column("servers"),
-        ],
-        "The parts of the toolset",
-        place=parts,
+    toolsets = data_tables.attributes(
+        file="part", tools="tools", tokens="tokens ≈", servers="servers"
     )
+    data_tables.draw(lines, toolsets, "The parts of the toolset", place=parts)
 
 
 def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGenerator) -> None:
     """How many rules of each kind each client sees broken, and how many of them have a fix."""
-
-    def counted(name: str, *rules: Rule) -> Column[str]:
-        return Column(
-            name, lambda client: sum(one.rule in rules for one in figures.violations[client])
-        )
+    violations = figures.violations
+    rules = {client: Counter(one.rule for one in violations[client]) for client in MATRIX}
 
     def result(client: str) -> str:
-        violations = figures.violations[client]
-        return quantity(len(violations), "violation") if violations else "ok"
+        return quantity(rules[client].total(), "violation") if rules[client] else "ok"
 
-    def fixable(client: str) -> int:
-        return sum(bool(one.fix) for one in figures.violations[client])
-
+    columns: Columns[str] = [
+        Column("client", titles.__getitem__),
+        Column("result", result, width=120),
+        Column("names", lambda client: rules[client]["name"] + rules[client]["unique"]),
+        Column("descriptions", lambda client: rules[client]["description"]),
+        Column("parameters", lambda client: rules[client]["schema"] + rules[client]["parameter"]),
+        Column("tool limit", lambda client: rules[client]["count"]),
+        Column("with a fix", lambda client: sum(bool(one.fix) for one in violations[client])),
+    ]
     data_tables.draw(
         MATRIX,
-        [
-            Column("client", titles.__getitem__),
-            Column("result", result, width=120),
-            counted("names", "name", "unique"),
-            counted("descriptions", "description"),
-            counted("parameters", "schema", "parameter"),
-            counted("tool limit", "count"),
-            Column("with a fix", fixable),
-        ],
+        columns,
         "Clients and the number of their rules that the toolset violates",
         place=place,
         width="content",
@@ -201,31 +180,20 @@ def merges_panel(figures: ExportFigures) -> None:
     plan = figures.plan
     names = {item.tool.id: item.tool.name for item in plan.tools}
     if plan.applied:
-        data_tables.draw(
-            plan.applied,
-            [
-                Column("kept tool", lambda one: one.canonical),
-                Column("exported name", lambda one: names[one.canonical]),
-                Column("removed tools", _removed),
-                Column("kind"),
-            ],
-            "Merges in the bundle",
-        )
+        columns: Columns[Cluster] = [
+            Column("kept tool", lambda one: one.canonical),
+            Column("exported name", lambda one: names[one.canonical]),
+            Column("removed tools", lambda one: [m for m in one.members if m != one.canonical]),
+            Column("kind"),
+        ]
+        data_tables.draw(plan.applied, columns, "Merges in the bundle")
     else:
         st.caption("None yet: the toolset is exported unchanged.")
     if plan.dangling:
         title = "Descriptions that mention removed tools"
         st.subheader(title, anchor=False)
-        columns = [
-            Column[Dangling]("tool_id", title="tool"),
-            Column("cites"),
-            Column("now", title="renamed to"),
-        ]
-        data_tables.draw(plan.dangling, columns, title)
-
-
-def _removed(merge: Cluster) -> list[str]:
-    return [member for member in merge.members if member != merge.canonical]
+        cited = data_tables.attributes(tool_id="tool", cites="cites", now="renamed to")
+        data_tables.draw(plan.dangling, cited, title)
 
 
 def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
@@ -241,11 +209,8 @@ def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
             "Turn on *Apply suggested fixes* to put the server's name in front of all of them, or "
             "give them names of your own in Documents."
         )
-    columns = [
-        Column[SharedName]("name"),
-        Column("tool_id", title="tool"),
-        Column("fixed", title="exported name" if fix else "name with the fix"),
-    ]
+    fixed = "exported name" if fix else "name with the fix"
+    columns = data_tables.attributes(name="name", tool_id="tool", fixed=fixed)
     data_tables.draw(figures.shared_names, columns, title)
 
 

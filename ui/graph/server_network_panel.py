@@ -19,7 +19,7 @@ from ui.shared import data_tables
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.batches import server_pair_key
 from ui.shared.charts import pictures
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.graph.components import ClusterRow
 from ui.shared.graph.network import Drawing, LegendKey, Line, graph_html, short_text
 from ui.shared.graph.network_panel import Click, network_view
@@ -259,7 +259,7 @@ def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None
     st.switch_page("pages/overlap.py", query_params=query)
 
 
-COLUMNS: list[Column[ClusterRow]] = [
+COLUMNS: Columns[ClusterRow] = [
     Column("name", title="cluster", width=170, pinned=True),
     Column("size", title="tools", width=60),
     Column("state"),

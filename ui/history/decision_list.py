@@ -7,7 +7,7 @@ import streamlit as st
 
 from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.decisions.forms import LONGEST_NOTE
-from toolscope_core.decisions.imported_decisions import ImportPreview, Outcome
+from toolscope_core.decisions.imported_decisions import ImportedRow, ImportPreview, Outcome
 from toolscope_core.decisions.log import Restoration, restoration, with_dependents
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ToolScopeError
@@ -16,12 +16,12 @@ from ui.history import histories
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import batches
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 
 SHOWN = 12
-CHANGES: list[Column[histories.ToolsetChange]] = [
+CHANGES: Columns[histories.ToolsetChange] = [
     Column("change", lambda one: one.kind, width=90),
     Column("before", lambda one: histories.with_members(one.before)),
     Column("after", lambda one: histories.with_members(one.after)),
@@ -258,7 +258,7 @@ def _table(shown: tuple[histories.Entry, ...], snapshot: Snapshot) -> int:
     def choose(row: int) -> None:
         st.query_params["decision"] = str(shown[row].decision.seq)
 
-    columns: list[Column[histories.Entry]] = [
+    columns: Columns[histories.Entry] = [
         Column("no.", lambda entry: entry.decision.seq, width=50),
         Column("when", lambda entry: safe_text.clock(entry.decision.at), width=130),
         Column("who", lambda entry: entry.decision.reviewer, width=100),
@@ -314,16 +314,17 @@ def import_panel(snapshot: Snapshot) -> None:
             safe_text.show_error(error)
             return
         st.write(summary(imported))
+        columns: Columns[ImportedRow] = [
+            Column("outcome", lambda row: OUTCOMES[row.outcome]),
+            Column("decision", lambda row: ACTIONS[row.decision.action].done),
+            Column("who", lambda row: row.decision.reviewer),
+            Column("when", lambda row: safe_text.clock(row.decision.at)),
+            Column("tools", lambda row: ", ".join(row.decision.ids)),
+            Column("why"),
+        ]
         data_tables.draw(
             sorted(imported.rows, key=lambda row: list(OUTCOMES).index(row.outcome)),
-            [
-                Column("outcome", lambda row: OUTCOMES[row.outcome]),
-                Column("decision", lambda row: ACTIONS[row.decision.action].done),
-                Column("who", lambda row: row.decision.reviewer),
-                Column("when", lambda row: safe_text.clock(row.decision.at)),
-                Column("tools", lambda row: ", ".join(row.decision.ids)),
-                Column("why"),
-            ],
+            columns,
             "What the file would add",
             most=IMPORTED_HEIGHT,
             key=f"import_rows_{turn}",

@@ -18,7 +18,7 @@ from toolscope_core.judging.learned_weights import (
 from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.kept import kept_under
 from ui.shared.services import learned_judge
 from ui.shared.snapshot import Snapshot
@@ -122,14 +122,12 @@ def _used(snapshot: Snapshot, view: LearningView) -> None:
         return
     with st.container(border=True):
         st.markdown(f"In use: version `{used.version}`, an order of the Review queue.")
+        columns: Columns[tuple[str, float]] = [
+            Column("signal", lambda change: change[0]),
+            Column("weight added", lambda change: change[1]),
+        ]
         data_tables.draw(
-            view.changes[:SHOWN],
-            [
-                Column("signal", lambda change: change[0]),
-                Column("weight added", lambda change: change[1]),
-            ],
-            "What the update changes most",
-            key="learned_weights",
+            view.changes[:SHOWN], columns, "What the update changes most", key="learned_weights"
         )
         with st.container(horizontal=True):
             decision_buttons.record_button(

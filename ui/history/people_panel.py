@@ -14,7 +14,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, digest
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.services import review, toolsets
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
@@ -159,7 +159,7 @@ def _progress(snapshot: Snapshot) -> None:
     waiting = Counter(review.owners(snapshot).values())
     made = Counter(one.reviewer for one in decisions)
     standing = Counter(one.reviewer for one in active(log) if one.action != "note")
-    columns: list[Column[str]] = [
+    columns: Columns[str] = [
         Column("who", str),
         Column("waiting in the own share", waiting.__getitem__),
         Column("decisions made", made.__getitem__),

@@ -16,7 +16,7 @@ from ui.overlap import collisions, heatmap_charts
 from ui.shared import data_tables, safe_text
 from ui.shared.cards import server_advice_panel
 from ui.shared.charts.pictures import downloads, picture
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_panel import draw_pair
 from ui.shared.services import server_advice
@@ -47,7 +47,7 @@ def _table(snapshot: Snapshot, servers: ServerCoverage, pairs: list[Coverage]) -
 
     label = ":material/compare_arrows: Open"
     server: Column[Coverage] = Column("server")
-    figures: list[Column[Coverage]] = [
+    figures: Columns[Coverage] = [
         Column("tools"),
         Column("done by", lambda one: ", ".join(one.others)),
         Column("of these", lambda one: len(one.served)),

@@ -17,12 +17,12 @@ from ui.overlap.curve_panel import variant_job
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.services import toolsets
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_parts, tool_selection
 
-COLUMNS: list[Column[catalog_tables.ToolRow]] = [
+COLUMNS: Columns[catalog_tables.ToolRow] = [
     Column("name"),
     Column("server"),
     Column("description"),

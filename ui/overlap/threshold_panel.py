@@ -17,7 +17,7 @@ from ui.overlap.curve_panel import merge_curve, variant_curve
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.charts import pictures
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.kept import kept
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
@@ -204,14 +204,10 @@ def _changes(moved: Moved, names: dict[str, str]) -> None:
     def named(members: Sequence[str]) -> str:
         return listed((names[member] for member in members), NAMED)
 
-    data_tables.draw(
-        rows[:SHOWN],
-        [
-            Column("change", lambda row: row[0], width=80),
-            Column("tools", lambda row: len(row[1])),
-            Column("cluster", lambda row: named(row[1])),
-            Column("parts", lambda row: " | ".join(map(named, row[2][:NAMED]))),
-        ],
-        "Clusters that differ from the plan",
-        most=320,
-    )
+    columns: Columns[tuple[str, Members, tuple[Members, ...]]] = [
+        Column("change", lambda row: row[0], width=80),
+        Column("tools", lambda row: len(row[1])),
+        Column("cluster", lambda row: named(row[1])),
+        Column("parts", lambda row: " | ".join(map(named, row[2][:NAMED]))),
+    ]
+    data_tables.draw(rows[:SHOWN], columns, "Clusters that differ from the plan", most=320)

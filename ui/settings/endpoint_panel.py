@@ -12,7 +12,7 @@ from toolscope_core.model.configuration import REASONING_EFFORTS, Budget, Endpoi
 from toolscope_core.model.environment import ADDRESS
 from toolscope_core.model.errors import ConfigError
 from ui.shared import data_tables, page_frame, safe_text
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.snapshot import Snapshot
 
 TESTED = "tested_endpoint"
@@ -216,7 +216,7 @@ def embeddings_caption(snapshot: Snapshot) -> None:
     )
 
 
-COLUMNS: list[Column[tuple[str, float | None, float | None]]] = [
+COLUMNS: Columns[tuple[str, float | None, float | None]] = [
     Column(
         "model",
         lambda row: row[0],

@@ -56,6 +56,14 @@ class Column(Generic[Row]):
 Columns = Sequence[Column[Row]]
 
 
+def attributes(**titles: str) -> Columns[Any]:
+    """A column for each attribute, under its title.
+
+    >>> attributes(tool_id="tool", now="renamed to")
+    """
+    return [Column(name, title=title) for name, title in titles.items()]
+
+
 def cells(rows: Sequence[Row], columns: Columns[Row]) -> dict[str, list[Any]]:
     """The shown columns by name, as they are drawn and downloaded."""
     return {one.name: [one.cell(row) for row in rows] for one in columns if one.shown}
@@ -67,16 +75,10 @@ def records(rows: Sequence[Row], columns: Columns[Row]) -> list[dict[str, Any]]:
 
 
 def button_column(
-    rows: Sequence[Row],
-    label: str,
-    act: Callable[[Row], object],
-    *,
-    key: str,
-    width: int,
-    name: str = "",
+    rows: Sequence[Row], label: str, act: Callable[[Row], object], *, key: str, width: int
 ) -> Column[Row]:
-    """A column without a heading, called ``name`` or as its ``key``: a button for each of the
-    ``rows``, with the same label, that does ``act`` to its row before the page runs.
+    """A column without a heading, called as its ``key``: a button for each of the ``rows``, with
+    the same label, that does ``act`` to its row before the page runs.
     """
 
     def press() -> None:
@@ -85,7 +87,7 @@ def button_column(
     button = st.column_config.ButtonColumn(
         "", width=width, type="tertiary", key=key, on_click=press
     )
-    return Column(name or key, lambda _: label, config=button)
+    return Column(key, lambda _: label, config=button)
 
 
 def draw(

@@ -13,12 +13,12 @@ from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.merging.model_verdicts import Band, Grade
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.configuration import Budget, Endpoint
-from toolscope_core.model.pair import Outcome
+from toolscope_core.model.pair import Outcome, Pair
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards.cluster_card import Color
 from ui.shared.charts import pictures
 from ui.shared.chosen_judge import OFFLINE
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.models import runs_table
 from ui.shared.services import judging, model_runs
 from ui.shared.snapshot import Snapshot
@@ -254,15 +254,13 @@ def _answers(snapshot: Snapshot) -> None:
     )
     if answers.unanalysed:
         st.caption(f"Pairs without a usable answer, not merged: {len(answers.unanalysed):,}.")
+        columns: Columns[tuple[Pair, str]] = [
+            Column("tool A", lambda row: row[0].left),
+            Column("tool B", lambda row: row[0].right),
+            Column("reason", lambda row: row[1]),
+        ]
         data_tables.draw(
-            list(answers.unanalysed.items()),
-            [
-                Column("tool A", lambda row: row[0].left),
-                Column("tool B", lambda row: row[0].right),
-                Column("reason", lambda row: row[1]),
-            ],
-            "Pairs without a usable answer",
-            most=180,
+            list(answers.unanalysed.items()), columns, "Pairs without a usable answer", most=180
         )
     if answers.notes:
         st.caption(
@@ -299,7 +297,7 @@ def grades_panel(snapshot: Snapshot) -> None:
     for place, band in zip(st.columns(3), BANDS, strict=True):
         place.metric(band, f"{counts[band]:,}", help=MEANINGS[band], border=True)
     rows = sorted(grades.items(), key=lambda one: (one[1].score, one[0]))
-    columns: list[Column[tuple[str, Grade]]] = [
+    columns: Columns[tuple[str, Grade]] = [
         Column("tool", lambda row: row[0], width=240),
         Column("documentation", lambda row: row[1].band),
         Column("grade", lambda row: row[1].score, title="grade (of 5)", width=95),

@@ -6,7 +6,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.store.runs import ModelRun
 from ui.shared import data_tables, safe_text
 from ui.shared.charts import pictures
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.services import judging
 from ui.shared.snapshot import Snapshot
 
@@ -34,7 +34,7 @@ def runs_panel(snapshot: Snapshot) -> None:
         )
         return
     names = {one.id: name for name, one in snapshot.newest.items()}
-    columns: list[Column[ModelRun]] = [
+    columns: Columns[ModelRun] = [
         Column("started", lambda run: safe_text.clock(run.started_at)),
         Column("catalog", lambda run: names.get(run.catalog_id, "an earlier version")),
         Column("asked", lambda run: KINDS.get(run.kind, run.kind), title="task"),
