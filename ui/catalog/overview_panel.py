@@ -162,19 +162,6 @@ class ToolsetPrice:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class MergeCounts:
-    """The merges with a gateway by what they ask for: nothing (``drop_ins``), a gateway for one job
-    (``gateways``) or for one operation of several providers (``families``); and the clusters that
-    only look ``alike``, which are left as they are.
-    """
-
-    drop_ins: int
-    gateways: int
-    families: int
-    alike: int
-
-
 def today(snapshot: Snapshot) -> ToolsetPrice:
     """The catalog as it was loaded; needs no analysis."""
     tokens = snapshot.tokens
@@ -195,14 +182,6 @@ def without_servers(snapshot: Snapshot) -> ToolsetPrice:
     gone = {one.server for one in server_advice.advice(snapshot).switch_off}
     left = (item for item in snapshot.plan.tools if item.tool.server not in gone)
     return _price(snapshot, left)
-
-
-def merges(snapshot: Snapshot) -> MergeCounts:
-    """How many merges the plan with a gateway makes of each kind. Raises as ``under``."""
-    plan = snapshot.plan_under(WITH_GATEWAY)
-    kinds = Counter("family" if is_family(one) else one.kind for one in plan.applied)
-    alike = sum(one.kind == "unknown" for one in plan.clusters)
-    return MergeCounts(kinds["prune"], kinds["router"], kinds["family"], alike)
 
 
 def _price(snapshot: Snapshot, items: Iterable[MergedTool]) -> ToolsetPrice:
@@ -267,16 +246,18 @@ def draw_today(snapshot: Snapshot) -> PriceTag:
 
 def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
     """Draw the prices that follow from the analysis. Raises ``JobError`` before it is finished."""
-    decided, kinds = under(snapshot, DECIDED), merges(snapshot)
+    decided, plan = under(snapshot, DECIDED), snapshot.plan_under(WITH_GATEWAY)
+    kinds = Counter("family" if is_family(one) else one.kind for one in plan.applied)
     if decided != tag.today:
         tag.card.caption(
             f"As decided so far: {quantity(decided.tools, 'tool')}, {decided.tokens:,} tokens."
         )
     without_code, with_gateway, servers = tag.room
     with tag.add(without_code, "Without code", under(snapshot, WITHOUT_CODE)):
-        _drop_ins(kinds, review.progress(snapshot).clusters.safe)
+        _drop_ins(kinds["prune"], review.progress(snapshot).clusters.safe)
     with tag.add(with_gateway, "With a gateway", under(snapshot, WITH_GATEWAY)):
-        _gateways(kinds)
+        alike = sum(one.kind == "unknown" for one in plan.clusters)
+        _gateways(kinds["router"], kinds["family"], alike)
     with servers, st.spinner("Comparing the servers"):
         off = server_advice.advice(snapshot).switch_off
         price = without_servers(snapshot)
@@ -284,26 +265,29 @@ def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
         _servers_off(off)
 
 
-def _drop_ins(kinds: MergeCounts, safe: int) -> None:
-    if not kinds.drop_ins:
+def _drop_ins(drop_ins: int, safe: int) -> None:
+    if not drop_ins:
         st.caption("There is no drop-in: no tool takes every call of another as it is.")
         return
     no_look = f" {safe:,} {'needs' if safe == 1 else 'need'} no look." if safe else ""
     st.caption(
-        f"Accept {quantity(kinds.drop_ins, 'drop-in')}: in each, one tool takes every call of the "
+        f"Accept {quantity(drop_ins, 'drop-in')}: in each, one tool takes every call of the "
         f"others, which are switched off.{no_look}"
     )
     page_frame.page_link("review", "Review drop-ins", {"show": "Same job"})
 
 
-def _gateways(kinds: MergeCounts) -> None:
-    alike = f" {kinds.alike:,} more look alike; their arguments are not known."
+def _gateways(gateways: int, families: int, alike: int) -> None:
+    """What a gateway could do: merges of one job, of one operation of several providers; and how
+    many clusters only look ``alike``, which are left as they are.
+    """
+    more = f" {alike:,} more look alike; their arguments are not known." if alike else ""
     st.caption(
-        f"Also merge {quantity(kinds.gateways, 'group')} of one job that needs a gateway and "
-        f"{kinds.families:,} of the same operation, other provider.{alike if kinds.alike else ''}"
+        f"Also merge {quantity(gateways, 'group')} of one job that needs a gateway and "
+        f"{families:,} of the same operation, other provider.{more}"
     )
-    if kinds.gateways + kinds.families:
-        show = "All" if kinds.gateways else "Same operation"
+    if gateways + families:
+        show = "All" if gateways else "Same operation"
         page_frame.page_link("review", "Review these", {"show": show})
 
 

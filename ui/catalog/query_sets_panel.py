@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -10,7 +12,7 @@ from toolscope_core.model.configuration import MOST_GENERATED, QueryGeneration
 from toolscope_core.model.errors import ConfigError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
-from toolscope_core.store.named_rows import SET_NAME, GeneratedState
+from toolscope_core.store.named_rows import SET_NAME, GeneratedQuery, GeneratedState
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column, Columns
@@ -35,12 +37,12 @@ SHOWS = ("waiting", WITH_WARNINGS, "kept", "dropped", "failed")
 
 MOST_ROWS = 1_000
 
-BUTTONS: tuple[tuple[str, str, GeneratedState, str], ...] = (
-    ("Keep", ":material/check:", "kept", "Kept"),
-    ("Drop", ":material/close:", "dropped", "Dropped"),
-    ("Put back", ":material/undo:", "waiting", "Put back to wait"),
-)
-"""Label, icon, the state it leads to, and what is said then."""
+BUTTONS: dict[GeneratedState, tuple[str, str, str]] = {
+    "kept": ("Keep", ":material/check:", "Kept"),
+    "dropped": ("Drop", ":material/close:", "Dropped"),
+    "waiting": ("Put back", ":material/undo:", "Put back to wait"),
+}
+"""By the state that a button leads to its label, its icon, and what is said then."""
 
 
 def generated_panel(snapshot: Snapshot) -> None:
@@ -224,17 +226,27 @@ def _together(snapshot: Snapshot, ticked: Sequence[GeneratedView]) -> None:
     rows = [view.query for view in ticked]
     key = digest([row.key for row in rows])[:12]
     with st.container(horizontal=True, vertical_alignment="center"):
-        for label, icon, state, done in BUTTONS:
-            st.button(
-                f"{label} the {len(rows):,} ticked",
-                key=f"ticked_{state}_{key}",
-                icon=icon,
-                disabled=all(row.state == state for row in rows),
-                on_click=attempt,
-                args=(lambda to=state: generated_queries.decide(snapshot, rows, to), done),
-            )
+        for state in BUTTONS:
+            disabled = all(row.state == state for row in rows)
+            ending = f" the {len(rows):,} ticked"
+            _button(snapshot, rows, state, f"ticked_{state}_{key}", ending, disabled=disabled)
         if doubtful := sum(bool(view.flaws) for view in ticked):
             st.caption(f"{doubtful:,} of them have warnings.", width="content")
+
+
+def _button(
+    snapshot: Snapshot,
+    queries: Sequence[GeneratedQuery],
+    state: GeneratedState,
+    key: str,
+    ending: str = "",
+    **look: Any,
+) -> None:
+    """A button that brings queries into a state; its label has an ``ending``."""
+    label, icon, done = BUTTONS[state]
+    work = partial(generated_queries.decide, snapshot, queries, state)
+    label = f"{label}{ending}"
+    st.button(label, key=key, icon=icon, on_click=attempt, args=(work, done), **look)
 
 
 def _card(snapshot: Snapshot, view: GeneratedView) -> None:
@@ -263,19 +275,10 @@ def _card(snapshot: Snapshot, view: GeneratedView) -> None:
                     on_click=attempt,
                     args=(lambda: generated_queries.edit(snapshot, shown, line), "Kept as edited"),
                 )
-            for label, icon, state, done in BUTTONS:
+            for state in BUTTONS:
                 if state != shown.state and not (is_edited and state == "kept"):
-                    st.button(
-                        label,
-                        key=f"one_{state}_{suffix}",
-                        type="primary" if state == "kept" else "secondary",
-                        icon=icon,
-                        on_click=attempt,
-                        args=(
-                            lambda to=state: generated_queries.decide(snapshot, [shown], to),
-                            done,
-                        ),
-                    )
+                    kind = "primary" if state == "kept" else "secondary"
+                    _button(snapshot, [shown], state, f"one_{state}_{suffix}", type=kind)
     with right:
         tools = snapshot.catalog.by_id
         st.markdown("**It needs**")

@@ -38,7 +38,7 @@ def selected_panel(snapshot: Snapshot) -> None:
     if chosen is None:
         return
     rows = [row for row in catalog_tables.tools(snapshot) if row.id in chosen.tool_ids]
-    st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
+    st.markdown(f"**{quantity(len(rows), 'tool')} selected**")
     if len(rows) > pictures.ROWS:
         st.caption(f"Showing the first {pictures.ROWS:,}.")
     ticked = data_tables.ticked_rows(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
+from toolscope_core.model.numbers import quantity
 from toolscope_core.store.named_rows import Selection, get_selection, keep_selection
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.data_tables import Column, Row
@@ -92,11 +93,6 @@ def server_column(
     return data_tables.button_column(rows, label, pick, key=key, width=170)
 
 
-def clear(snapshot: Snapshot) -> None:
-    """Select nothing."""
-    _keep(snapshot, None)
-
-
 def restore(snapshot: Snapshot) -> None:
     """Keep the selection of the address and of the session equal: a link sets it; a change of page
     drops it from the address, and it is written there again.
@@ -116,9 +112,8 @@ def selection_panel(snapshot: Snapshot) -> None:
     if chosen is None:
         return
     with st.sidebar.container(border=True):
-        count = len(chosen.tool_ids)
-        tools = "tool" if count == 1 else "tools"
-        st.markdown(f"**{count:,} {tools}** from {safe_text.untrusted(chosen.source)}")
+        count = quantity(len(chosen.tool_ids), "tool")
+        st.markdown(f"**{count}** from {safe_text.untrusted(chosen.source)}")
         st.session_state["only"] = only(snapshot)
         st.toggle(
             "Show only selected",
@@ -138,8 +133,9 @@ def selection_panel(snapshot: Snapshot) -> None:
                 only="1",
             )
             st.button(
-                "Clear", key="sel_clear", icon=":material/close:", on_click=clear, args=(snapshot,)
-            )
+                "Clear", key="sel_clear", icon=":material/close:", on_click=_keep,
+                args=(snapshot, None),
+            )  # fmt: skip
 
 
 def show_only(wanted: bool) -> None:
