@@ -9,6 +9,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.tool import digest
 from toolscope_core.store import subprocess_jobs
 from ui.overlap import map_panel
+from ui.shared.charts import pictures
 from ui.shared.services import review, watched_jobs
 from ui.shared.tools import tool_selection
 
@@ -32,7 +33,7 @@ def drawn(app):
 def _called_back(monkeypatch):
     """What a lasso calls before the page runs, which AppTest leaves out, is called here."""
     calls = []
-    picture, panel = map_panel.picture, map_panel.map_panel
+    picture, panel = pictures.picture, map_panel.map_panel
 
     def noted(*args, **more):
         calls[:] = [more["on_select"]] if "on_select" in more else calls
@@ -44,7 +45,7 @@ def _called_back(monkeypatch):
             calls[0]()
         panel(catalog_id)
 
-    monkeypatch.setattr(map_panel, "picture", noted)
+    monkeypatch.setattr(pictures, "picture", noted)
     monkeypatch.setattr(map_panel, "map_panel", called)
 
 
@@ -145,7 +146,7 @@ def test_a_map_that_is_left_stops_and_starts_again_unasked(monkeypatch, work, en
 
 
 def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, computed_aside):
-    monkeypatch.setattr("ui.overlap.map_panel.UNASKED", 7)
+    monkeypatch.setattr("ui.overlap.maps.UNASKED", 7)
     app = plane(monkeypatch, work)
     assert work.snapshot(1).job("UMAP") is None
     assert "an estimate" in app.button(key="project").label
