@@ -19,7 +19,7 @@ server_network_panel(snapshot)
 rows = components.clusters(snapshot)
 chosen = tool_selection.selected(snapshot)
 if chosen is not None and tool_selection.only(snapshot):
-    rows = tuple(row for row in rows if not chosen.tool_ids.isdisjoint(row.tool_ids))
+    rows = tuple(row for row in rows if not chosen.tool_ids.isdisjoint(row.cluster.members))
 if rows:
     st.markdown(
         f"**How do the tools of a cluster hang together?** Clusters of three tools or more: "

@@ -129,21 +129,15 @@ def _doubts(snapshot: Snapshot, doubts: Sequence[Doubt]) -> None:
     for doubt in doubts[:SHOWN]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Decision {_in_words(doubt)}", width="content")
-            _again_link(snapshot, doubt)
+            here = [one for one in doubt.decision.ids if one in snapshot.catalog.by_id]
+            if doubt.cluster:
+                page_frame.page_link("review", "Look again", cluster=doubt.cluster)
+            elif here:
+                page_frame.page_link(
+                    "catalog", "Open the tool", icon="right_panel_open", tool=tool_key(here[0])
+                )
         changed_since.changed_tools(snapshot, doubt.decision)
     _rest(len(doubts), "decisions")
-
-
-def _again_link(snapshot: Snapshot, doubt: Doubt) -> None:
-    if doubt.cluster:
-        page_frame.page_link("review", "Look again", cluster=doubt.cluster)
-        return
-    tools = snapshot.catalog.by_id
-    here = next((one for one in doubt.decision.ids if one in tools), None)
-    if here is not None:
-        page_frame.page_link(
-            "catalog", "Open the tool", icon="right_panel_open", tool=tool_key(here)
-        )
 
 
 def _changes(changes: Changes) -> None:

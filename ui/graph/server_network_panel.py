@@ -12,12 +12,13 @@ import streamlit as st
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.pair_graph import unsure_pairs
 from toolscope_core.model.cluster import KINDS, ProposalKind, kind_of
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
 from ui.shared import data_tables
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.batches import server_pair_key
+from ui.shared.cards.queue import short_kind
 from ui.shared.charts import pictures
 from ui.shared.data_tables import Column, Columns
 from ui.shared.graph.components import ClusterRow
@@ -90,7 +91,7 @@ def server_overlap(
         together.update(dict.fromkeys(cluster.members, cluster.id))
         tools = Counter(home[member] for member in cluster.members if member in home)
         for one, other in combinations_with_replacement(sorted(tools), 2):
-            pairs = _pairs(tools[one], tools[other], within=one == other)
+            pairs = math.comb(tools[one], 2) if one == other else tools[one] * tools[other]
             counts.setdefault((one, other), Counter())[kind_of(cluster)] += pairs
     for pair in unsure_pairs(analysis):
         ends = sorted(home[tool] for tool in (pair.left, pair.right) if tool in home)
@@ -118,11 +119,6 @@ def link_columns(links: Sequence[ServerLink]) -> list[Column[ServerLink]]:
         Column("pairs"),
         *(of_kind(kind) for kind in KINDS if any(link.counts.get(kind) for link in links)),
     ]
-
-
-def _pairs(one: int, other: int, *, within: bool) -> int:
-    """How many pairs so many tools of two servers, or of one ``within`` itself, make."""
-    return one * (one - 1) // 2 if within else one * other
 
 
 ALT = "Servers that overlap"
@@ -198,6 +194,7 @@ def _server(view: ServerOverlap, name: str) -> str:
 
 
 KEY = "servers_network"
+NAMED_MEMBERS = 8
 OPENED, CHOSEN = "opened_servers", "chosen_server"
 """Session keys: the two servers to open, as a callback cannot turn the page; the one clicked."""
 
@@ -259,37 +256,9 @@ def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None
     st.switch_page("pages/overlap.py", query_params=query)
 
 
-COLUMNS: Columns[ClusterRow] = [
-    Column("name", title="cluster", width=170, pinned=True),
-    Column("size", title="tools", width=60),
-    Column("state"),
-    Column("kind", width=130),
-    Column(
-        "density",
-        title="linked",
-        format="percent",
-        width=75,
-        help="The share of its pairs of tools that the judge links by themselves.",
-    ),
-    Column("weakest", title="weakest pair", full=1.0, format="%.2f", width=130),
-    Column(
-        "bridges", width=75, help="Links that alone hold two parts together: without one it splits."
-    ),
-    Column(
-        "intransitive",
-        title="through a third",
-        width=110,
-        help="Pairs of tools that only a third tool joins.",
-    ),
-    Column("servers"),
-    Column("members", width=320),
-    Column("reasons", title="why it needs review", width=420),
-]
-
-
 def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
     """Draw the table; a selected row goes into the address, which says what is drawn."""
-    key, ids = f"clusters_{snapshot.id}", [row.id for row in rows]
+    key, ids = f"clusters_{snapshot.id}", [row.cluster.id for row in rows]
     drawn = st.query_params.get("drawn")
     data_tables.select_rows(key, [ids.index(drawn)] if drawn in ids else [])
 
@@ -300,9 +269,59 @@ def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
         if picked:
             st.query_params["drawn"] = ids[picked[0]]
 
+    tools = snapshot.catalog.by_id
+
+    def servers(row: ClusterRow) -> str:
+        return ", ".join(sorted({tools[one].server for one in row.cluster.members} - {""}))
+
+    def names(row: ClusterRow) -> str:
+        return listed((tools[one].name for one in row.cluster.members), NAMED_MEMBERS)
+
+    columns: Columns[ClusterRow] = [
+        Column(
+            "name", lambda row: row.cluster.document.name, title="cluster", width=170, pinned=True
+        ),
+        Column("size", lambda row: len(row.cluster.members), title="tools", width=60),
+        Column("state", lambda row: row.cluster.state),
+        Column("kind", lambda row: short_kind(row.cluster), width=130),
+        Column(
+            "density",
+            title="linked",
+            format="percent",
+            width=75,
+            help="The share of its pairs of tools that the judge links by themselves.",
+        ),
+        Column(
+            "weakest",
+            lambda row: row.cluster.weakest_edge,
+            title="weakest pair",
+            full=1.0,
+            format="%.2f",
+            width=130,
+        ),
+        Column(
+            "bridges",
+            width=75,
+            help="Links that alone hold two parts together: without one it splits.",
+        ),
+        Column(
+            "intransitive",
+            title="through a third",
+            width=110,
+            help="Pairs of tools that only a third tool joins.",
+        ),
+        Column("servers", servers),
+        Column("members", names, width=320),
+        Column(
+            "reasons",
+            lambda row: "; ".join(row.cluster.reasons),
+            title="why it needs review",
+            width=420,
+        ),
+    ]
     data_tables.draw(
         rows,
-        COLUMNS,
+        columns,
         "Clusters of three or more tools, the largest first",
         most=320,
         key=key,

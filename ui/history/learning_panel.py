@@ -34,13 +34,6 @@ class LearningView:
     offer: Learned | None
     used: JudgeUpdate | None
 
-    least = LEAST_DECISIONS, LEAST_OF_A_KIND
-    """So many decisions, and pairs of each kind, are needed."""
-
-    @property
-    def decisions(self) -> int:
-        return len({one.seq for one in self.taught})
-
     @property
     def changes(self) -> tuple[tuple[str, float], ...]:
         """What the update in use adds to each signal's weight, in words, the largest first."""
@@ -70,10 +63,10 @@ def learning_panel(snapshot: Snapshot) -> None:
     page_frame.wait_for_analysis(snapshot)
     with st.spinner("Checking what the judge could learn …"):
         learnt = view(snapshot)
-    same = sum(one.same for one in learnt.taught)
+    decisions, same = {one.seq for one in learnt.taught}, sum(one.same for one in learnt.taught)
     st.markdown("**Learning**: can the judge learn from the decisions on this catalog?")
     st.markdown(
-        f"Decided one by one: **{quantity(learnt.decisions, 'decision')}** on "
+        f"Decided one by one: **{quantity(len(decisions), 'decision')}** on "
         f"{quantity(len(learnt.taught), 'pair')}, {same:,} of them the same job. Decisions made "
         "many at once do not count, because nobody looked at each of them."
     )
@@ -84,10 +77,9 @@ def learning_panel(snapshot: Snapshot) -> None:
 def _offer(snapshot: Snapshot, view: LearningView) -> None:
     offer, used = view.offer, view.used
     if offer is None:
-        decisions, pairs = view.least
         st.info(
-            f"From {decisions} decisions on, with {pairs} pairs or more of each kind, the judge "
-            "can learn from them.",
+            f"From {LEAST_DECISIONS} decisions on, with {LEAST_OF_A_KIND} pairs or more of each "
+            "kind, the judge can learn from them.",
             icon=":material/school:",
         )
         return

@@ -167,7 +167,7 @@ def _map(snapshot: Snapshot, drawn: ToolMap, matches: tuple[int, ...], labels: b
         )
     pictures.picture(
         figure, partial(map_rows, drawn), key, "Map of the tools",
-        on_select=lambda: _select(snapshot, drawn, key),
+        on_select=lambda: _select(snapshot, drawn, key, st.session_state[MARKED][1]),
         selection_mode=("points", "box", "lasso"),
     )  # fmt: skip
 
@@ -230,12 +230,13 @@ def _variant_panels(snapshot: Snapshot, method: maps.Method, by: str) -> None:
     figure = figures.tool_map(drawn, marks, labels=False)
     pictures.picture(
         figure, partial(map_rows, drawn), key, "Map of the document variants",
-        on_select=lambda: _select_among(snapshot, drawn, key, marks),
+        on_select=lambda: _select(snapshot, drawn, key, marks),
         selection_mode=("box", "lasso"),
     )  # fmt: skip
 
 
-def _select_among(snapshot: Snapshot, drawn: ToolMap, key: str, marks: Marks) -> None:
+def _select(snapshot: Snapshot, drawn: ToolMap, key: str, marks: Marks) -> None:
+    """Select the tools inside the lasso or box. A figure that is only redrawn has none: ignored."""
     points = st.session_state[key]["selection"]["points"]
     if points:
         tools = snapshot.analysis.catalog.tools
@@ -307,13 +308,6 @@ def _rows(snapshot: Snapshot) -> tuple[int, ...]:
     chosen = tool_selection.selected(snapshot)
     rows = snapshot.analysis.rows
     return tuple(rows[i] for i in chosen.tool_ids if i in rows) if chosen else ()
-
-
-def _select(snapshot: Snapshot, drawn: ToolMap, key: str) -> None:
-    """Select the tools inside the lasso or box. A figure that is only redrawn has none: ignored."""
-    if st.session_state[key]["selection"]["points"]:
-        _, marks, _ = st.session_state[MARKED]
-        _select_among(snapshot, drawn, key, marks)
 
 
 def _measure(snapshot: Snapshot) -> None:

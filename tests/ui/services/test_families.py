@@ -12,7 +12,7 @@ from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
 from ui.catalog import overview
 from ui.documents.document_form import document_checks
-from ui.shared.cards.queue import Standing
+from ui.shared.cards.queue import Standing, short_kind
 from ui.shared.graph import components
 from ui.shared.pairs import pair_list, pair_view
 from ui.shared.pairs.pair_list import PairFilter
@@ -97,11 +97,12 @@ def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():
 
 
 def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(work, catalog_id):
-    rows = {row.name: row for row in components.clusters(work.snapshot(catalog_id))}
-    assert {name: row.kind for name, row in rows.items()} == {SCHWAB: "same operation"}
-    bank = rows[SCHWAB]
-    assert (bank.size, bank.density, bank.weakest, bank.bridges) == (3, 1.0, 0.7, 0)
-    part = components.network(work.snapshot(catalog_id), bank.id)
+    (bank,) = components.clusters(work.snapshot(catalog_id))
+    cluster = bank.cluster
+    assert (cluster.document.name, short_kind(cluster)) == (SCHWAB, "same operation")
+    assert (len(cluster.members), cluster.weakest_edge) == (3, 0.7)
+    assert (bank.density, bank.bridges) == (1.0, 0)
+    part = components.network(work.snapshot(catalog_id), cluster.id)
     assert [node.id for node in part.nodes] == list(BANKS)
     assert {edge.link for edge in part.edges} == {"family"} and len(part.edges) == 3
     assert not any(edge.joins for edge in part.edges)
@@ -109,9 +110,10 @@ def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(work, catalog
 
 def test_an_accepted_family_is_one_row_and_joined_by_the_person(work, catalog_id):
     review.decide(work.snapshot(catalog_id), "accept", by_name(work, catalog_id, SCHWAB), "ann")
-    (bank,) = [row for row in components.clusters(work.snapshot(catalog_id)) if row.size == 3]
-    assert bank.state == "accepted"
-    edges = components.network(work.snapshot(catalog_id), bank.id).edges
+    rows = components.clusters(work.snapshot(catalog_id))
+    (bank,) = [row for row in rows if len(row.cluster.members) == 3]
+    assert bank.cluster.state == "accepted"
+    edges = components.network(work.snapshot(catalog_id), bank.cluster.id).edges
     assert sorted(edge.link for edge in edges) == ["family", "joined", "joined"]
     assert (bank.density, bank.bridges, bank.intransitive) == (1.0, 0, 0), "as before it was"
     assert {edge.probability for edge in edges} == {0.7, 0.8}, "the judge's, of a family"

@@ -130,7 +130,7 @@ def test_every_view_hears_the_same_judge(server, work, catalog_id):
     assert files["pairs.jsonl"].decode().count(f'"judge":"{judge}"') == len(asked)
     assert f'"origin":"{server.origin}"'.encode() in files["manifest.json"].replace(b": ", b":")
     larger = {c.id for c in plan.clusters if len(c.members) > 2}
-    assert {row.id for row in components.clusters(work.snapshot(catalog_id))} == larger
+    assert {row.cluster.id for row in components.clusters(work.snapshot(catalog_id))} == larger
 
 
 def test_where_the_judges_differ_is_a_queue_order_a_column_and_on_the_card(work, catalog_id):

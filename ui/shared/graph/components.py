@@ -13,11 +13,10 @@ from toolscope_core.merging.graph import MergeGraph
 from toolscope_core.merging.pair_graph import family_edges, joined_pairs, judged_edges, unsure_pairs
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Constraints
-from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import sorted_ids
-from ui.shared.cards.queue import is_family, short_kind
+from ui.shared.cards.queue import is_family
 from ui.shared.graph import FEWEST
 from ui.shared.graph.network import Edge, Link, Network, Node, NodeState
 from ui.shared.kept import kept
@@ -26,7 +25,6 @@ from ui.shared.snapshot import Snapshot
 SHOWN_NODES = 300
 """Up to as many tools are drawn."""
 NETWORKS_KEPT = 16
-_NAMED_MEMBERS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,19 +134,10 @@ class ClusterRow:
     tool; what people joined is none of them.
     """
 
-    name: str
-    members: str
-    size: int
+    cluster: Cluster
     density: float
-    weakest: float
     bridges: int
     intransitive: int
-    servers: str
-    kind: str
-    state: str
-    reasons: str
-    id: str
-    tool_ids: tuple[str, ...]
 
 
 @kept()
@@ -186,8 +175,8 @@ def _merging(snapshot: Snapshot) -> Merging:
 def cluster_rows(merging: Merging) -> tuple[ClusterRow, ...]:
     """The clusters of ``FEWEST`` or more tools: the largest first, then the weakest."""
     clusters = [one for one in merging.plan.clusters if len(one.members) >= FEWEST]
-    rows = [_row(merging, cluster) for cluster in clusters]
-    return tuple(sorted(rows, key=lambda row: (-row.size, row.weakest, row.id)))
+    ranked = sorted(clusters, key=lambda one: (-len(one.members), one.weakest_edge, one.id))
+    return tuple(_row(merging, cluster) for cluster in ranked)
 
 
 def network_of(merging: Merging, cluster_id: str, limit: int = SHOWN_NODES) -> Network:
@@ -258,32 +247,13 @@ def _edges(merging: Merging, component: Component, shown: Collection[str]) -> It
 
 
 def _row(merging: Merging, cluster: Cluster) -> ClusterRow:
-    tools = merging.plan.catalog.by_id
-    inside, family = set(cluster.members), is_family(cluster)
-    contents = {merging.copies[member] for member in inside}
-    pairs = (Pair.of(a, b) for a, b in combinations(sorted(contents), 2))
-    linked = merging.families if family else merging.judged_once.edges
-    links = [pair for pair in pairs if pair in linked]
+    contents = {merging.copies[member] for member in cluster.members}
+    pairs = [Pair.of(a, b) for a, b in combinations(sorted(contents), 2)]
+    linked = merging.families if is_family(cluster) else merging.judged_once.edges
     bridges = (p for part in merging.components_of(cluster.members) for p in merging.bridges(part))
     return ClusterRow(
-        name=cluster.document.name,
-        members=listed((tools[member].name for member in cluster.members), _NAMED_MEMBERS),
-        size=len(cluster.members),
-        density=_density(contents, links),
-        weakest=cluster.weakest_edge,
+        cluster,
+        density=round(sum(pair in linked for pair in pairs) / len(pairs), 2) if pairs else 1.0,
         bridges=sum({p.left, p.right} <= contents for p in bridges),
         intransitive=len(merging.judged_once.intransitive(contents)),
-        servers=", ".join(sorted({tools[member].server for member in cluster.members} - {""})),
-        kind=short_kind(cluster),
-        state=cluster.state,
-        reasons="; ".join(cluster.reasons),
-        id=cluster.id,
-        tool_ids=cluster.members,
     )
-
-
-def _density(contents: Collection[str], links: Iterable[Pair]) -> float:
-    """The share of pairs that are links, in hundredths; 1 for a single content."""
-    pairs = len(contents) * (len(contents) - 1) // 2
-    edges = sum(pair.left in contents and pair.right in contents for pair in links)
-    return round(edges / pairs, 2) if pairs else 1.0
