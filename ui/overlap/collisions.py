@@ -192,8 +192,6 @@ def map_rows(tools: ToolMap) -> list[TableRow]:
             first.names, first.servers, first.groups, first.points.round(3).tolist(), strict=True
         )
     ]
-    if tools.by == "server":
-        rows = [{key: row[key] for key in ("tool", "server", "x", "y")} for row in rows]
     for panel in others:
         for name, members in zip(panel.names, panel.members, strict=True):
             for member in members:

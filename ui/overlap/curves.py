@@ -1,7 +1,7 @@
 """The collision curve: how many pairs of tools are how close, before and after the merge."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,14 +64,19 @@ def curve(snapshot: Snapshot) -> Curve:
     What would keep a page waiting is left out and named in ``waiting``: ``start`` it. Raises
     ``JobError`` before the analysis is finished.
     """
-    analysis = snapshot.analysis
-    sets = {ORIGINAL: analysis.vectors, MERGED: _merged_vectors(snapshot)}
-    variants: list[CurveVariant] = []
-    for name, vectors in sets.items():
-        variant = None if vectors is None else variant_of(snapshot, name, vectors)
-        variants += [] if variant is None else [variant]
-    waiting = tuple(name for name in sets if name not in [variant.name for variant in variants])
-    return Curve(THRESHOLDS, analysis.threshold, tuple(variants), waiting)
+    vectors = {ORIGINAL: snapshot.analysis.vectors, MERGED: _merged_vectors(snapshot)}
+    return curve_of(snapshot, vectors)
+
+
+def curve_of(snapshot: Snapshot, vectors: Mapping[str, Vectors | None]) -> Curve:
+    """The curve of toolsets by their names; those not counted yet are ``waiting``."""
+    counted = {
+        name: None if one is None else variant_of(snapshot, name, one)
+        for name, one in vectors.items()
+    }
+    waiting = tuple(name for name, variant in counted.items() if variant is None)
+    variants = tuple(variant for variant in counted.values() if variant is not None)
+    return Curve(THRESHOLDS, snapshot.analysis.threshold, variants, waiting)
 
 
 def start(snapshot: Snapshot) -> str:

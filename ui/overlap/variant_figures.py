@@ -42,12 +42,7 @@ def has_any(snapshot: Snapshot) -> bool:
 def curve(snapshot: Snapshot) -> Curve | None:
     """The pairs of the three toolsets; ``None`` where texts have to be embedded: ``start``."""
     vectors = _vectors_of(snapshot, searches.impatient)
-    if vectors is None:
-        return None
-    threshold = snapshot.analysis.threshold
-    counted = [curves.variant_of(snapshot, *one) for one in vectors.items()]
-    waiting = tuple(name for name, one in zip(vectors, counted, strict=True) if one is None)
-    return Curve(curves.THRESHOLDS, threshold, tuple(one for one in counted if one), waiting)
+    return None if vectors is None else curves.curve_of(snapshot, vectors)
 
 
 def points(snapshot: Snapshot, method: maps.Method) -> tuple[projection.Points, ...] | None:
