@@ -201,13 +201,6 @@ def findings(catalog: Catalog) -> Facet:
     return {kind: own for kind, own in ids.items() if own}
 
 
-def states(snapshot: Snapshot) -> Facet:
-    """The tools by what becomes of them, as far as that is decided; empty before the analysis
-    is finished.
-    """
-    return {} if snapshot.analysed is None else tool_states(snapshot.plan)
-
-
 @kept()
 def tool_states(plan: MergePlan) -> Facet:
     """The tools of a plan by their state; what no tool has is left away."""

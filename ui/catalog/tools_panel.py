@@ -66,8 +66,9 @@ def _matching(snapshot: Snapshot, bands: Mapping[str, str]) -> Sequence[catalog_
     by_band: defaultdict[str, list[str]] = defaultdict(list)
     for tool_id, band in bands.items():
         by_band[band].append(tool_id)
+    states = overview.tool_states(snapshot.plan) if snapshot.analysed else {}
     wanted = (
-        _facet(bar, "State", "state", overview.states(snapshot)),
+        _facet(bar, "State", "state", states),
         _facet(bar, "Finding", "finding", overview.findings(snapshot.catalog)),
         _facet(bar, "Documentation", "band", {band: by_band[band] for band in BANDS if bands}),
     )

@@ -308,13 +308,13 @@ def tile(analysis: Analysis, one: Block, other: Block) -> Tile:
     sides = []
     for block, close in zip((one, other), strongest, strict=True):
         kept = np.sort(np.lexsort((block.rows, -close))[:MOST_TOOLS])
-        rows = block.rows[kept]
-        sides.append(rows[leaf_order(vectors[rows])])
+        strong = block.rows[kept]
+        sides.append(strong[leaf_order(vectors[strong])])
     left_out = (len(one) - len(sides[0]), len(other) - len(sides[1]))
-    grid = _tools_grid(analysis, sides[0], sides[0] if same else sides[1], same)
-    candidates = _candidates(analysis, [one] if same else [one, other])[0]
-    between = int(candidates[0, 0] if same else candidates[0, 1])
-    return Tile(sides[0], sides[0] if same else sides[1], grid, left_out, near, between)
+    rows, columns = sides[0], sides[0] if same else sides[1]
+    candidates, _ = _candidates(analysis, [one] if same else [one, other])
+    grid = _tools_grid(analysis, rows, columns, same)
+    return Tile(rows, columns, grid, left_out, near, int(candidates[0, -1]))
 
 
 @kept()
