@@ -22,7 +22,7 @@ from ui.shared.pairs.pair_panel import draw_pair
 from ui.shared.services import server_advice
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
-from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block, groupings
+from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, groupings
 
 
 def server_overlap_panel(snapshot: Snapshot) -> None:
@@ -117,7 +117,10 @@ def _blocks(snapshot: Snapshot, bar: DeltaGenerator) -> None:
     title = one.name if one is other else f"{one.name} × {other.name}"
     _breadcrumb([(f"All {_plural(by)}", {}), (title, {"one": one.key, "other": other.key})], pair)
     if pair is None:
-        _close_up(snapshot, one, other)
+        drawn = collisions.tile(snapshot.analysis, one, other)
+        count = f"{len(drawn.rows):,} by {quantity(len(drawn.columns), 'tool')}"
+        key = f"tile_{snapshot.id}_{digest(one.key, other.key)[:8]}"
+        _tile(snapshot, drawn, count, key, one=one.key, other=other.key)
     else:
         draw_pair(snapshot, pair)
 
@@ -162,22 +165,6 @@ EXPLANATIONS: dict[collisions.CellMeasure, str] = {
 }
 
 
-def _close_up(snapshot: Snapshot, one: Block, other: Block) -> None:
-    drawn = collisions.tile(snapshot.analysis, one, other)
-    left_out = sum(drawn.left_out)
-    _tile(
-        snapshot,
-        drawn,
-        f"{len(drawn.rows):,} by {quantity(len(drawn.columns), 'tool')}",
-        f" Not shown, as the least similar to the other side: {quantity(left_out, 'tool')}."
-        if left_out
-        else "",
-        f"tile_{snapshot.id}_{digest(one.key, other.key)[:8]}",
-        one=one.key,
-        other=other.key,
-    )
-
-
 def _tools(snapshot: Snapshot) -> None:
     pair = _pair(snapshot)
     if pair is not None:
@@ -187,21 +174,21 @@ def _tools(snapshot: Snapshot) -> None:
     if any(name in st.query_params for name in PLACE):
         _broken_link()
     count = f"All {quantity(snapshot.record.tools, 'tool')}"
-    _tile(snapshot, collisions.whole(snapshot.analysis), count, "", f"tools_{snapshot.id}")
+    _tile(snapshot, collisions.whole(snapshot.analysis), count, f"tools_{snapshot.id}")
 
 
-def _tile(
-    snapshot: Snapshot, drawn: collisions.Tile, count: str, left_out: str, key: str, **place: str
-) -> None:
+def _tile(snapshot: Snapshot, drawn: collisions.Tile, count: str, key: str, **place: str) -> None:
     """Draw tools against tools; the chosen cell leads to its pair, below ``place``."""
     selection = tool_selection.selected(snapshot)
     if selection is not None:
         drawn = collisions.tile_with(
             snapshot.analysis.catalog, drawn, selection.tool_ids, tool_selection.only(snapshot)
         )
+    left_out = quantity(sum(drawn.left_out), "tool") if any(drawn.left_out) else ""
+    rest = f" Not shown, as the least similar to the other side: {left_out}." if left_out else ""
     own = " The diagonal is each tool with itself." if drawn.grid.symmetric else ""
     st.caption(
-        f"{count}, similar ones side by side; {drawn.in_words}.{left_out}{own} {_how(drawn.grid)} "
+        f"{count}, similar ones side by side; {drawn.in_words}.{rest}{own} {_how(drawn.grid)} "
         "to see the pair."
     )
     cell = _chosen(
