@@ -3,15 +3,15 @@
 import pytest
 from hypothesis import given
 
-from tests.judging.test_words import WORDS, words
+from tests.wording.test_words import WORDS, words
 from toolscope_core.judging.phrasing import (
     alternatives,
-    is_plural,
     number_apart,
     object_apart,
     renamed,
     voices_apart,
 )
+from toolscope_core.wording.words import is_plural
 
 
 @given(WORDS, WORDS)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from toolscope_core.llm.endpoints import Connection, on_this_machine
+from toolscope_core.llm.chat import Connection
+from toolscope_core.llm.endpoints import on_this_machine
 from toolscope_core.model.configuration import REASONING_EFFORTS, Budget, Endpoint, Prices
 from toolscope_core.model.environment import ADDRESS
 from toolscope_core.model.errors import ConfigError

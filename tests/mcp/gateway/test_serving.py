@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from tests.mcp.gateway.stub_toolset import configuration, stub_reply, write_stub_toolset
 from tests.mcp.servers.stubs import MARK, living, new_mark, wait_until
-from toolscope_core.cli import app
+from toolscope_core.cli import app, serve_command
 
 ROOT = Path(__file__).parents[3]
 TOKEN = "a-token-that-only-this-test-has"
