@@ -14,7 +14,7 @@ from toolscope_core.catalog.formats.format_table import MATRIX, target_named
 from toolscope_core.catalog.formats.record_format import Rules, Target
 from toolscope_core.check.comparison_report import CHECKS
 from toolscope_core.cli import app
-from toolscope_core.decisions.actions import ACTIONS
+from toolscope_core.decisions.forms import ACTIONS
 
 CLI = Path(__file__).with_name("cli.md")
 TARGETS = Path(__file__).with_name("targets.md")

@@ -3,7 +3,6 @@ from dataclasses import replace
 import pytest
 
 from tests.support.decisions import decision_on, logged, undo
-from toolscope_core.decisions.actions import BY_SEARCH, IN_EVERY_PROMPT
 from toolscope_core.decisions.constraints import (
     constraints,
     deferrals,
@@ -13,7 +12,7 @@ from toolscope_core.decisions.constraints import (
     suspended_decisions,
 )
 from toolscope_core.decisions.decision_lines import decision_of_row, decision_row
-from toolscope_core.decisions.forms import check_form
+from toolscope_core.decisions.forms import BY_SEARCH, IN_EVERY_PROMPT, check_form
 from toolscope_core.decisions.log import active, admit, recorded, version_of, versions_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Constraints, Decision, Edit
@@ -108,7 +107,7 @@ def test_a_tool_that_was_left_out_is_in_no_link_and_comes_back_with_undo_or_a_ch
     back = (*log, admit(log, undo(3)))
     assert constraints(CATALOG, back) == constraints(CATALOG, log[:2])
     assert omitted(changed(CATALOG, "a"), log) == {}
-    with pytest.raises(DecisionError, match="say why"):
+    with pytest.raises(DecisionError, match="' '; give one in a few words"):
         logged(omit("a", " "))
 
 
@@ -128,7 +127,7 @@ def test_loading_and_namespaces_are_those_that_were_chosen_last():
     empty = (*log, admit(log, said("a", "namespace", description=" ")))
     assert namespace_descriptions(served, empty) == {}
     assert deferrals(changed(served, "a"), log) == {"b": False}
-    with pytest.raises(DecisionError, match="'now'; give one of"):
+    with pytest.raises(DecisionError, match="'now'; give 'in every prompt' or 'by search'"):
         logged(said("a", "load", loading="now"))
     with pytest.raises(DecisionError, match="give a text of up to"):
         logged(said("a", "namespace", description="x" * 1_001))
@@ -328,15 +327,15 @@ def test_copies_kept_apart_may_not_be_joined():
         (decide("edit", "", name="x"), "at least 1"),
         (replace(decide("accept", "ab"), ids=("a",)), "its own tool id"),
         (decide("accept", "ab", reviewer=" "), "no reviewer"),
-        (decide("split", "abc", groups=["ab", "bc"]), "do not divide"),
-        (decide("split", "ab", groups=["ab"]), "do not divide"),
-        (replace(decide("accept", "ab"), action="split"), "list of lists"),
-        (replace(decide("reject", "ab"), action="split", detail={"groups": [1]}), "list of texts"),
-        (decide("drop", "abcdef", drop="abcdef"), "not all, of a, b, c, d, e and 1 more"),
+        (decide("split", "abc", groups=["ab", "bc"]), "hold each of them once"),
+        (decide("split", "ab", groups=["ab"]), "hold each of them once"),
+        (replace(decide("accept", "ab"), action="split"), "two or more lists"),
+        (replace(decide("reject", "ab"), action="split", detail={"groups": [1]}), r"\[1\]; give"),
+        (decide("drop", "abcdef", drop="abcdef"), "of a, b, c, d, e and 1 more is .* not all"),
         (decide("drop", "ab", drop=""), "not all"),
         (decide("drop", "abc", drop="d"), "not all"),
-        (replace(decide("accept", "ab"), action="drop"), "list of texts"),
-        (decide("canonical", "ab", canonical="c"), "no member"),
+        (replace(decide("accept", "ab"), action="drop"), "None; give some"),
+        (decide("canonical", "ab", canonical="c"), "one of its tools"),
         (decide("edit", "ab"), "give some of name"),
         (decide("edit", "ab", title="x"), r"\['title'\]"),
         (decide("edit", "ab", name=" "), "not blank"),
@@ -346,8 +345,8 @@ def test_copies_kept_apart_may_not_be_joined():
         (decide("edit", "ab", renames={"x": 1}), "old and new"),
         (decide("augment", "a"), "variants"),
         (decide("augment", "a", variants=[]), "variants"),
-        (decide("augment", "a", variants=[{"expanded": 5}]), "give `expanded`"),
-        (decide("augment", "a", variants=[{"expanded": "", "questions": 1}]), "questions .* is 1"),
+        (decide("augment", "a", variants=[{"expanded": 5}]), "an object of `expanded`"),
+        (decide("augment", "a", variants=[{"expanded": "", "questions": 1}]), "'questions': 1}"),
         (undo(9), "no decision 9"),
     ],
 )
@@ -485,5 +484,5 @@ def test_a_canonical_may_choose_the_kind_which_stays_until_another_is_chosen():
     assert edits(CATALOG, log) == {frozenset("ab"): Edit("b", kind="prune")}
     router = logged(decide("canonical", "ab", canonical="b", kind="router"), log=log)
     assert edits(CATALOG, router)[frozenset("ab")].kind == "router"
-    with pytest.raises(DecisionError, match="'both'; give prune or router"):
+    with pytest.raises(DecisionError, match="'both'; give 'prune' or 'router'"):
         check_form(decide("canonical", "ab", canonical="a", kind="both"))

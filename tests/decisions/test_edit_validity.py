@@ -1,6 +1,6 @@
 import pytest
 
-from toolscope_core.decisions.forms import document_problems
+from toolscope_core.decisions.document_rules import document_problems
 from toolscope_core.model.cluster import Document
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}

@@ -8,7 +8,7 @@ import typer
 
 from docs import make_reference
 from toolscope_core.cli import app
-from toolscope_core.decisions.actions import ACTIONS
+from toolscope_core.decisions.forms import ACTIONS
 from toolscope_core.model.decision import Action
 
 ROOT = Path(__file__).resolve().parents[2]

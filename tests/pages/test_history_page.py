@@ -55,7 +55,7 @@ def test_a_decision_on_a_profile_says_what_it_changed_in_it_and_goes_back(page):
     said = {
         "1": "What it changed in the profile desk: 2 new",
         "2": "What it changed in the profile desk: 1 new",
-        "3": "Profile deleted (desk)",
+        "3": r"Profile changed \(desk, deleted\)",
     }
     for number, words in said.items():
         assert words in at_decision(page, number).text

@@ -202,7 +202,7 @@ def test_another_canonical_can_be_chosen(page):
     assert by_name(page.work, 1, "send_mail").canonical == "beta/send_mail"
     text = page.text.replace("\\", "")
     assert "Canonical chosen: send_mail; it is beta/send_mail" in text
-    assert "Canonical chosen, beta/send_mail: " in text
+    assert "Canonical chosen (beta/send_mail): " in text
     assert shown(page) == "send_mail"
     assert "passes each call on to **send\\_mail** on beta or" in page.text
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from toolscope_core.decisions.actions import ASKING, BY_SEARCH, HOLDING, LINKING, ONE_ACCOUNT
+from toolscope_core.decisions.forms import ASKING, BY_SEARCH, HOLDING, LINKING, ONE_ACCOUNT
 from toolscope_core.decisions.log import Positions, active, links_of, united
 from toolscope_core.decisions.profile_decisions import profile_of
 from toolscope_core.model.catalog import Catalog

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolscope_core.decisions.actions import ACTIONS
-from toolscope_core.decisions.forms import texts
+from toolscope_core.decisions.forms import ACTIONS, texts
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError

@@ -1,20 +1,14 @@
-"""Whether a decision can be read on its own: the form of each action."""
+"""The forms of decisions, one entry each: what it asks of later merges, the form of its detail, and
+its words in the history.
+"""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from toolscope_core.decisions.actions import (
-    BY_SEARCH,
-    IN_EVERY_PROMPT,
-    ON_SEVERAL,
-    ONE_ACCOUNT,
-    OWN_ACCOUNTS,
-)
 from toolscope_core.decisions.profile_decisions import check_name, profile_of
-from toolscope_core.model.cluster import Document
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.numbers import listed
@@ -23,19 +17,54 @@ LONGEST_OWNER = 200
 
 LONGEST_NOTE = 1_000
 
-EDITABLE = ("name", "description", "schema", "renames", "maps")
-"""The fields an edit may have."""
+ONE_ACCOUNT, OWN_ACCOUNTS = "one account", "each its own"
+"""What people say of the account of two servers."""
 
-_ON_NO_TOOL = ("profile", "threshold", "note", "undo")
+IN_EVERY_PROMPT, BY_SEARCH = "in every prompt", "by search"
+"""How a client that searches for tools loads one."""
 
-_KEPT = "canonical"
-"""In the detail of *canonical* which member is kept from now on, of *accept* which one was."""
+
+@dataclass(frozen=True, slots=True)
+class DetailPart:
+    """One part of the detail of a decision: its key, whether a value is of its form, and that form
+    in words, after *give*.
+
+    One that is ``optional`` may be left out. ``in_words`` is what the history says of a value,
+    nothing where that is empty.
+    """
+
+    key: str
+    is_valid: Callable[[Any, Decision], bool]
+    form: str
+    optional: bool = False
+    in_words: Callable[[Any, Decision], str] = lambda value, decision: ""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionForm:
+    """The form of one action: ``done`` is its name in the history, ``addresses`` are the tools it
+    names, from ``least`` to ``most``, ``implies`` is what it asks of every later merge, ``undo``
+    what takes it back. ``merge --decisions`` replays every one of them.
+
+    The detail may have other parts too, such as the batch, unless it is ``closed``: then it has
+    some of these and no others. One ``beside_merges`` joins and parts no tools: what is decided on
+    merges neither builds on it nor waits.
+    """
+
+    done: str
+    addresses: str
+    implies: str
+    detail: tuple[DetailPart, ...] = ()
+    least: int = 1
+    most: int | None = None
+    closed: bool = False
+    beside_merges: bool = False
+    undo: str = "undo, as long as no later decision builds on it"
 
 
 def check_form(decision: Decision) -> None:
     """Raises ``DecisionError`` unless the decision can be read on its own."""
-    size = len(decision.members)
-    least = 2 if decision.action in ON_SEVERAL else int(decision.action not in _ON_NO_TOOL)
+    action, size, form = decision.action, len(decision.members), ACTIONS[decision.action]
     if not decision.reviewer.strip():
         raise DecisionError("the decision has no reviewer; give a name")
     if len(decision.ids) != size or len(set(decision.ids)) != size:
@@ -43,12 +72,32 @@ def check_form(decision: Decision) -> None:
             f"{size} members and the ids {id_list(decision.ids)} do not match; give each member "
             "its own tool id"
         )
-    if size < least:
-        raise DecisionError(f"{decision.action} names {size} tools; give at least {least}")
-    if decision.action in _CHECKS:
-        _CHECKS[decision.action](decision)
-    elif decision.action == "accept" and _KEPT in decision.detail:
-        _check_canonical(decision)
+    if size < form.least:
+        raise DecisionError(f"{action} names {size} tools; give at least {form.least}")
+    if form.most is not None and size > form.most:
+        raise DecisionError(f"{action} names {id_list(decision.ids)}; leave members and ids empty")
+    parts = [part.key for part in form.detail]
+    if form.closed and not set() < set(decision.detail) <= set(parts):
+        unknown = sorted(set(decision.detail).difference(parts))
+        raise DecisionError(f"{action} has the fields {unknown}; give some of {', '.join(parts)}")
+    for part in form.detail:
+        value = decision.detail.get(part.key)
+        is_left_out = part.optional and part.key not in decision.detail
+        if not (is_left_out or part.is_valid(value, decision)):
+            tools = f" of {id_list(decision.ids)}" if decision.ids else ""
+            raise DecisionError(
+                f"the {part.key} of this {action}{tools} is {repr(value)[:80]}; give {part.form}"
+            )
+
+
+def in_words(decision: Decision) -> str:
+    """What was decided, and the details that tell it from another decision of this form:
+    *Left out (nobody calls it)*.
+    """
+    form = ACTIONS[decision.action]
+    values = ((part, decision.detail.get(part.key)) for part in form.detail)
+    details = [words for part, value in values if (words := part.in_words(value, decision))]
+    return f"{form.done} ({', '.join(details)})" if details else form.done
 
 
 def id_list(ids: Sequence[str]) -> str:
@@ -56,76 +105,69 @@ def id_list(ids: Sequence[str]) -> str:
     return listed(ids, 5) or "nothing"
 
 
-def _check_canonical(decision: Decision) -> None:
-    if decision.detail.get(_KEPT) not in decision.members:
-        raise DecisionError(
-            f"canonical is {decision.detail.get('canonical')!r}, which is no member; choose one of "
-            f"{id_list(decision.ids)}"
-        )
-    if decision.detail.get("kind") not in (None, "prune", "router"):
-        raise DecisionError(
-            f"the kind of the merge of {id_list(decision.ids)} is {decision.detail['kind']!r}; "
-            "give prune or router"
-        )
+def texts(value: Any, what: str) -> tuple[str, ...]:
+    if not _are_texts(value):
+        raise DecisionError(f"{what} is {value!r}; give a list of texts")
+    return tuple(value)
 
 
-def _check_groups(decision: Decision) -> None:
-    groups, action = decision.detail.get("groups"), decision.action
-    if not isinstance(groups, list | tuple):
-        raise DecisionError(f"{action} has the groups {groups!r}; give a list of lists of members")
-    parts = [texts(group, f"a group of the {action}") for group in groups]
-    whole = Counter(chain.from_iterable(parts)) == Counter(decision.members)
-    if not whole or len(parts) < 2 or not all(parts):
-        raise DecisionError(
-            f"the groups of the {action} do not divide {id_list(decision.ids)}; put each member "
-            "into exactly one of two or more groups"
-        )
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
 
 
-def _check_drop(decision: Decision) -> None:
-    dropped = texts(decision.detail.get("drop"), "drop")
-    inside = Counter(dropped) <= Counter(decision.members)
-    if not inside or not 0 < len(dropped) < len(decision.members):
-        raise DecisionError(
-            f"drop names {id_list(dropped)}; give some, not all, of {id_list(decision.ids)}"
-        )
+def _text(
+    key: str, form: str, longest: int | None = None, required: bool = True, empty: str = ""
+) -> DetailPart:
+    """A text that the history quotes, ``empty`` where it is; not blank if it is ``required``."""
+
+    def is_valid(value: object, decision: Decision) -> bool:
+        is_text = isinstance(value, str) and (longest is None or len(value) <= longest)
+        return is_text and (not required or bool(str(value).strip()))
+
+    return DetailPart(key, is_valid, form, in_words=lambda value, decision: value or empty)
 
 
-def _check_edit(decision: Decision) -> None:
-    unknown = sorted(set(decision.detail) - set(EDITABLE))
-    if unknown or not decision.detail:
-        raise DecisionError(f"edit has the fields {unknown}; give some of {', '.join(EDITABLE)}")
-    name = decision.detail.get("name", "name")
-    if not isinstance(name, str) or not name.strip():
-        raise DecisionError(f"the edited name is {name!r}; give a name that is not blank")
-    description, schema = decision.detail.get("description", ""), decision.detail.get("schema", {})
-    if not isinstance(description, str):
-        raise DecisionError(
-            f"the edited description of {id_list(decision.ids)} is {description!r}; give a text"
-        )
-    renames = decision.detail.get("renames", {})
-    if not isinstance(renames, dict) or not all(isinstance(new, str) for new in renames.values()):
-        raise DecisionError(
-            f"the renames of {id_list(decision.ids)} are {renames!r}; give an object of old and "
-            "new parameter names"
-        )
-    _check_maps(decision)
-    if not isinstance(schema, dict):
-        raise DecisionError(
-            f"the edited schema of {id_list(decision.ids)} is {schema!r}; give a JSON object"
-        )
+def _choice(key: str, answers: Sequence[str]) -> DetailPart:
+    form = " or ".join(map(repr, answers))
+    return DetailPart(key, lambda value, _: value in answers, form, in_words=lambda value, _: value)
 
 
-def _check_maps(decision: Decision) -> None:
-    maps = decision.detail.get("maps", {})
-    sound = isinstance(maps, dict) and all(
+def _share(key: str) -> DetailPart:
+    def is_valid(value: Any, decision: Decision) -> bool:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return is_number and 0 <= value <= 1
+
+    return DetailPart(key, is_valid, "0 to 1", in_words=lambda value, _: f"{key} {value:.2f}")
+
+
+def _is_member(value: object, decision: Decision) -> bool:
+    return value in decision.members
+
+
+def _member_in_words(member: str, decision: Decision) -> str:
+    return dict(zip(decision.members, decision.ids, strict=False)).get(member, member)
+
+
+def _divides(groups: object, decision: Decision) -> bool:
+    if not isinstance(groups, list | tuple) or not all(map(_are_texts, groups)):
+        return False
+    whole = Counter(chain.from_iterable(groups)) == Counter(decision.members)
+    return whole and len(groups) > 1 and all(groups)
+
+
+def _is_a_part(dropped: Any, decision: Decision) -> bool:
+    inside = _are_texts(dropped) and Counter(dropped) <= Counter(decision.members)
+    return inside and 0 < len(dropped) < len(decision.members)
+
+
+def _are_renames(renames: object, decision: Decision) -> bool:
+    return isinstance(renames, dict) and all(isinstance(new, str) for new in renames.values())
+
+
+def _are_maps(maps: object, decision: Decision) -> bool:
+    return isinstance(maps, dict) and all(
         member in decision.members and _is_map(given) for member, given in maps.items()
     )
-    if not sound:
-        raise DecisionError(
-            f"the argument maps of {id_list(decision.ids)} are {str(maps)[:80]!r}; give for each "
-            "member an object of moves, constants and dropped"
-        )
 
 
 def _is_map(given: object) -> bool:
@@ -145,180 +187,272 @@ def _is_map(given: object) -> bool:
     )
 
 
-def _check_omit(decision: Decision) -> None:
-    reason = decision.detail.get("reason")
-    if not isinstance(reason, str) or not reason.strip():
-        raise DecisionError(
-            f"{id_list(decision.ids)} cannot be left out for the reason {reason!r}; say why, in a "
-            "few words"
+def _are_variants(variants: object, decision: Decision) -> bool:
+    return (
+        isinstance(variants, list | tuple)
+        and len(variants) == len(decision.members)
+        and all(
+            isinstance(one, dict)
+            and isinstance(one.get("expanded"), str)
+            and _are_texts(one.get("questions"))
+            for one in variants
         )
+    )
 
 
-def _check_owner(decision: Decision) -> None:
-    owner = decision.detail.get("owner")
-    if not isinstance(owner, str) or len(owner) > LONGEST_OWNER:
-        raise DecisionError(
-            f"the implied server of {id_list(decision.ids)} is {str(owner)[:80]!r}; give a name of "
-            f"up to {LONGEST_OWNER} characters, or an empty text for none"
-        )
+def _variants_in_words(variants: Sequence[Mapping[str, Any]], decision: Decision) -> str:
+    written = sum(bool(one["expanded"] or one["questions"]) for one in variants)
+    counts = {"accepted": written, "rejected": len(variants) - written}
+    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
 
 
-def _check_account(decision: Decision) -> None:
-    answers, answer = (ONE_ACCOUNT, OWN_ACCOUNTS), decision.detail.get("account")
-    if answer not in answers:
-        raise DecisionError(
-            f"the account of the servers of {id_list(decision.ids[:2])} is {str(answer)[:80]!r}; "
-            f"give one of {answers} as detail.account"
-        )
-
-
-def _check_augment(decision: Decision) -> None:
-    variants = decision.detail.get("variants")
-    if not isinstance(variants, list | tuple) or len(variants) != len(decision.members):
-        raise DecisionError(
-            f"the variants of {id_list(decision.ids)} are {str(variants)[:80]!r}; give a list with "
-            "one for each tool, in their order"
-        )
-    for tool_id, variant in zip(decision.ids, variants, strict=True):
-        if not isinstance(variant, dict) or not isinstance(variant.get("expanded"), str):
-            raise DecisionError(
-                f"the variant of {tool_id} is {str(variant)[:80]!r}; give `expanded`, a text, and "
-                "`questions`"
-            )
-        texts(variant.get("questions"), f"questions of the variant of {tool_id}")
-
-
-def _check_load(decision: Decision) -> None:
-    ways, way = (IN_EVERY_PROMPT, BY_SEARCH), decision.detail.get("loading")
-    if way not in ways:
-        raise DecisionError(
-            f"the loading of {id_list(decision.ids)} is {str(way)[:80]!r}; give one of {ways} as "
-            "detail.loading"
-        )
-
-
-def _check_namespace(decision: Decision) -> None:
-    description = decision.detail.get("description")
-    if not isinstance(description, str) or len(description) > LONGEST_NOTE:
-        raise DecisionError(
-            f"the description of the namespace of {id_list(decision.ids)} is "
-            f"{str(description)[:80]!r}; give a text of up to {LONGEST_NOTE:,} characters"
-        )
-
-
-def _check_flag(decision: Decision) -> None:
-    note = decision.detail.get("note")
-    if not isinstance(note, str) or not note.strip() or len(note) > LONGEST_NOTE:
-        raise DecisionError(
-            f"the note on {id_list(decision.ids)} is {str(note)[:80]!r}; write one of up to "
-            f"{LONGEST_NOTE:,} characters"
-        )
-
-
-def _check_note(decision: Decision) -> None:
-    _check_flag(decision)
-    about = decision.detail.get("about")
-    if not isinstance(about, str) or not about:
-        raise DecisionError(
-            f"the note is about {about!r}; give the key of a decision as detail.about"
-        )
-
-
-def _check_profile(decision: Decision) -> None:
+def _is_profile(name: object, decision: Decision) -> bool:
+    """True, or else ``DecisionError`` says which part of it is none."""
     if decision.detail.get("deleted") is True:
-        check_name(decision.detail.get("profile"))
+        check_name(name)
     else:
         profile_of(decision)
+    return True
 
 
-def _check_threshold(decision: Decision) -> None:
-    for name in ("similarity", "probability"):
-        value = decision.detail.get(name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise DecisionError(f"the {name} of the threshold is {value!r}; give 0 to 1")
-    if decision.members:
-        raise DecisionError(
-            f"a threshold is the catalog's, and this one names {id_list(decision.ids)}; leave "
-            "members and ids empty"
-        )
+_KEPT = DetailPart("canonical", _is_member, "one of its tools")
+_KIND = DetailPart(
+    "kind",
+    lambda value, _: value in (None, "prune", "router"),
+    "'prune' or 'router'",
+    optional=True,
+)
+_GROUPS = DetailPart("groups", _divides, "two or more lists of members that hold each of them once")
+_NOTE = _text("note", f"one of up to {LONGEST_NOTE:,} characters", LONGEST_NOTE)
+_KINDS = {"prune": "the others switched off", "router": "all stay reachable"}
 
-
-def _check_undo(decision: Decision) -> None:
-    seq = decision.detail.get("retracts")
-    if not isinstance(seq, int):
-        raise DecisionError(
-            f"the undo takes back {seq!r}; give the seq of a decision as detail.retracts"
-        )
-
-
-def texts(value: object, what: str) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise DecisionError(f"{what} is {value!r}; give a list of texts")
-    return tuple(value)
-
-
-_CHECKS: Mapping[Action, Callable[[Decision], None]] = {
-    "canonical": _check_canonical,
-    "split": _check_groups,
-    "recut": _check_groups,
-    "drop": _check_drop,
-    "edit": _check_edit,
-    "omit": _check_omit,
-    "owner": _check_owner,
-    "account": _check_account,
-    "augment": _check_augment,
-    "load": _check_load,
-    "namespace": _check_namespace,
-    "flag": _check_flag,
-    "note": _check_note,
-    "profile": _check_profile,
-    "threshold": _check_threshold,
-    "undo": _check_undo,
+ACTIONS: Mapping[Action, DecisionForm] = {
+    "accept": DecisionForm(
+        "Accepted",
+        "two tools or more",
+        "They are one tool, of the relation that was shown, and keep the member that was.",
+        detail=(replace(_KEPT, optional=True), _KIND),
+        least=2,
+    ),
+    "reject": DecisionForm(
+        "Kept apart", "two tools or more", "No two of them are ever merged.", least=2
+    ),
+    "recut": DecisionForm(
+        "Taken apart, nothing accepted",
+        "two tools or more, in groups",
+        "No two of different groups are merged; each group of two or more waits as a proposal.",
+        detail=(_GROUPS,),
+        least=2,
+    ),
+    "split": DecisionForm(
+        "Split, parts of two or more accepted",
+        "two tools or more, in groups",
+        "Each group of two or more is one tool; no two of different groups are merged. No button "
+        "makes it any more.",
+        detail=(_GROUPS,),
+        least=2,
+    ),
+    "drop": DecisionForm(
+        "Kept out, the others accepted",
+        "two tools or more, some of them dropped",
+        "The others are one tool, with which the dropped are never merged. Keeps newcomers out of "
+        "an accepted merge.",
+        detail=(DetailPart("drop", _is_a_part, "some, not all, of its tools"),),
+        least=2,
+    ),
+    "propose": DecisionForm(
+        "Sent to review",
+        "two tools or more",
+        "They are on one card that waits for a person; no accept policy takes it.",
+        least=2,
+    ),
+    "canonical": DecisionForm(
+        "Canonical chosen",
+        "the members of a merge",
+        "The one named gives the merged tool its id and name. It may choose the kind too: *prune* "
+        "(drop-in) switches the others off although they may keep data of their own, *router* "
+        "(needs a gateway) keeps all reachable.",
+        detail=(
+            replace(_KEPT, in_words=_member_in_words),
+            replace(_KIND, in_words=lambda kind, _: _KINDS.get(kind, "")),
+        ),
+    ),
+    "edit": DecisionForm(
+        "Document edited",
+        "the members of a merge, or one tool",
+        "Agents read this name, description or schema.",
+        detail=(
+            DetailPart(
+                "name",
+                lambda name, _: isinstance(name, str) and bool(name.strip()),
+                "a name that is not blank",
+                optional=True,
+            ),
+            DetailPart("description", lambda x, _: isinstance(x, str), "a text", optional=True),
+            DetailPart("schema", lambda x, _: isinstance(x, dict), "a JSON object", optional=True),
+            DetailPart(
+                "renames", _are_renames, "an object of old and new parameter names", optional=True
+            ),
+            DetailPart(
+                "maps",
+                _are_maps,
+                "for each member an object of moves, constants and dropped",
+                optional=True,
+            ),
+        ),
+        closed=True,
+    ),
+    "omit": DecisionForm(
+        "Left out",
+        "one tool or more",
+        "They leave the toolset: `removed` in `relabel.json`, in no merge; the others of a merge "
+        "stay together.",
+        detail=(_text("reason", "one in a few words"),),
+    ),
+    "owner": DecisionForm(
+        "Implied server changed",
+        "one tool or more",
+        "They count as tools of the server named, or of none; ids, names and fingerprints stay.",
+        detail=(
+            _text(
+                "owner",
+                f"a name of up to {LONGEST_OWNER} characters, or an empty text for none",
+                LONGEST_OWNER,
+                required=False,
+                empty="none",
+            ),
+        ),
+    ),
+    "account": DecisionForm(
+        "Account of two servers",
+        "the tools of two servers",
+        "The two work on one account or backend, or each on its own: merges between them switch "
+        "tools off, or keep all reachable, unless the kind of one was chosen.",
+        detail=(_choice("account", (ONE_ACCOUNT, OWN_ACCOUNTS)),),
+        beside_merges=True,
+    ),
+    "augment": DecisionForm(
+        "Document variants reviewed",
+        "one tool or more",
+        "Searches read the variant of each beside its own text; where it is empty, none that is "
+        "offered.",
+        detail=(
+            DetailPart(
+                "variants",
+                _are_variants,
+                "a list with one for each tool, in their order: an object of `expanded`, a text, "
+                "and `questions`, a list of texts",
+                in_words=_variants_in_words,
+            ),
+        ),
+        beside_merges=True,
+    ),
+    "load": DecisionForm(
+        "Loading chosen",
+        "one tool or more",
+        "Clients that search for tools have them in every prompt, or see them only once a search "
+        "returns them.",
+        detail=(_choice("loading", (IN_EVERY_PROMPT, BY_SEARCH)),),
+        beside_merges=True,
+    ),
+    "namespace": DecisionForm(
+        "Namespace described",
+        "the tools of a server",
+        "A model that searches by namespace reads this of the server; nothing where it is empty: "
+        "then it reads what the server says, else what its tools are called.",
+        detail=(
+            _text(
+                "description",
+                f"a text of up to {LONGEST_NOTE:,} characters",
+                LONGEST_NOTE,
+                required=False,
+            ),
+        ),
+        beside_merges=True,
+    ),
+    "flag": DecisionForm(
+        "Flagged",
+        "one tool or more",
+        "Nothing: it keeps a note for whoever looks at them next, and lists them.",
+        detail=(_NOTE,),
+        beside_merges=True,
+    ),
+    "note": DecisionForm(
+        "Note on a decision",
+        "another decision, and with it its tools",
+        "Nothing: it keeps why that decision was made, for whoever reads the history.",
+        detail=(
+            _NOTE,
+            DetailPart(
+                "about",
+                lambda key, _: isinstance(key, str) and bool(key),
+                "the key of a decision as detail.about",
+            ),
+        ),
+        least=0,
+        beside_merges=True,
+    ),
+    "profile": DecisionForm(
+        "Profile changed",
+        "the tools that it has then, and those that were kept out by hand",
+        "Agents with this profile get these tools, and what its rules take in; the last one of a "
+        "name counts, and one that says *deleted* ends it.",
+        detail=(
+            DetailPart(
+                "profile", _is_profile, "the name of a profile", in_words=lambda name, _: name
+            ),
+            DetailPart(
+                "deleted",
+                lambda value, _: True,
+                "true",
+                in_words=lambda value, _: "deleted" if value is True else "",
+            ),
+        ),
+        least=0,
+        beside_merges=True,
+    ),
+    "threshold": DecisionForm(
+        "Threshold applied",
+        "the catalog",
+        "Pairs of less similarity or probability are not proposed; the last one standing counts.",
+        detail=(_share("similarity"), _share("probability")),
+        least=0,
+        most=0,
+    ),
+    "undo": DecisionForm(
+        "Taken back",
+        "another decision, by its number",
+        "That decision holds no longer; its row stays.",
+        (
+            DetailPart(
+                "retracts",
+                lambda seq, _: isinstance(seq, int),
+                "the seq of a decision as detail.retracts",
+            ),
+        ),
+        least=0,
+        undo="none: decide again",
+    ),
 }
-"""What each action asks of its detail."""
+"""The table of actions that a person can decide."""
 
+LINKING: tuple[Action, ...] = ("accept", "reject", "recut", "split", "drop")
+"""The actions that keep tools together or apart."""
 
-NAME_RULE = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"
-"""Names that MCP and most clients take: 1 to 64 characters (the specifications allow 128)."""
+JOINING: tuple[Action, ...] = ("accept", "split", "drop")
+"""Those that put tools together."""
 
+WITH_RELATION: tuple[Action, ...] = (*JOINING, "recut")
+"""Those whose detail holds the relation of the cluster on the screen."""
 
-def document_problems(
-    document: Document, before: Document, outside: frozenset[str]
-) -> tuple[str, ...]:
-    """Sentences on what is wrong; empty if nothing is.
+ON_SEVERAL = tuple(action for action, form in ACTIONS.items() if form.least > 1)
+"""The actions on two tools or more; *propose* and *recut* leave a card to decide on."""
 
-    ``before`` is the document as it was: a name it already had is not held against it.
-    ``outside`` are the names of the tools outside the cluster.
-    """
-    problems = []
-    if document.name != before.name:
-        if not re.fullmatch(NAME_RULE, document.name):
-            problems.append(
-                f"the name is {document.name!r}; use 1 to 64 letters, digits, _ . - "
-                "and begin with a letter or _"
-            )
-        if document.name in outside:
-            problems.append(f"the name `{document.name}` belongs to another tool; choose another")
-    if not document.description.strip():
-        problems.append("the description is empty; say in a sentence what the tool does")
-    if document.schema is not None:
-        problems += _schema_problems(dict(document.schema))
-    return tuple(problems)
+HOLDING: tuple[Action, ...] = ("propose",)
+"""Those that keep what they propose for a person."""
 
+ASKING: tuple[Action, ...] = (*HOLDING, "recut")
+"""Those that ask for a proposal, whatever the judge says."""
 
-def _schema_problems(schema: dict[str, Any]) -> list[str]:
-    from jsonschema import Draft202012Validator, SchemaError
-
-    if schema.get("type") != "object":
-        return ["the parameters are no JSON Schema of an object; keep `type: object` at the top"]
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        place = "/".join(str(part) for part in error.absolute_path) or "the top"
-        return [f"the parameters are no valid JSON Schema: at {place}, {error.message}"]
-    properties, required = schema.get("properties") or {}, schema.get("required") or ()
-    odd = [name for name, sub in properties.items() if not isinstance(sub, dict)]
-    if odd:
-        return [f"`{odd[0]}` is declared as {properties[odd[0]]!r}; give it a JSON Schema object"]
-    missing = [name for name in required if name not in properties]
-    return [f"`{name}` is required but not declared; declare it or drop it" for name in missing]
+BESIDE_MERGES = tuple(action for action, form in ACTIONS.items() if form.beside_merges)
+"""Those that join and part no tools."""

@@ -10,7 +10,8 @@ from typing import Literal
 from toolscope_core.catalog.renamed_tools import COMPARED_TEXT, new_ids_of
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.decision_lines import decision_of_row, decision_row, under_new_ids
-from toolscope_core.decisions.forms import check_form, document_problems, id_list
+from toolscope_core.decisions.document_rules import document_problems
+from toolscope_core.decisions.forms import check_form, id_list
 from toolscope_core.decisions.log import active, admit, recorded
 from toolscope_core.files.json_lines import lines_of, read_rows, rows_in
 from toolscope_core.model.catalog import Catalog

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import TypeVar
 
-from toolscope_core.decisions.actions import BESIDE_MERGES, LINKING, ON_SEVERAL
-from toolscope_core.decisions.forms import check_form, id_list
+from toolscope_core.decisions.forms import BESIDE_MERGES, LINKING, ON_SEVERAL, check_form, id_list
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.tool import digest

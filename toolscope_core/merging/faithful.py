@@ -13,7 +13,7 @@ from typing import Literal
 
 from toolscope_core.catalog.scan.hidden import passages
 from toolscope_core.catalog.scan.scanner import scan_tool
-from toolscope_core.decisions.forms import document_problems
+from toolscope_core.decisions.document_rules import document_problems
 from toolscope_core.judging.guards import safety_notes, unshared_notes, whole_text
 from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolscope_core.decisions.constraints import edits
-from toolscope_core.decisions.forms import document_problems
+from toolscope_core.decisions.document_rules import document_problems
 from toolscope_core.llm.document_answers import (
     Written,
     ask_for_documents,

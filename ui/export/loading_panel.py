@@ -6,8 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from toolscope_core.decisions.actions import BY_SEARCH, IN_EVERY_PROMPT
 from toolscope_core.decisions.constraints import deferrals
+from toolscope_core.decisions.forms import BY_SEARCH, IN_EVERY_PROMPT
 from toolscope_core.evaluation.findability import COMPARED
 from toolscope_core.export.eager_choice import (
     BUDGET,

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.decisions.actions import ACTIONS
-from toolscope_core.decisions.forms import LONGEST_NOTE
+from toolscope_core.decisions.forms import ACTIONS, LONGEST_NOTE
 from toolscope_core.decisions.imported_decisions import ImportedRow, ImportPreview, Outcome
 from toolscope_core.decisions.log import Restoration, restoration, with_dependents
 from toolscope_core.model.decision import Decision

@@ -7,8 +7,8 @@ from typing import Literal
 
 import networkx as nx
 
-from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.decisions.constraints import profiles
+from toolscope_core.decisions.forms import ACTIONS
 from toolscope_core.decisions.imported_decisions import (
     ImportPreview,
     decision_lines,

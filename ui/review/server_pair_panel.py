@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from toolscope_core.decisions.actions import ONE_ACCOUNT, OWN_ACCOUNTS
+from toolscope_core.decisions.forms import ONE_ACCOUNT, OWN_ACCOUNTS
 from toolscope_core.model.cluster import Cluster, kind_name
 from toolscope_core.model.decision import Action
 from toolscope_core.model.numbers import listed, quantity

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.support.fakes import WordEmbedder
-from toolscope_core.decisions.actions import ONE_ACCOUNT
+from toolscope_core.decisions.forms import ONE_ACCOUNT
 from toolscope_core.judging import cached_judge
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.environment import read_environment

@@ -63,7 +63,7 @@ def test_a_flag_stands_on_its_tools_changes_no_version_and_is_undone(work, catal
     assert by_name(work, catalog_id, "send_mail").version == mail.version
     (flag,) = review.flags_on(work.snapshot(catalog_id), mail)
     assert flag.detail == {"note": "ask the owner"}
-    with pytest.raises(DecisionError, match="write one"):
+    with pytest.raises(DecisionError, match="give one of up to"):
         toolsets.flag(work.snapshot(catalog_id), mail.members, "ann", " ")
     review.undo(work.snapshot(catalog_id), "ann", review.standing(work.snapshot(catalog_id))[0].seq)
     assert review.flags_on(work.snapshot(catalog_id), mail) == ()

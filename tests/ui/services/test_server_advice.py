@@ -11,7 +11,7 @@ from tests.ui.services.small_workspace import (
     on,
     open_workspace,
 )
-from toolscope_core.decisions.actions import ONE_ACCOUNT, OWN_ACCOUNTS
+from toolscope_core.decisions.forms import ONE_ACCOUNT, OWN_ACCOUNTS
 from ui.shared.services import review, server_advice
 from ui.shared.services.review import make_decision
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
-from toolscope_core.decisions.actions import ACTIONS
+from toolscope_core.decisions.forms import ACTIONS
 from toolscope_core.model.cluster import Cluster, kind_name
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, StoreError

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.decisions import constraints
-from toolscope_core.decisions.actions import JOINING, WITH_RELATION
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.decision_lines import decision_of_row
+from toolscope_core.decisions.forms import JOINING, WITH_RELATION
 from toolscope_core.decisions.log import active, admit
 from toolscope_core.merging import model_verdicts, plan_making
 from toolscope_core.merging.analysis import Analysis

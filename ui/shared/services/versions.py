@@ -16,9 +16,9 @@ from toolscope_core.check.version_changes import (
     diff,
     table,
 )
-from toolscope_core.decisions.actions import LINKING
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.decision_lines import under_new_ids
+from toolscope_core.decisions.forms import LINKING
 from toolscope_core.decisions.log import active
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster

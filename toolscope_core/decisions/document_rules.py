@@ -1,0 +1,51 @@
+"""Whether an edited document is one that clients take."""
+
+import re
+from typing import Any
+
+from toolscope_core.model.cluster import Document
+
+NAME_RULE = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"
+"""Names that MCP and most clients take: 1 to 64 characters (the specifications allow 128)."""
+
+
+def document_problems(
+    document: Document, before: Document, outside: frozenset[str]
+) -> tuple[str, ...]:
+    """Sentences on what is wrong; empty if nothing is.
+
+    ``before`` is the document as it was: a name it already had is not held against it.
+    ``outside`` are the names of the tools outside the cluster.
+    """
+    problems = []
+    if document.name != before.name:
+        if not re.fullmatch(NAME_RULE, document.name):
+            problems.append(
+                f"the name is {document.name!r}; use 1 to 64 letters, digits, _ . - "
+                "and begin with a letter or _"
+            )
+        if document.name in outside:
+            problems.append(f"the name `{document.name}` belongs to another tool; choose another")
+    if not document.description.strip():
+        problems.append("the description is empty; say in a sentence what the tool does")
+    if document.schema is not None:
+        problems += _schema_problems(dict(document.schema))
+    return tuple(problems)
+
+
+def _schema_problems(schema: dict[str, Any]) -> list[str]:
+    from jsonschema import Draft202012Validator, SchemaError
+
+    if schema.get("type") != "object":
+        return ["the parameters are no JSON Schema of an object; keep `type: object` at the top"]
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        place = "/".join(str(part) for part in error.absolute_path) or "the top"
+        return [f"the parameters are no valid JSON Schema: at {place}, {error.message}"]
+    properties, required = schema.get("properties") or {}, schema.get("required") or ()
+    odd = [name for name, sub in properties.items() if not isinstance(sub, dict)]
+    if odd:
+        return [f"`{odd[0]}` is declared as {properties[odd[0]]!r}; give it a JSON Schema object"]
+    missing = [name for name in required if name not in properties]
+    return [f"`{name}` is required but not declared; declare it or drop it" for name in missing]
