@@ -5,14 +5,7 @@ from typing import Any
 
 from toolscope_core.decisions.constraints import edits
 from toolscope_core.decisions.document_rules import document_problems
-from toolscope_core.llm.document_answers import (
-    Written,
-    ask_for_documents,
-    surroundings_of,
-    written_for,
-)
-from toolscope_core.llm.merge_questions import wary_of
-from toolscope_core.llm.run_configuration import stored_answers
+from toolscope_core.llm import document_answers, merge_questions, run_configuration
 from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
@@ -105,16 +98,20 @@ def versions(snapshot: Snapshot, cluster: Cluster) -> tuple[DocumentVersion, ...
     return tuple(made[::-1])
 
 
-def of(snapshot: Snapshot, cluster: Cluster) -> Written | None:
+def of(snapshot: Snapshot, cluster: Cluster) -> document_answers.Written | None:
     """Its words for a cluster as it stands, if any."""
     analysis = snapshot.analysis
     run = judging.newest(snapshot, "documents", analysis)
     if run is None:
         return None
-    asker = stored_answers(run.configuration, snapshot.work.ledger)
-    answer = ask_for_documents(analysis.catalog, [cluster], asker).get(cluster.members)
+    asker = run_configuration.stored_answers(run.configuration, snapshot.work.ledger)
+    answer = document_answers.ask_for_documents(analysis.catalog, [cluster], asker).get(
+        cluster.members
+    )
     if answer is None or answer.value is None:
         return None
     catalog = analysis.catalog
-    around = surroundings_of(catalog, cluster.members, wary_of(catalog))
-    return written_for(analysis, cluster, asker.name, answer.value, around)
+    around = document_answers.surroundings_of(
+        catalog, cluster.members, merge_questions.wary_of(catalog)
+    )
+    return document_answers.written_for(analysis, cluster, asker.name, answer.value, around)

@@ -9,14 +9,8 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation, Tool, digest
+from toolscope_core.rps import telling_apart
 from toolscope_core.rps.rewrites import MeasuredRewrite, answers_of, best_rewrites, offline_rewrites
-from toolscope_core.rps.telling_apart import (
-    COLLIDE,
-    SiblingPair,
-    description_violations,
-    rewrites_of_model,
-    sibling_pairs,
-)
 from toolscope_core.wording.tool_text import tool_text
 from ui.documents import edited_documents
 from ui.shared.kept import kept, kept_under
@@ -33,7 +27,7 @@ class SiblingsCard:
     rewrites: one of each way, the short ones first, each measured.
     """
 
-    siblings: SiblingPair
+    siblings: telling_apart.SiblingPair
     tools: tuple[Tool, Tool]
     standing: Mapping[str, str]
     rewrites: tuple[MeasuredRewrite, ...]
@@ -45,13 +39,15 @@ class SiblingsCard:
 
 
 @kept(most=4)
-def pairs(snapshot: Snapshot, least: float = COLLIDE) -> tuple[SiblingPair, ...]:
+def pairs(
+    snapshot: Snapshot, least: float = telling_apart.COLLIDE
+) -> tuple[telling_apart.SiblingPair, ...]:
     """The pairs to tell apart, the closest first, as the tools came in. Raises ``JobError``
     before the analysis is finished.
     """
     analysis = snapshot.analysis
     never = constraints(analysis.catalog, snapshot.log).cannot
-    return sibling_pairs(analysis, snapshot.plan, never, least)
+    return telling_apart.sibling_pairs(analysis, snapshot.plan, never, least)
 
 
 def edited(snapshot: Snapshot) -> frozenset[str]:
@@ -62,7 +58,7 @@ def edited(snapshot: Snapshot) -> frozenset[str]:
     )
 
 
-def card(snapshot: Snapshot, siblings: SiblingPair) -> SiblingsCard:
+def card(snapshot: Snapshot, siblings: telling_apart.SiblingPair) -> SiblingsCard:
     """The pair with what is suggested for it."""
     by_id = snapshot.analysis.catalog.by_id
     tools = (by_id[siblings.pair.left], by_id[siblings.pair.right])
@@ -75,7 +71,7 @@ def card(snapshot: Snapshot, siblings: SiblingPair) -> SiblingsCard:
     )
 
 
-def winning(snapshot: Snapshot, least: float = COLLIDE) -> dict[str, str]:
+def winning(snapshot: Snapshot, least: float = telling_apart.COLLIDE) -> dict[str, str]:
     """By tool id the descriptions that can be accepted unseen, at ``least`` or closer: of each
     pair the first rewrite that wins and that nothing speaks against. Left out are tools that
     have another description than the one that came in, and all but the closest pair of a tool.
@@ -96,7 +92,7 @@ def violations(
     snapshot: Snapshot, descriptions: Mapping[str, str]
 ) -> dict[str, tuple[Violation, ...]]:
     """What speaks against descriptions, by tool id."""
-    return description_violations(snapshot.analysis.catalog, descriptions)
+    return telling_apart.description_violations(snapshot.analysis.catalog, descriptions)
 
 
 def similarity(snapshot: Snapshot, descriptions: Mapping[str, str]) -> float:
@@ -133,12 +129,14 @@ def _standing(snapshot: Snapshot) -> dict[str, str]:
     return {item.tool.id: item.tool.description for item in tools if len(item.members) == 1}
 
 
-def _rewrites(snapshot: Snapshot, siblings: SiblingPair) -> tuple[MeasuredRewrite, ...]:
+def _rewrites(
+    snapshot: Snapshot, siblings: telling_apart.SiblingPair
+) -> tuple[MeasuredRewrite, ...]:
     catalog = snapshot.analysis.catalog
     left, right = (catalog.by_id[one] for one in (siblings.pair.left, siblings.pair.right))
     rewrites = offline_rewrites((left, right), siblings.words)
     if asker := judging.known_answers(snapshot):
-        rewrites += rewrites_of_model(catalog, [siblings.pair], asker)[0]
+        rewrites += telling_apart.rewrites_of_model(catalog, [siblings.pair], asker)[0]
     answers = _requests(snapshot, siblings.pair)
     return kept_under(
         catalog,

@@ -13,9 +13,7 @@ from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair
 from ui.documents import siblings
 from ui.documents.siblings import SiblingsCard
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_buttons
-from ui.shared.cards.change_effect_panel import rewrite_effect
-from ui.shared.cards.cluster_card import size_badge
+from ui.shared.cards import change_effect_panel, cluster_card, decision_buttons
 from ui.shared.models import ask_panel
 from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.services import review
@@ -148,11 +146,11 @@ def _card(snapshot: Snapshot, card: SiblingsCard, onward: str, pairs: int) -> No
     violations = siblings.violations(snapshot, texts)
     for tool in card.tools:
         show_violations(violations[tool.id], tool.name)
-    size_badge(snapshot.described(texts))
+    cluster_card.size_badge(snapshot.described(texts))
     if any(texts[tool.id] != tool.description for tool in card.tools):
         similarity = siblings.similarity(snapshot, texts)
         st.markdown(f"Similarity **{card.siblings.similarity:.2f} → {similarity:.2f}**.")
-        rewrite_effect(snapshot, card.siblings.pair, texts, pairs)
+        change_effect_panel.rewrite_effect(snapshot, card.siblings.pair, texts, pairs)
     with st.container(horizontal=True):
         st.button(
             "Save both",

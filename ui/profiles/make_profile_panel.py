@@ -14,14 +14,7 @@ from toolscope_core.merging.former_names import served_names
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.profile import Profile
-from toolscope_core.profiles.intent_cover import (
-    PER_JOB,
-    Cover,
-    Intent,
-    not_asked_for,
-    with_choice,
-    with_cover,
-)
+from toolscope_core.profiles import intent_cover
 from ui.profiles import profile_edits
 from ui.profiles.profile_edits import SEARCHED, lines_of
 from ui.shared import cell_tables, page_frame, safe_text
@@ -120,7 +113,7 @@ def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]
         queries = [Query("", one.text) for one in queries]
     else:
         per_job = bar.number_input(
-            "Tools for each job", 1, 10, PER_JOB, key="tools_per_job", width=140,
+            "Tools for each job", 1, 10, intent_cover.PER_JOB, key="tools_per_job", width=140,
             help="Search does not always put the right one first.",
         )  # fmt: skip
     budget = bar.number_input(
@@ -136,7 +129,7 @@ def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]
     plan = snapshot.plan
     tools = [item.tool for item in plan.tools]
     _cover(cover, served_names(exports.exported_plan(snapshot, PlanConfig()), tools))
-    return with_cover(plan, before, cover)
+    return intent_cover.with_cover(plan, before, cover)
 
 
 def _is_planned(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
@@ -156,13 +149,13 @@ def _is_planned(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
     return is_planned
 
 
-def _cover(cover: Cover, names: dict[str, str]) -> None:
+def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
     served = cover.additions[-1].intents if cover.additions else 0
     total = sum(one.tokens for one in cover.additions)
     st.markdown(
         f"**{quantity(len(cover.ids), 'tool')}, {total:,} tokens.** Requests served: "
         f"{rate_text(served, len(cover.intents))}. Nobody asks for the other "
-        f"{quantity(len(not_asked_for(cover.intents, names)), 'tool')} of the toolset."
+        f"{quantity(len(intent_cover.not_asked_for(cover.intents, names)), 'tool')} of the toolset."
     )
     intents_table(cover.intents, cover.ids, names)
     picture(
@@ -183,7 +176,7 @@ def _cover(cover: Cover, names: dict[str, str]) -> None:
 
 
 def intents_table(
-    intents: Sequence[Intent], ids: Collection[str], names: Mapping[str, str]
+    intents: Sequence[intent_cover.Intent], ids: Collection[str], names: Mapping[str, str]
 ) -> None:
     """Draw each request with the tools of a profile (ids) that serve it, under their names."""
     cell_tables.draw(
@@ -209,7 +202,7 @@ def intents_table(
     )
 
 
-def _served_in_words(intent: Intent, ids: Collection[str]) -> str:
+def _served_in_words(intent: intent_cover.Intent, ids: Collection[str]) -> str:
     if not intent.is_served_by(ids):
         return "no"
     return "perhaps" if intent.is_doubtful else "yes"
@@ -224,10 +217,10 @@ def _from_calls(snapshot: Snapshot, before: Profile) -> Profile | None:
     least = st.number_input("Called at least so often", 1, most, 1, key="least_calls", width=180)
     ids = [one for one, count in calls.items() if count >= least]
     st.markdown(f"**{quantity(len(ids), 'tool')}** were called so often.")
-    return with_choice(snapshot.plan, before, ids, is_in=True)
+    return intent_cover.with_choice(snapshot.plan, before, ids, is_in=True)
 
 
-def cover_curve(cover: Cover, names: dict[str, str]) -> go.Figure:
+def cover_curve(cover: intent_cover.Cover, names: dict[str, str]) -> go.Figure:
     """Requests served over the tokens of the tools, a step for each tool in order."""
     tokens = list(accumulate(one.tokens for one in cover.additions))
     figure = pictures.figure(
@@ -252,7 +245,7 @@ def cover_curve(cover: Cover, names: dict[str, str]) -> go.Figure:
     return figure
 
 
-def cover_rows(cover: Cover, names: dict[str, str]) -> list[TableRow]:
+def cover_rows(cover: intent_cover.Cover, names: dict[str, str]) -> list[TableRow]:
     """A row for each tool of the cover, in the order in which they were taken."""
     tokens = accumulate(one.tokens for one in cover.additions)
     return [

@@ -16,23 +16,9 @@ from toolscope_core.model.errors import StaleDecisionError
 from toolscope_core.model.profile import Profile
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.profiles.intent_cover import (
-    PER_JOB,
-    Cover,
-    Intent,
-    intents_of,
-    profile_row,
-    smallest_cover,
-)
-from toolscope_core.profiles.profile_effect import (
-    ProfileReport,
-    effect_lines,
-    misses_of,
-    profile_report,
-)
+from toolscope_core.profiles import intent_cover, profile_effect
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from toolscope_core.retrieval.client_search import SearchableTools
-from toolscope_core.rps.planner import intents_by_model
 from toolscope_core.store.decision_rows import append_decision
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import judging, loaded_queries, model_runs, searches, usage_evidence
@@ -76,7 +62,7 @@ def save(snapshot: Snapshot, profile: Profile, reviewer: str) -> Decision:
     """Record the profile as it is now. Raises ``StaleDecisionError`` where somebody else saved
     one of this name meanwhile, ``DecisionError`` for a name that cannot stand in an address.
     """
-    row = profile_row(snapshot.plan, profile)
+    row = intent_cover.profile_row(snapshot.plan, profile)
     return _record(snapshot, profile, row["ids"], row["detail"], reviewer)
 
 
@@ -102,21 +88,23 @@ def queries(snapshot: Snapshot, texts: Sequence[str]) -> list[Query]:
 
 def cover(
     snapshot: Snapshot, queries: Sequence[Query], per_job: int | None, budget: int | None
-) -> Cover:
+) -> intent_cover.Cover:
     """The smallest set of tools for the queries: by their answers, else by a search; without
     ``per_job`` by what a model planned so far. Call it where nothing ``waits``.
     """
     plan, costs = snapshot.plan, tokens(snapshot)
     asker = None if per_job else judging.known_answers(snapshot)
 
-    def make() -> Cover:
+    def make() -> intent_cover.Cover:
         retriever = partial(_retriever, snapshot)
         intents = (
             _planned(snapshot, queries)(asker)
             if asker
-            else intents_of(queries, plan, retriever, per_job or PER_JOB, one_is_enough=False)
+            else intent_cover.intents_of(
+                queries, plan, retriever, per_job or intent_cover.PER_JOB, one_is_enough=False
+            )
         )
-        return smallest_cover(intents, costs, budget)
+        return intent_cover.smallest_cover(intents, costs, budget)
 
     runs = judging.runs(snapshot) if asker else ()
     as_of = (asker and asker.name, *((one.id, one.ended_at) for one in runs))
@@ -138,26 +126,34 @@ def ask(snapshot: Snapshot, queries: Sequence[Query]) -> str:
     )
 
 
-def report(snapshot: Snapshot, chosen: ProfileTools) -> tuple[ProfileReport, Sequence[str]]:
+def report(
+    snapshot: Snapshot, chosen: ProfileTools
+) -> tuple[profile_effect.ProfileReport, Sequence[str]]:
     """What a profile comes to under its own requests, and how well those with answers find them
     in it, beside the whole toolset, in sentences. Call it where nothing ``waits``.
     """
     plan, profile, costs = snapshot.plan, chosen.profile, snapshot.work.catalogs.costs
     requests = tuple(queries(snapshot, profile.intents))
 
-    def make() -> tuple[ProfileReport, Sequence[str]]:
-        intents = intents_of(requests, plan, partial(_retriever, snapshot))
+    def make() -> tuple[profile_effect.ProfileReport, Sequence[str]]:
+        intents = intent_cover.intents_of(requests, plan, partial(_retriever, snapshot))
         ranker = searches.ranker(snapshot.work, RetrievalConfig())
-        effect = effect_lines(plan, chosen, requests, ranker, costs)
-        figures = profile_report(snapshot.analysis, plan, chosen, intents, costs, snapshot.shape)
-        return replace(figures, misses=misses_of(plan, chosen, requests, ranker)), effect
+        effect = profile_effect.effect_lines(plan, chosen, requests, ranker, costs)
+        figures = profile_effect.profile_report(
+            snapshot.analysis, plan, chosen, intents, costs, snapshot.shape
+        )
+        return replace(
+            figures, misses=profile_effect.misses_of(plan, chosen, requests, ranker)
+        ), effect
 
     return kept_under(snapshot, "reports", (profile.name, requests), make, most=16)
 
 
-def _planned(snapshot: Snapshot, queries: Sequence[Query]) -> Callable[[Asker], tuple[Intent, ...]]:
+def _planned(
+    snapshot: Snapshot, queries: Sequence[Query]
+) -> Callable[[Asker], tuple[intent_cover.Intent, ...]]:
     """What plans the queries by asking."""
-    return partial(intents_by_model, queries, snapshot.plan, _retriever(snapshot))
+    return partial(intent_cover.intents_by_model, queries, snapshot.plan, _retriever(snapshot))
 
 
 def _retriever(snapshot: Snapshot) -> SearchableTools:

@@ -15,19 +15,7 @@ from toolscope_core.judging.relation_words import selector_in
 from toolscope_core.model.cluster import KINDS, Cluster, ProposalKind
 from toolscope_core.model.numbers import quantity
 from ui.shared import cell_tables, data_tables, page_frame, safe_text
-from ui.shared.cards import decision_trail
-from ui.shared.cards.queue import (
-    PARTS,
-    REASON_KINDS,
-    SIZES,
-    Filters,
-    Order,
-    Show,
-    all_members,
-    matching,
-    short_kind,
-    waits,
-)
+from ui.shared.cards import decision_trail, queue
 from ui.shared.services import learned_judge, review, usage_evidence
 from ui.shared.services.review import SettledCluster, SettledState
 from ui.shared.snapshot import Snapshot
@@ -39,7 +27,7 @@ if TYPE_CHECKING:
 
 QUEUE_HEIGHT = 560
 """So that queue and decisions end above the buttons on a screen of 900 pixels."""
-ORDERS: dict[Order, str] = {
+ORDERS: dict[queue.Order, str] = {
     "risk": "Riskiest first",
     "tokens": "Most tokens saved",
     "surest": "Surest first",
@@ -50,9 +38,9 @@ ORDERS: dict[Order, str] = {
     "learned": "Learned: surest first",
     "used": "Most used first",
 }
-LOOK_AGAIN, NEW = PARTS["again"], PARTS["new"]
+LOOK_AGAIN, NEW = queue.PARTS["again"], queue.PARTS["new"]
 FLAGGED, UNDECIDED = "Flagged", "Undecided"
-RELATIONS: dict[str, Show] = {"Same job": "duplicates", "Same operation": "families"}
+RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", "Same operation": "families"}
 SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "rejected"}
 NOTHING = {
     LOOK_AGAIN: "No tool has changed since a decision on it, and no merge went bad by the logs.",
@@ -77,13 +65,13 @@ class Listing:
     total: int
     place: int
     order: list[str]
-    by: Order
+    by: queue.Order
     show: str
 
     @property
     def is_open(self) -> bool:
         """Whether the shown cluster waits for a decision."""
-        return self.show not in SETTLED and waits(self.shown)
+        return self.show not in SETTLED and queue.waits(self.shown)
 
     @property
     def shown(self) -> Cluster:
@@ -115,7 +103,7 @@ def listing(snapshot: Snapshot, bar: DeltaGenerator) -> Listing:
         label_visibility="collapsed", on_change=forget_cluster,
     )  # fmt: skip
     orders = _orders(snapshot)
-    by: Order = bar.selectbox(
+    by: queue.Order = bar.selectbox(
         "Order", list(orders), key="by", format_func=lambda one: orders.get(one, one), width=175,
         label_visibility="collapsed", persist_state="session", on_change=forget_cluster,
     )  # fmt: skip
@@ -124,17 +112,17 @@ def listing(snapshot: Snapshot, bar: DeltaGenerator) -> Listing:
     clusters = _clusters(snapshot, order, by, show)
     order.extend(cluster.id for cluster in clusters if cluster.id not in order)
     filters = chosen_filters(snapshot, show not in SETTLED)
-    listed = matching(clusters, snapshot.analysis.catalog.by_id, filters)
+    listed = queue.matching(clusters, snapshot.analysis.catalog.by_id, filters)
     ids = [cluster.id for cluster in listed]
     linked = st.query_params.get("cluster")
     place = ids.index(linked) if linked in ids else 0
     return Listing(listed, len(clusters), place, order, by, show)
 
 
-def _orders(snapshot: Snapshot) -> dict[Order, str]:
+def _orders(snapshot: Snapshot) -> dict[queue.Order, str]:
     """The orders that there is something for."""
     figures = usage_evidence.figures(snapshot)
-    there: dict[Order, bool] = {
+    there: dict[queue.Order, bool] = {
         "disagreement": bool(review.gaps(snapshot)),
         "learned": learned_judge.chosen(snapshot) is not None,
         "used": bool(figures.calls),
@@ -142,7 +130,9 @@ def _orders(snapshot: Snapshot) -> dict[Order, str]:
     return {by: label for by, label in ORDERS.items() if there.get(by, True)}
 
 
-def _clusters(snapshot: Snapshot, order: list[str], by: Order, show: str) -> tuple[Cluster, ...]:
+def _clusters(
+    snapshot: Snapshot, order: list[str], by: queue.Order, show: str
+) -> tuple[Cluster, ...]:
     """The clusters of which ``show`` says what they are, in the order of the session."""
     places = {cluster_id: number for number, cluster_id in enumerate(order)}
 
@@ -172,7 +162,7 @@ def _clusters(snapshot: Snapshot, order: list[str], by: Order, show: str) -> tup
 def new_clusters(snapshot: Snapshot) -> set[str]:
     """The ids of what waits and did not when this visit began, or in the version before."""
     key = f"seen_{snapshot.id}"
-    waiting = {one.id for one in snapshot.plan.clusters if waits(one)}
+    waiting = {one.id for one in snapshot.plan.clusters if queue.waits(one)}
     if key not in st.session_state:
         new = {one.id for one in review.queue_part(snapshot, "new")}
         st.session_state[key] = waiting - new
@@ -198,8 +188,8 @@ def _filters(bar: DeltaGenerator, snapshot: Snapshot) -> None:
         for key, name, options in (
             ("review_kind", "Kind", list(KINDS)),
             ("review_server", "Server", servers),
-            ("review_size", "Size", list(SIZES)),
-            ("review_objection", "What speaks against it", list(REASON_KINDS)),
+            ("review_size", "Size", list(queue.SIZES)),
+            ("review_objection", "What speaks against it", list(queue.REASON_KINDS)),
         ):
             if options:
                 st.selectbox(
@@ -271,12 +261,12 @@ def _kind_name(kind: ProposalKind) -> str:
     return KINDS[kind].name
 
 
-def chosen_filters(snapshot: Snapshot, is_open: bool = True) -> Filters:
+def chosen_filters(snapshot: Snapshot, is_open: bool = True) -> queue.Filters:
     """What is chosen in the bar, and the selection of tools where only that is shown; the share
     counts among clusters that wait.
     """
     selection, value = tool_selection.selected(snapshot), st.session_state.get
-    return Filters(
+    return queue.Filters(
         find=value("review_find") or "",
         server=value("review_server"),
         size=value("review_size"),
@@ -385,7 +375,7 @@ def table(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
         selection_mode=["single-row-required", "single-column"],
     )
     counts(snapshot, listed)
-    members = [one for cluster in listed.clusters for one in all_members(cluster)]
+    members = [one for cluster in listed.clusters for one in queue.all_members(cluster)]
     tool_selection.select_button(
         snapshot, members, "the review queue", "listed", "Select all listed tools"
     )
@@ -428,16 +418,18 @@ class Column(NamedTuple):
 
 
 def _mark(cluster: Cluster, around: Around) -> str:
-    return "●" if any(one in around.selected for one in all_members(cluster)) else ""
+    return "●" if any(one in around.selected for one in queue.all_members(cluster)) else ""
 
 
 def _widest_gap(cluster: Cluster, around: Around) -> str:
-    gaps = [around.gaps[tool] for tool in all_members(cluster) if tool in around.gaps]
+    gaps = [around.gaps[tool] for tool in queue.all_members(cluster) if tool in around.gaps]
     return f"{max(gaps):.2f}" if gaps else ""
 
 
 def _servers(cluster: Cluster, around: Around) -> str:
-    return ", ".join(dict.fromkeys(filter(None, map(around.owners.get, all_members(cluster)))))
+    return ", ".join(
+        dict.fromkeys(filter(None, map(around.owners.get, queue.all_members(cluster))))
+    )
 
 
 def _tokens(cluster: Cluster, around: Around) -> int | None:
@@ -453,7 +445,7 @@ def _differs(cluster: Cluster, around: Around) -> str:
 COLUMNS: Mapping[str, Column] = {
     "": Column(25, _mark, is_there=lambda listed, around: bool(around.selected)),
     "name": Column(120, lambda one, around: one.document.name),
-    "kind": Column(116, lambda one, around: short_kind(one), True),
+    "kind": Column(116, lambda one, around: queue.short_kind(one), True),
     "tokens": Column(60, _tokens, True, lambda listed, around: bool(around.sizes)),
     "server": Column(90, _servers, is_there=lambda listed, around: any(around.owners.values())),
     "gap": Column(50, _widest_gap, True, lambda listed, around: bool(around.gaps)),

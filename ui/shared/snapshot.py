@@ -20,10 +20,8 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import tool_key
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.store.catalog_rows import CatalogRecord
-from toolscope_core.store.engine import rebuilt, row_named
-from toolscope_core.store.jobs import Job, Work
-from toolscope_core.store.stored_state import StoredState
+from toolscope_core.store import catalog_rows, engine, job_rows, stored_state
+from toolscope_core.store.jobs import Work
 from ui.shared import chosen_judge
 from ui.shared.chosen_judge import JudgeChoice
 from ui.shared.kept import kept
@@ -46,7 +44,7 @@ class Snapshot:
     """
 
     work: Workspace
-    state: StoredState
+    state: stored_state.StoredState
     catalog: Catalog
     offline: Analysis | None
 
@@ -58,7 +56,7 @@ class Snapshot:
             vars(self).pop(name, None)
 
     @property
-    def record(self) -> CatalogRecord:
+    def record(self) -> catalog_rows.CatalogRecord:
         """The name, number and time of this version."""
         return self.state.record
 
@@ -73,15 +71,15 @@ class Snapshot:
         return self.state.log
 
     @cached_property
-    def newest(self) -> dict[str, CatalogRecord]:
+    def newest(self) -> dict[str, catalog_rows.CatalogRecord]:
         """The newest version of each catalog, by name."""
-        newest: dict[str, CatalogRecord] = {}
+        newest: dict[str, catalog_rows.CatalogRecord] = {}
         for record in self.state.records:
             newest.setdefault(record.name, record)
         return newest
 
     @property
-    def earlier(self) -> tuple[CatalogRecord, ...]:
+    def earlier(self) -> tuple[catalog_rows.CatalogRecord, ...]:
         """The versions before this one, the newest first."""
         own = self.record
         return tuple(
@@ -95,7 +93,7 @@ class Snapshot:
         value = self.state.settings.get(name)
         if value is None:
             return None
-        with row_named(self.work.store, f"setting row (name {name})"):
+        with engine.row_named(self.work.store, f"setting row (name {name})"):
             return build(value)
 
     @cached_property
@@ -122,7 +120,7 @@ class Snapshot:
         """As ``start``, of work that ends when nobody looks at it."""
         return self.work.analyses.watched.start(self.id, kind, work)
 
-    def job(self, kind: str) -> Job | None:
+    def job(self, kind: str) -> job_rows.Job | None:
         """The latest job of this kind on the catalog."""
         return self.work.analyses.job(self.id, kind)
 
@@ -148,7 +146,7 @@ class Snapshot:
     def judge_choice(self) -> JudgeChoice | None:
         """Which answers of a model count; ``None`` for the offline judge."""
         name = chosen_judge.setting_name(self.id)
-        return self.setting(name, lambda saved: rebuilt(JudgeChoice, saved))
+        return self.setting(name, lambda saved: engine.rebuilt(JudgeChoice, saved))
 
     @property
     def judge(self) -> str:

@@ -13,9 +13,7 @@ from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, StoreError
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import shortcuts
-from ui.shared.cards.batches import ServerPairProposals
-from ui.shared.cards.queue import is_family
+from ui.shared.cards import batches, queue, shortcuts
 from ui.shared.services import review, server_advice, toolsets
 from ui.shared.services.review import SettledCluster
 from ui.shared.snapshot import Snapshot
@@ -118,13 +116,13 @@ def answer(snapshot: Snapshot, shown: Cluster, name: str, onward: str, blind: bo
     """
     if name == "family":
         decide(snapshot, shown, "accept", onward, relation="parametric")
-    elif name == "accept" and blind and is_family(shown) and not shown.newcomers:
+    elif name == "accept" and blind and queue.is_family(shown) and not shown.newcomers:
         decide(snapshot, shown, "accept", onward, relation="duplicate")
     else:
         decide(snapshot, shown, "accept" if name == "accept" else "reject", onward)
     succeeded, text = st.session_state["notice"]
     if blind and succeeded:
-        proposed = f"the {kind_name(shown)}" if is_family(shown) else "the same job"
+        proposed = f"the {kind_name(shown)}" if queue.is_family(shown) else "the same job"
         judged = f"the judge had proposed {proposed}, weakest pair {shown.weakest_edge:.2f}"
         st.session_state["notice"] = True, f"{text}; {judged}"
 
@@ -203,7 +201,7 @@ def decide_pair(
     _decide_each(snapshot, rows, f"{ACTIONS[action].done}: {{}} between {' and '.join(servers)}")
 
 
-def keep_server(snapshot: Snapshot, pair: ServerPairProposals, server: str) -> None:
+def keep_server(snapshot: Snapshot, pair: batches.ServerPairProposals, server: str) -> None:
     """Let this server's tools be the only ones that are kept, in every proposal of the two."""
     rows: list[tuple[Action, Cluster, dict[str, object]]] = [
         ("canonical", cluster, {"canonical": tool_id, "kind": "prune"})

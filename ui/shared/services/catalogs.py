@@ -11,16 +11,7 @@ from toolscope_core.catalog.tokens import Costs
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError, StoreError
 from toolscope_core.model.tool import Tool, digest
-from toolscope_core.store.catalog_rows import (
-    CatalogRecord,
-    delete_catalog,
-    list_catalogs,
-    load_catalog,
-    rename_catalog,
-    save_catalog,
-)
-from toolscope_core.store.engine import Store
-from toolscope_core.store.stored_state import write_setting
+from toolscope_core.store import catalog_rows, engine, stored_state
 from ui.shared.snapshot import SHAPE
 
 if TYPE_CHECKING:
@@ -30,7 +21,7 @@ if TYPE_CHECKING:
 class Catalogs:
     """What is stored under which name; opened catalogs are kept in memory (they never change)."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: engine.Store) -> None:
         self._store = store
         self.costs = Costs()
         self._open: dict[int, Catalog] = {}
@@ -52,7 +43,7 @@ class Catalogs:
             last = self._previewed = key, read_isolated(sources, forced)
         return last[1]
 
-    def add(self, name: str, catalog: Catalog) -> CatalogRecord:
+    def add(self, name: str, catalog: Catalog) -> catalog_rows.CatalogRecord:
         """Store a previewed catalog under a name; equal content again is a no-op. Decisions on
         tools that the newest version of that name has under other ids follow them.
         """
@@ -63,18 +54,18 @@ class Catalogs:
             raise CatalogError("the catalog has no name; type one, such as the file's")
         newest = next((record for record in self.newest() if record.name == name), None)
         renamed = diff(self.open(newest.id), catalog).new_ids if newest else {}
-        return save_catalog(self._store, name, catalog, renamed)
+        return catalog_rows.save_catalog(self._store, name, catalog, renamed)
 
-    def newest(self) -> tuple[CatalogRecord, ...]:
+    def newest(self) -> tuple[catalog_rows.CatalogRecord, ...]:
         """The newest version of each catalog, by name."""
-        newest: dict[str, CatalogRecord] = {}
-        for record in list_catalogs(self._store):
+        newest: dict[str, catalog_rows.CatalogRecord] = {}
+        for record in catalog_rows.list_catalogs(self._store):
             newest.setdefault(record.name, record)
         return tuple(newest.values())
 
     def rename(self, name: str, new: str) -> None:
         """Call a catalog, all its versions and decisions, otherwise. Raises ``StoreError``."""
-        rename_catalog(self._store, name, new.strip())
+        catalog_rows.rename_catalog(self._store, name, new.strip())
 
     def delete(self, name: str) -> None:
         """Delete a catalog with all that hangs on it. Raises ``StoreError`` while a job runs on
@@ -82,17 +73,17 @@ class Catalogs:
         """
         if [record.name for record in self.newest()] == [name]:
             raise StoreError(f"{name} is the only catalog; add another before you delete it")
-        delete_catalog(self._store, name)
+        catalog_rows.delete_catalog(self._store, name)
 
     def open(self, catalog_id: int) -> Catalog:
         """Raises ``StoreError`` for an unknown id."""
         if catalog_id not in self._open:
-            self._open[catalog_id] = load_catalog(self._store, catalog_id)
+            self._open[catalog_id] = catalog_rows.load_catalog(self._store, catalog_id)
         return self._open[catalog_id]
 
     def choose_shape(self, shape: str) -> None:
         """Show all sizes as tools are sent in this shape."""
-        write_setting(self._store, SHAPE, {"shape": shape})
+        stored_state.write_setting(self._store, SHAPE, {"shape": shape})
 
     def definition_tokens(self, tool: Tool) -> int:
         """What the definition of any tool adds to a prompt."""

@@ -5,15 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 from toolscope_core.catalog.clients.client_table import CLIENTS, client_files
-from toolscope_core.catalog.formats.format_table import (
-    MATRIX,
-    OFFERED,
-    PROMPT_SHAPES,
-    format_named,
-    target_named,
-)
-from toolscope_core.catalog.formats.record_format import RecordFormat, Target
-from toolscope_core.catalog.formats.target_rules import RuleViolation
+from toolscope_core.catalog.formats import format_table, record_format, target_rules
 from toolscope_core.catalog.gone_names import gone_names
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
@@ -52,7 +44,7 @@ class Use:
     ``label`` names it for people.
     """
 
-    target: Target
+    target: record_format.Target
     shape: str | None
     label: str
 
@@ -107,9 +99,9 @@ class ExportFigures:
     plan: MergePlan
     size: SizeChange
     sizes: tuple[SizeChange, ...]
-    violations: Mapping[str, tuple[RuleViolation, ...]]
+    violations: Mapping[str, tuple[target_rules.RuleViolation, ...]]
     toolsets: Mapping[str, tuple[ToolsetLine, ...]]
-    refusals: tuple[RuleViolation, ...]
+    refusals: tuple[target_rules.RuleViolation, ...]
     hostile: tuple[str, ...]
     unreadable: tuple[str, ...]
     files: tuple[str, ...]
@@ -235,8 +227,8 @@ def file_name(snapshot: Snapshot, config: PlanConfig, use: Use, fix: bool = Fals
 
 def uses(own: str) -> tuple[Use, ...]:
     """What a toolset that came in the format ``own`` can be exported for, that format last."""
-    others = (format_named(name) for name in OFFERED if name != own)
-    form = format_named(own)
+    others = (format_table.format_named(name) for name in format_table.OFFERED if name != own)
+    form = format_table.format_named(own)
     return (
         *(Use(client, None, client.title) for client in CLIENTS),
         *(Use(other, other.name, _label(other)) for other in others),
@@ -244,7 +236,7 @@ def uses(own: str) -> tuple[Use, ...]:
     )
 
 
-def _label(form: RecordFormat) -> str:
+def _label(form: record_format.RecordFormat) -> str:
     """The title of a format, which is only a file where no API takes it."""
     is_file = form.rules.mcp_record or not form.in_prompts
     return f"{form.title} file" if is_file else form.title
@@ -256,7 +248,7 @@ def figures_of(
     fix: bool,
     costs: Costs,
     leave_out: bool = False,
-    sizes_for: str = PROMPT_SHAPES[0],
+    sizes_for: str = format_table.PROMPT_SHAPES[0],
 ) -> ExportFigures:
     """The figures of a plan written in ``shape``, ``None`` for the one it came in; ``fix`` applies
     the fixes offered for it, ``leave_out`` drops what it still refuses. Raises ``ExportError`` for
@@ -265,8 +257,11 @@ def figures_of(
     target = shape or plan.catalog.format
     shared = _shared_names(plan, target)
     plan = readable_plan(plan, shape, fix, leave_out)
-    sizes = {name: plan_size(plan, name, costs) for name in PROMPT_SHAPES}
-    against = {name: broken_rules(plan, name, fix and name == target) for name in (*MATRIX, target)}
+    sizes = {name: plan_size(plan, name, costs) for name in format_table.PROMPT_SHAPES}
+    against = {
+        name: broken_rules(plan, name, fix and name == target)
+        for name in (*format_table.MATRIX, target)
+    }
     size = sizes.get(shape or sizes_for, sizes[sizes_for])
     return ExportFigures(
         plan=plan,
@@ -288,11 +283,11 @@ def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLi
     parts = toolsets(plan, target, fix=True)
     if len(parts) == 1:
         return ()
-    shape = target if target in PROMPT_SHAPES else PROMPT_SHAPES[0]
+    shape = target if target in format_table.PROMPT_SHAPES else format_table.PROMPT_SHAPES[0]
     named = zip(named_toolsets(plan, target, fix=True), parts, strict=True)
     return tuple(
         ToolsetLine(
-            file=name if target_named(target).writes else f"set {number}",
+            file=name if format_table.target_named(target).writes else f"set {number}",
             tools=len(part),
             tokens=sum(costs.of(item.tool, shape) for item in part),
             servers=servers_of(part),

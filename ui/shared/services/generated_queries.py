@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from toolscope_core.evaluation.example import example_requests
-from toolscope_core.llm.estimates import Estimates
+from toolscope_core.llm import estimates
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
@@ -30,17 +30,7 @@ from toolscope_core.store.named_rows import (
     list_generated,
 )
 from toolscope_core.store.runs import ModelRun
-from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw, near_copies
-from toolscope_core.tool2vec.query_writing import (
-    WrittenQuery,
-    as_queries,
-    draft_questions,
-    first_copies,
-    flaws_of,
-    queries_of_model,
-    query_counts,
-    query_rows,
-)
+from toolscope_core.tool2vec import query_checks, query_writing
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import loaded_queries, model_runs
 from ui.shared.snapshot import Snapshot
@@ -54,16 +44,16 @@ class GeneratedView:
     """A query on offer, and what speaks against it as it stands."""
 
     query: GeneratedQuery
-    flaws: tuple[QueryFlaw, ...] = ()
+    flaws: tuple[query_checks.QueryFlaw, ...] = ()
 
 
 KIND: RunKind = "queries"
 
 
-def estimate(snapshot: Snapshot, wanted: QueryGeneration) -> Estimates:
+def estimate(snapshot: Snapshot, wanted: QueryGeneration) -> estimates.Estimates:
     """What ``start`` would take now; sends nothing. Raises as ``run``."""
     questions = _questions(snapshot, wanted)
-    return model_runs.estimate_of(snapshot, partial(queries_of_model, questions))
+    return model_runs.estimate_of(snapshot, partial(query_writing.queries_of_model, questions))
 
 
 def start(snapshot: Snapshot, wanted: QueryGeneration) -> str:
@@ -82,7 +72,9 @@ def run(snapshot: Snapshot, wanted: QueryGeneration, progress: Progress = silent
     questions = _questions(snapshot, wanted)
 
     def work(asker: Asker) -> None:
-        written = [one for one in queries_of_model(questions, asker) if not one.is_open]
+        written = [
+            one for one in query_writing.queries_of_model(questions, asker) if not one.is_open
+        ]
         offers = [
             GeneratedQuery(one.key, one.tools, one.draft, one.text, one.reason) for one in written
         ]
@@ -103,12 +95,14 @@ def views(snapshot: Snapshot) -> tuple[GeneratedView, ...]:
     rows = list_generated(snapshot.work.store, snapshot.id)
     people = (*loaded_queries.queries(snapshot, SET_NAME), *example_requests())
     texts = (*(one.text for one in people), *(row.text for row in rows))
-    near = kept_under(snapshot.catalog, "near copies", texts, lambda: near_copies(texts))
+    near = kept_under(
+        snapshot.catalog, "near copies", texts, lambda: query_checks.near_copies(texts)
+    )
     written, checks = [_written(row) for row in rows], _checks(snapshot.catalog)
     dropped = [row.key for row in rows if row.state == "dropped"]
-    copied = first_copies(written, near, dropped)
+    copied = query_writing.first_copies(written, near, dropped)
     return tuple(
-        GeneratedView(row, flaws_of(one, checks, copied.get(row.key), texts))
+        GeneratedView(row, query_writing.flaws_of(one, checks, copied.get(row.key), texts))
         for row, one in zip(rows, written, strict=True)
     )
 
@@ -139,7 +133,9 @@ def edit(snapshot: Snapshot, shown: GeneratedQuery, text: str) -> None:
     edit_generated(snapshot.work.store, snapshot.id, shown, line, _as_file(snapshot))
 
 
-def flaws(snapshot: Snapshot, shown: GeneratedQuery, text: str) -> tuple[QueryFlaw, ...]:
+def flaws(
+    snapshot: Snapshot, shown: GeneratedQuery, text: str
+) -> tuple[query_checks.QueryFlaw, ...]:
     """What speaks against a text for the tools of a query, copies left out."""
     return _checks(snapshot.catalog).flaws(text, shown.tools)
 
@@ -160,19 +156,21 @@ def covered(snapshot: Snapshot, with_waiting: bool = False) -> int:
     catalog, states = snapshot.catalog, {"kept"}
     states |= {"waiting"} if with_waiting else set()
     rows = [one for one in list_generated(snapshot.work.store, snapshot.id) if one.state in states]
-    counts = query_counts(as_queries(catalog, map(_written, rows)))
+    counts = query_writing.query_counts(query_writing.as_queries(catalog, map(_written, rows)))
     return sum(counts[tool.id] > 0 for tool in catalog.tools)
 
 
 def _questions(snapshot: Snapshot, wanted: QueryGeneration) -> tuple[DraftQuestion, ...]:
     analysis = snapshot.analysis
     people = loaded_queries.queries(snapshot, SET_NAME)
-    return draft_questions(analysis.catalog, analysis.vectors, people, wanted, example_requests())
+    return query_writing.draft_questions(
+        analysis.catalog, analysis.vectors, people, wanted, example_requests()
+    )
 
 
 @kept()
-def _checks(catalog: Catalog) -> QueryChecks:
-    return QueryChecks(catalog)
+def _checks(catalog: Catalog) -> query_checks.QueryChecks:
+    return query_checks.QueryChecks(catalog)
 
 
 def _as_file(snapshot: Snapshot) -> Callable[[Sequence[GeneratedQuery]], bytes]:
@@ -181,10 +179,10 @@ def _as_file(snapshot: Snapshot) -> Callable[[Sequence[GeneratedQuery]], bytes]:
 
 
 def _query_file(catalog: Catalog, queries: Sequence[GeneratedQuery]) -> bytes:
-    rows = query_rows(catalog, map(_written, queries))
+    rows = query_writing.query_rows(catalog, map(_written, queries))
     lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     return "".join(lines).encode("utf-8", "backslashreplace")
 
 
-def _written(row: GeneratedQuery) -> WrittenQuery:
-    return WrittenQuery(row.key, row.tools, row.draft, row.text, row.reason)
+def _written(row: GeneratedQuery) -> query_writing.WrittenQuery:
+    return query_writing.WrittenQuery(row.key, row.tools, row.draft, row.text, row.reason)

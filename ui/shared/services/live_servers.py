@@ -6,13 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.catalog.sources import Source
+from toolscope_core.mcp.servers import server_definitions
 from toolscope_core.mcp.servers.offers import ServerOffer, catalog_document, read_offers, records_of
-from toolscope_core.mcp.servers.server_definitions import (
-    ClientConfiguration,
-    ServerDefinition,
-    configuration_of_url,
-    read_configuration,
-)
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
@@ -32,7 +27,7 @@ KEPT = 8
 class Survey:
     """What the servers of one reading offered, in the order of their configuration."""
 
-    servers: tuple[ServerDefinition, ...]
+    servers: tuple[server_definitions.ServerDefinition, ...]
     offers: tuple[ServerOffer, ...]
     at: str
 
@@ -51,13 +46,13 @@ class ServersRead:
     """The servers that a catalog was last read from, as they may be shown, and when."""
 
     at: str
-    servers: tuple[ServerDefinition, ...]
+    servers: tuple[server_definitions.ServerDefinition, ...]
     others: tuple[tuple[str, str], ...]
 
     @property
-    def configuration(self) -> ClientConfiguration:
+    def configuration(self) -> server_definitions.ClientConfiguration:
         """The servers without values: those that need none can be read again with it."""
-        return ClientConfiguration("the last reading", self.servers)
+        return server_definitions.ClientConfiguration("the last reading", self.servers)
 
 
 @kept()
@@ -80,18 +75,18 @@ def why_off(settings: Settings, is_shared: bool) -> str:
     )
 
 
-def configuration(label: str, data: bytes) -> ClientConfiguration:
+def configuration(label: str, data: bytes) -> server_definitions.ClientConfiguration:
     """The servers of a client's configuration, or of the address that ``data`` is; nothing is
     started. Raises ``ConfigError``.
     """
     if data.startswith((b"http://", b"https://")):
-        return configuration_of_url(data.decode("utf-8", "replace").strip())
-    return read_configuration(label, data)
+        return server_definitions.configuration_of_url(data.decode("utf-8", "replace").strip())
+    return server_definitions.read_configuration(label, data)
 
 
 def start(
     snapshot: Snapshot,
-    configuration: ClientConfiguration,
+    configuration: server_definitions.ClientConfiguration,
     names: Sequence[str],
     is_shared: bool = False,
     limits: ConnectionLimits | None = None,
@@ -172,7 +167,7 @@ def last_read(store: Store, name: str) -> ServersRead | None:
     if source is None:
         return None
     try:
-        servers = tuple(map(ServerDefinition.of_json, source.value["servers"]))
+        servers = tuple(map(server_definitions.ServerDefinition.of_json, source.value["servers"]))
         others = tuple((str(name), str(text)) for name, text in source.value["others"].items())
     except (ConfigError, KeyError, TypeError, AttributeError):
         return None
@@ -180,8 +175,8 @@ def last_read(store: Store, name: str) -> ServersRead | None:
 
 
 def changed_servers(
-    now_given: ClientConfiguration, before: ServersRead
-) -> tuple[ServerDefinition, ...]:
+    now_given: server_definitions.ClientConfiguration, before: ServersRead
+) -> tuple[server_definitions.ServerDefinition, ...]:
     """The servers that a configuration starts or reaches otherwise than at the last reading."""
     earlier = {server.name: server for server in before.servers}
     return tuple(

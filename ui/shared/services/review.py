@@ -6,10 +6,8 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from toolscope_core.catalog.tokens import SizeChange
-from toolscope_core.decisions import constraints
+from toolscope_core.decisions import constraints, decision_lines, forms
 from toolscope_core.decisions.constraints import suspended_decisions
-from toolscope_core.decisions.decision_lines import decision_of_row
-from toolscope_core.decisions.forms import JOINING, WITH_RELATION
 from toolscope_core.decisions.log import active, admit
 from toolscope_core.merging import model_verdicts, plan_making
 from toolscope_core.merging.analysis import Analysis
@@ -67,7 +65,7 @@ def make_decision(
     ``DecisionError``.
     """
     row = {"action": action, "ids": list(ids), "reviewer": reviewer, "detail": dict(detail)}
-    return decision_of_row(catalog, {**row, "at": now()})
+    return decision_lines.decision_of_row(catalog, {**row, "at": now()})
 
 
 def queue(
@@ -183,7 +181,7 @@ def decide(
     ``StaleDecisionError`` when somebody else decided on the cluster meanwhile,
     ``DecisionError`` when the decision contradicts a standing one.
     """
-    seen: dict[str, Any] = {"relation": cluster.relation} if action in WITH_RELATION else {}
+    seen: dict[str, Any] = {"relation": cluster.relation} if action in forms.WITH_RELATION else {}
     is_as_shown = "relation" not in (detail or {}) and cluster.canonical in cluster.members
     if action == "accept" and is_as_shown:
         seen["canonical"] = cluster.canonical
@@ -334,7 +332,7 @@ def accepted(snapshot: Snapshot) -> tuple[SettledCluster, ...]:
     """The accepted clusters by name."""
     latest: dict[str, Decision] = {}
     for one in active(snapshot.log):
-        if one.action in JOINING:
+        if one.action in forms.JOINING:
             latest |= dict.fromkeys(one.ids, one)
     accepted = [c for c in snapshot.plan.clusters if c.state == "accepted"]
     accepted.sort(key=lambda c: (c.document.name.casefold(), c.id))

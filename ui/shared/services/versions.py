@@ -4,18 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.catalog.scan.hidden import visible
+from toolscope_core.check import version_changes
 from toolscope_core.check.field_changes import FieldChange, field_changes
-from toolscope_core.check.version_changes import (
-    CatalogDiff,
-    ChangeRow,
-    Changes,
-    Doubt,
-    Reworded,
-    change_row,
-    counted,
-    diff,
-    table,
-)
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.decision_lines import under_new_ids
 from toolscope_core.decisions.forms import LINKING
@@ -53,18 +43,18 @@ class ToolSince:
     """
 
     tool_id: str
-    rows: tuple[ChangeRow, ...] | None
-    reworded: tuple[Reworded, ...] = ()
+    rows: tuple[version_changes.ChangeRow, ...] | None
+    reworded: tuple[version_changes.Reworded, ...] = ()
 
 
-def since(snapshot: Snapshot, earlier: CatalogRecord) -> Changes:
+def since(snapshot: Snapshot, earlier: CatalogRecord) -> version_changes.Changes:
     """What this version changes against an earlier one, and the decisions in doubt now."""
     waiting = standing(snapshot).wait
-    doubts = (Doubt(one, _waiting(snapshot, one)) for one in waiting)
+    doubts = (version_changes.Doubt(one, _waiting(snapshot, one)) for one in waiting)
     return _changes(snapshot, earlier, snapshot.catalog, doubts)
 
 
-def ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> Changes | None:
+def ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> version_changes.Changes | None:
     """What storing ``catalog`` under ``name`` would change; ``None`` for a new name.
 
     The decisions are those that it would put in doubt and that stand today.
@@ -74,7 +64,7 @@ def ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> Changes | None:
         return None
     before = {one.seq for one in standing(snapshot.work.snapshot(newest.id)).wait}
     waiting = _standing_then(snapshot, newest, catalog).wait
-    doubts = (Doubt(one) for one in waiting if one.seq not in before)
+    doubts = (version_changes.Doubt(one) for one in waiting if one.seq not in before)
     return _changes(snapshot, newest, catalog, doubts)
 
 
@@ -140,23 +130,26 @@ def _waiting(snapshot: Snapshot, decision: Decision) -> str | None:
 
 
 def _changes(
-    snapshot: Snapshot, earlier: CatalogRecord, new: Catalog, doubts: Iterable[Doubt]
-) -> Changes:
+    snapshot: Snapshot,
+    earlier: CatalogRecord,
+    new: Catalog,
+    doubts: Iterable[version_changes.Doubt],
+) -> version_changes.Changes:
     old = snapshot.work.catalogs.open(earlier.id)
     changes = _diff(earlier.id, old, new)
-    return Changes(
+    return version_changes.Changes(
         number=earlier.number,
         same=old == new,
-        summary=counted(changes),
+        summary=version_changes.counted(changes),
         breaking=changes.breaking,
-        rows=table(changes),
+        rows=version_changes.table(changes),
         reworded=tuple(_reworded(changes)),
         doubts=tuple(doubts),
     )
 
 
-def _diff(old_id: int, old: Catalog, new: Catalog) -> CatalogDiff:
-    return kept_under(new, "diff", old_id, lambda: diff(old, new))
+def _diff(old_id: int, old: Catalog, new: Catalog) -> version_changes.CatalogDiff:
+    return kept_under(new, "diff", old_id, lambda: version_changes.diff(old, new))
 
 
 def standing_decisions(catalog: Catalog, log: Sequence[Decision]) -> StandingDecisions:
@@ -191,16 +184,18 @@ def tool_since(before: Tool | None, now: Tool) -> ToolSince:
     if before is None:
         return ToolSince(now.id, None)
     changes = field_changes(before, now)
-    rows = (change_row("changed", now.id, change) for change in changes)
+    rows = (version_changes.change_row("changed", now.id, change) for change in changes)
     return ToolSince(now.id, tuple(rows), tuple(reworded(now.id, changes)))
 
 
-def reworded(tool_id: str, changes: Iterable[FieldChange]) -> Iterable[Reworded]:
+def reworded(tool_id: str, changes: Iterable[FieldChange]) -> Iterable[version_changes.Reworded]:
     """The descriptions among the changes that read otherwise now."""
     for change in changes:
         is_text = isinstance(change.old, str) and isinstance(change.new, str)
         if change.kind == "changed" and is_text and change.field.endswith("description"):
-            yield Reworded(tool_id, change.field, visible(change.old), visible(change.new))
+            yield version_changes.Reworded(
+                tool_id, change.field, visible(change.old), visible(change.new)
+            )
 
 
 def of_cluster(waiting: Iterable[Decision], members: Collection[str]) -> tuple[Decision, ...]:
@@ -208,7 +203,7 @@ def of_cluster(waiting: Iterable[Decision], members: Collection[str]) -> tuple[D
     return tuple(one for one in waiting if len(set(one.ids) & set(members)) > 1)
 
 
-def _reworded(changes: CatalogDiff) -> Iterator[Reworded]:
+def _reworded(changes: version_changes.CatalogDiff) -> Iterator[version_changes.Reworded]:
     for change in changes.changed:
         yield from reworded(change.new.id, change.fields)
 
