@@ -13,8 +13,9 @@ from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import digest
 from ui.documents.siblings_panel import show_violations
-from ui.shared import cell_tables, data_tables, page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
+from ui.shared.data_tables import Column
 from ui.shared.models import ask_panel
 from ui.shared.services import findable_tools, judging, review
 from ui.shared.services.findable_tools import NAMESPACES
@@ -124,26 +125,24 @@ def namespace_panel(snapshot: Snapshot) -> None:
             "Searching for every tool by its namespace.",
             "retry_namespaces",
         )
-    suggested = [SUGGESTED] if any(one.suggested for one in by_server.values()) else []
-    percent = st.column_config.NumberColumn(format="%d %%")
-    cell_tables.draw(
-        {
-            **cell_tables.columns(list(by_server.values()), ["server", "tools", "description"]),
-            "found before": [data_tables.percent(view.before) for view in by_server.values()],
-            "found": [data_tables.percent(view.after) for view in by_server.values()],
-            SUGGESTED: [data_tables.percent(view.if_suggested) for view in by_server.values()],
-        },
-        "Namespaces, and how many of the requests for their tools find them",
-        {
-            "tools": st.column_config.NumberColumn(help="OpenAI advises fewer than 10."),
-            "found before": percent,
-            "found": percent,
-            SUGGESTED: st.column_config.NumberColumn(
-                format="%d %%", help="With what the model suggests for every server."
+    is_suggested = any(one.suggested for one in by_server.values())
+    data_tables.draw(
+        list(by_server.values()),
+        [
+            Column("server"),
+            Column("tools", help="OpenAI advises fewer than 10."),
+            Column("found before", lambda one: data_tables.percent(one.before), format="%d %%"),
+            Column("found", lambda one: data_tables.percent(one.after), format="%d %%"),
+            Column(
+                SUGGESTED,
+                lambda one: data_tables.percent(one.if_suggested),
+                format="%d %%",
+                help="With what the model suggests for every server.",
+                shown=is_suggested,
             ),
-            "description": 600,
-        },
-        column_order=("server", "tools", "found before", "found", *suggested, "description"),
+            Column("description", width=600),
+        ],
+        "Namespaces, and how many of the requests for their tools find them",
     )
     st.caption(
         "Found: the mean share of its tools' own requests for which OpenAI's search, as far as it "

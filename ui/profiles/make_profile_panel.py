@@ -17,10 +17,11 @@ from toolscope_core.model.profile import Profile
 from toolscope_core.profiles import intent_cover
 from ui.profiles import profile_edits
 from ui.profiles.profile_edits import SEARCHED, lines_of
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
 from ui.shared.charts.pictures import PALETTE, TableRow, picture
+from ui.shared.data_tables import Column
 from ui.shared.models.ask_panel import Question, can_ask, question_panel
 from ui.shared.services import exports, loaded_queries, searches
 from ui.shared.snapshot import Snapshot
@@ -179,22 +180,19 @@ def intents_table(
     intents: Sequence[intent_cover.Intent], ids: Collection[str], names: Mapping[str, str]
 ) -> None:
     """Draw each request with the tools of a profile (ids) that serve it, under their names."""
-    cell_tables.draw(
+    data_tables.draw(
+        intents,
         [
-            {
-                "request": one.text,
-                "served": _served_in_words(one, ids),
-                "by": ", ".join(names[tool] for tool in one.tools_of(ids)),
-            }
-            for one in intents
+            Column("request", lambda one: one.text, width=400),
+            Column(
+                "served",
+                lambda one: _served_in_words(one, ids),
+                width=80,
+                help="Perhaps: even the closest tool is distant from the request.",
+            ),
+            Column("by", lambda one: ", ".join(names[tool] for tool in one.tools_of(ids))),
         ],
         "Requests and the tools that serve them",
-        {
-            "request": ("request", "large"),
-            "served": st.column_config.TextColumn(
-                width=80, help="Perhaps: even the closest tool is distant from the request."
-            ),
-        },
     )
     st.caption(
         "A request of a query set is served by its answers. For any other a search or a model "

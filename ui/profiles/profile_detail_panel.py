@@ -24,8 +24,9 @@ from toolscope_core.profiles.profile_tools import ProfileTools, own_words, profi
 from ui.profiles import profile_edits
 from ui.profiles.make_profile_panel import intents_table, is_searchable
 from ui.profiles.profile_edits import lines_of
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
+from ui.shared.data_tables import Column
 from ui.shared.services import exports
 from ui.shared.snapshot import Snapshot
 
@@ -113,18 +114,15 @@ def _confusions(snapshot: Snapshot, chosen: ProfileTools) -> None:
     alike, misses = made[0].confusions, made[0].misses
     if alike:
         st.markdown("Tools that are alike for the judge:")
-        cell_tables.draw(
+        data_tables.draw(
+            alike,
             [
-                {
-                    "tool": one.pair.left,
-                    "other tool": one.pair.right,
-                    "relation": RELATIONS[one.relation],
-                    "same job": one.probability,
-                }
-                for one in alike
+                Column("tool", lambda one: one.pair.left),
+                Column("other tool", lambda one: one.pair.right),
+                Column("relation", lambda one: RELATIONS[one.relation]),
+                Column("same job", lambda one: one.probability, format="%.2f"),
             ],
             "Tools of the profile that are alike",
-            {"same job": st.column_config.NumberColumn(format="%.2f")},
         )
     else:
         st.markdown("No two of its tools are alike for the judge.")
@@ -135,15 +133,13 @@ def _confusions(snapshot: Snapshot, chosen: ProfileTools) -> None:
         )
         return
     st.markdown(f"{misses.in_words.capitalize()}.")
-    cell_tables.draw(
+    data_tables.draw(
+        list(misses.texts.items()),
         [
-            {
-                "asked for": one.wanted,
-                "stands before it": one.instead,
-                "requests": len(texts),
-                "such as": texts[0],
-            }
-            for one, texts in misses.texts.items()
+            Column("asked for", lambda row: row[0].wanted),
+            Column("stands before it", lambda row: row[0].instead),
+            Column("requests", lambda row: len(row[1])),
+            Column("such as", lambda row: row[1][0]),
         ],
         "Tools that stand before those asked for",
     )

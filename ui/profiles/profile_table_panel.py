@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pandas as pd
 import streamlit as st
@@ -14,8 +14,9 @@ from toolscope_core.profiles.intent_cover import with_choice
 from toolscope_core.profiles.profile_effect import client_limits
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from ui.profiles import profile_edits
-from ui.shared import cell_tables, page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
+from ui.shared.data_tables import Column
 from ui.shared.snapshot import Snapshot
 
 
@@ -86,35 +87,40 @@ def _with_ticks(plan: MergePlan, profile: Profile, ticks: pd.Series[bool]) -> Pr
 
 
 def _figures(snapshot: Snapshot, chosen: Mapping[str, ProfileTools], whole: int) -> None:
-    limits = client_limits()
-    cell_tables.draw(
+    def room(most: int) -> Callable[[tuple[str, ProfileTools]], str]:
+        return lambda row: _room(len(row[1].tools), most)
+
+    sizes = {name: profile_edits.size(snapshot, one) for name, one in chosen.items()}
+    data_tables.draw(
+        list(chosen.items()),
         [
-            {
-                "profile": name,
-                "tools": len(one.tools),
-                "tokens": (own := profile_edits.size(snapshot, one)),
-                "of the toolset": 100 * own / max(1, whole),
-                **{f"{most}": _room(len(one.tools), most) for most in limits},
-                "changed": len(one.notes),
-            }
-            for name, one in chosen.items()
+            Column("profile", lambda row: row[0]),
+            Column("tools", lambda row: len(row[1].tools)),
+            Column("tokens", lambda row: sizes[row[0]], format="localized"),
+            Column(
+                "of the toolset",
+                lambda row: 100 * sizes[row[0]] / max(1, whole),
+                title="of all tokens",
+                format="%.0f %%",
+                full=100,
+            ),
+            *(
+                Column(
+                    str(most),
+                    room(most),
+                    title=f"limit {most}",
+                    help=f"At most {most} tools: {who}.",
+                )
+                for most, who in client_limits().items()
+            ),
+            Column(
+                "changed",
+                lambda row: len(row[1].notes),
+                title="changes",
+                help="What is not as it was when the profile was saved.",
+            ),
         ],
         "Profiles",
-        {
-            "tokens": st.column_config.NumberColumn(format="localized"),
-            "of the toolset": st.column_config.ProgressColumn(
-                "of all tokens", format="%.0f %%", min_value=0, max_value=100
-            ),
-            **{
-                str(most): st.column_config.TextColumn(
-                    f"limit {most}", help=f"At most {most} tools: {who}."
-                )
-                for most, who in limits.items()
-            },
-            "changed": st.column_config.NumberColumn(
-                "changes", help="What is not as it was when the profile was saved."
-            ),
-        },
     )
 
 

@@ -13,7 +13,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.review import queue_panel
 from ui.review.queue_panel import Listing
-from ui.shared import cell_tables, data_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import (
     Batch,
@@ -26,6 +26,7 @@ from ui.shared.cards.batches import (
     taken,
 )
 from ui.shared.cards.queue import REASON_KINDS, all_members, is_safe
+from ui.shared.data_tables import Column
 from ui.shared.services import review, toolsets
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
@@ -129,25 +130,24 @@ def _table(
     """The rows of the queue, with their tools and what speaks against them; the ticked ones, which
     are at first those of ``at_first``.
     """
-    rows = queue_panel.queue_table(clusters, queue_panel.around(snapshot, listed))
-    cells, config = queue_panel.drawn(rows.drop(columns="tools"))
+    columns = [one for one in queue_panel.columns(snapshot, listed) if one.name != "tools"]
     first = {one.id for one in at_first}
     versions = [one.version for one in clusters]
-    ticked = cell_tables.ticked_rows(
-        {
-            **cells.to_dict("list"),
-            "tools": [", ".join(all_members(one)) for one in clusters],
-            "what speaks against it": [
-                "; ".join(one.reasons[:REASONS_SHOWN]).replace("`", "") for one in clusters
-            ],
-        },
+    return data_tables.ticked_rows(
+        clusters,
+        [
+            *columns,
+            Column("tools", lambda one: ", ".join(all_members(one)), width=260),
+            Column(
+                "what speaks against it",
+                lambda one: "; ".join(one.reasons[:REASONS_SHOWN]).replace("`", ""),
+            ),
+        ],
         "Clusters to decide on at once",
-        {**config, "tools": 260},
         most=TABLE_HEIGHT,
         key=f"{key}_{digest(versions, sorted(first))[:12]}",
         at_first=[at for at, one in enumerate(clusters) if one.id in first],
     )
-    return [clusters[row] for row in ticked]
 
 
 def _table_with_buttons(

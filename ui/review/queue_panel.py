@@ -1,29 +1,23 @@
 """The queue of the Review page: what is listed, in which order, and the table to choose from."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.judging.relation_words import selector_in
 from toolscope_core.model.cluster import KINDS, Cluster, ProposalKind
 from toolscope_core.model.numbers import quantity
-from ui.shared import cell_tables, data_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_trail, queue
+from ui.shared.data_tables import Column
 from ui.shared.services import learned_judge, review, usage_evidence
 from ui.shared.services.review import SettledCluster, SettledState
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
-
-if TYPE_CHECKING:
-    from streamlit.elements.lib.column_types import ColumnConfig
-
 
 QUEUE_HEIGHT = 560
 """So that queue and decisions end above the buttons on a screen of 900 pixels."""
@@ -40,7 +34,8 @@ ORDERS: dict[queue.Order, str] = {
 }
 LOOK_AGAIN, NEW = queue.PARTS["again"], queue.PARTS["new"]
 FLAGGED, UNDECIDED = "Flagged", "Undecided"
-RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", "Same operation": "families"}
+OPERATION = "Same operation"
+RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", OPERATION: "families"}
 SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "rejected"}
 NOTHING = {
     LOOK_AGAIN: "No tool has changed since a decision on it, and no merge went bad by the logs.",
@@ -325,22 +320,74 @@ def go(listed: Listing, cluster_id: str, skipped: bool = False) -> None:
         order.append(order.pop(order.index(shown)))
 
 
-def around(snapshot: Snapshot, listed: Listing, blind: bool = False) -> Around:
-    """What the rows of the table are drawn with."""
-    selection = tool_selection.selected(snapshot)
-    return Around(
-        {one.id: one.owner for one in snapshot.analysis.catalog.tools},
-        review.sizes(snapshot),
-        review.gaps(snapshot),
-        selection.tool_ids if selection else frozenset(),
-        listed.show == "Same operation",
-        blind,
+def columns(
+    snapshot: Snapshot, listed: Listing, blind: bool = False
+) -> tuple[Column[Cluster], ...]:
+    """The columns of the list. Clusters with a selected tool are marked; a ``blind`` table is
+    without what the judge says.
+    """
+    owners = {one.id: one.owner for one in snapshot.analysis.catalog.tools}
+    gaps, selection = review.gaps(snapshot), tool_selection.selected(snapshot)
+    selected = selection.tool_ids if selection else frozenset[str]()
+    changed = any(one.state != "proposed" for one in listed.clusters)
+
+    def servers(cluster: Cluster) -> str:
+        return ", ".join(dict.fromkeys(filter(None, map(owners.get, queue.all_members(cluster)))))
+
+    def widest_gap(cluster: Cluster) -> str:
+        own = [gaps[tool] for tool in queue.all_members(cluster) if tool in gaps]
+        return f"{max(own):.2f}" if own else ""
+
+    def mark(cluster: Cluster) -> str:
+        return "" if selected.isdisjoint(queue.all_members(cluster)) else "●"
+
+    return (
+        Column("", mark, width=25, shown=bool(selected)),
+        Column("name", lambda one: one.document.name, width=120),
+        Column("kind", queue.short_kind, width=116, shown=not blind),
+        _token_column(snapshot, listed.clusters, not blind),
+        Column("server", servers, width=90, shown=any(owners.values())),
+        Column("gap", widest_gap, width=50, shown=bool(gaps) and not blind),
+        Column("weakest", _weakest, width=62, format="%.2f", shown=not blind),
+        Column("tools", lambda one: len(one.members), width=42),
+        Column("what differs", _differs, width=160, shown=listed.show == OPERATION and not blind),
+        Column("state", lambda one: one.state, width=80, shown=changed),
     )
+
+
+def _token_column(
+    snapshot: Snapshot, clusters: Sequence[Cluster], is_shown: bool
+) -> Column[Cluster]:
+    """Tokens with their sign, and in red where a merge adds some."""
+
+    def label(cluster: Cluster) -> list[str]:
+        added = _added(snapshot, cluster)
+        return [] if added is None else [f"{added:+,}".replace("-", "−")]
+
+    options = sorted({one for cluster in clusters for one in label(cluster)})
+    colors = ["red" if one[0] == "+" and one != "+0" else "gray" for one in options]
+    labels = st.column_config.MultiselectColumn(options=options, color=colors, width=60)
+    is_shown = is_shown and bool(review.sizes(snapshot))
+    return Column("tokens", label, config=labels, shown=is_shown)
+
+
+def _added(snapshot: Snapshot, cluster: Cluster) -> int | None:
+    size = review.sizes(snapshot).get(cluster.id)
+    return None if size is None else size.added
+
+
+def _weakest(cluster: Cluster) -> float:
+    return round(cluster.weakest_edge, 2)
+
+
+def _differs(cluster: Cluster) -> str:
+    selector = selector_in(cluster)
+    return selector.in_words if selector else ""
 
 
 def table(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
     """Draw the list, with the shown cluster selected, and the decisions below it."""
-    rows = queue_table(listed.clusters, around(snapshot, listed, blind))
+    shown = columns(snapshot, listed, blind)
     sort_key = f"sorted_{snapshot.id}_{listed.by}_{listed.show}"
     sorted_by: tuple[str | None, bool] = st.session_state.get(sort_key, (None, False))
 
@@ -358,17 +405,18 @@ def table(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
         by_column = sorted_by[0] if descending else column
         st.session_state[sort_key] = (by_column, descending)
         listed.order.clear()
-        if by_column:
-            places = sorted_rows(rows, by_column, descending)
+        by = next((one for one in shown if one.name == by_column), None)
+        if by:
+            cell = partial(_added, snapshot) if by.name == "tokens" else by.cell
+            places = sorted_rows([cell(one) for one in listed.clusters], descending)
             listed.order.extend(listed.clusters[row].id for row in places)
 
-    columns = [name for name in sorted_by[:1] if name in rows.columns]
-    data_tables.select_rows("queue", [listed.place], columns)
-    cells, config = drawn(rows)
-    cell_tables.draw(
-        cells,
+    heads = [one.name for one in shown if one.shown and one.name == sorted_by[0]]
+    data_tables.select_rows("queue", [listed.place], heads)
+    data_tables.draw(
+        listed.clusters,
+        shown,
         "Clusters to review, in the chosen order",
-        config,
         most=QUEUE_HEIGHT,
         key="queue",
         on_select=pick,
@@ -392,107 +440,8 @@ def counts(snapshot: Snapshot, listed: Listing) -> None:
     )
 
 
-class Around(NamedTuple):
-    """What the rows are drawn with: by tool its server (``owners``) and how far the judges differ
-    on it (``gaps``), by cluster its ``sizes``, the ids of ``selected`` tools, whether
-    only ``families`` are listed, and whether the table is ``blind``: without what the judge says.
-    """
-
-    owners: Mapping[str, str]
-    sizes: Mapping[str, SizeChange]
-    gaps: Mapping[str, float]
-    selected: Collection[str]
-    families: bool = False
-    blind: bool = False
-
-
-class Column(NamedTuple):
-    """A column: its width in pixels, its cell for a cluster, whether it says what the judge thinks,
-    and when it is there.
-    """
-
-    width: int
-    cell: Callable[[Cluster, Around], object]
-    is_of_judge: bool = False
-    is_there: Callable[[Sequence[Cluster], Around], bool] = lambda listed, around: True
-
-
-def _mark(cluster: Cluster, around: Around) -> str:
-    return "●" if any(one in around.selected for one in queue.all_members(cluster)) else ""
-
-
-def _widest_gap(cluster: Cluster, around: Around) -> str:
-    gaps = [around.gaps[tool] for tool in queue.all_members(cluster) if tool in around.gaps]
-    return f"{max(gaps):.2f}" if gaps else ""
-
-
-def _servers(cluster: Cluster, around: Around) -> str:
-    return ", ".join(
-        dict.fromkeys(filter(None, map(around.owners.get, queue.all_members(cluster))))
-    )
-
-
-def _tokens(cluster: Cluster, around: Around) -> int | None:
-    size = around.sizes.get(cluster.id)
-    return None if size is None else size.added
-
-
-def _differs(cluster: Cluster, around: Around) -> str:
-    selector = selector_in(cluster)
-    return selector.in_words if selector else ""
-
-
-COLUMNS: Mapping[str, Column] = {
-    "": Column(25, _mark, is_there=lambda listed, around: bool(around.selected)),
-    "name": Column(120, lambda one, around: one.document.name),
-    "kind": Column(116, lambda one, around: queue.short_kind(one), True),
-    "tokens": Column(60, _tokens, True, lambda listed, around: bool(around.sizes)),
-    "server": Column(90, _servers, is_there=lambda listed, around: any(around.owners.values())),
-    "gap": Column(50, _widest_gap, True, lambda listed, around: bool(around.gaps)),
-    "weakest": Column(62, lambda one, around: round(one.weakest_edge, 2), True),
-    "tools": Column(42, lambda one, around: len(one.members)),
-    "what differs": Column(160, _differs, True, lambda listed, around: around.families),
-    "state": Column(
-        80,
-        lambda one, around: one.state,
-        is_there=lambda listed, around: any(one.state != "proposed" for one in listed),
-    ),
-}
-
-
-def queue_table(listed: Sequence[Cluster], around: Around) -> pd.DataFrame:
-    """The clusters as the rows of a table; those with a selected tool are marked."""
-    return pd.DataFrame(
-        {
-            name: [column.cell(one, around) for one in listed]
-            for name, column in COLUMNS.items()
-            if column.is_there(listed, around) and not (around.blind and column.is_of_judge)
-        }
-    )
-
-
-def drawn(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
-    """The table as it is drawn, and its columns: tokens with their sign, and in red where a merge
-    adds some.
-    """
-    columns = {name: st.column_config.Column(width=one.width) for name, one in COLUMNS.items()}
-    weakest = COLUMNS["weakest"].width
-    columns["weakest"] = st.column_config.NumberColumn(format="%.2f", width=weakest)
-    if "tokens" not in table:
-        return table, columns
-    signed = [None if pd.isna(one) else f"{int(one):+,}" for one in table["tokens"]]
-    labels = [[one.replace("-", "−")] if one else [] for one in signed]
-    options = sorted({one for row in labels for one in row})
-    columns["tokens"] = st.column_config.MultiselectColumn(
-        options=options,
-        color=["red" if one[0] == "+" and one != "+0" else "gray" for one in options],
-        width=COLUMNS["tokens"].width,
-    )
-    return table.assign(tokens=pd.Series(labels, dtype=object)), columns
-
-
-def sorted_rows(table: pd.DataFrame, column: str, descending: bool) -> list[int]:
+def sorted_rows(values: Sequence[object], descending: bool) -> list[int]:
     """The row numbers of a table sorted by a column; text without regard to case."""
-    values = table[column]
-    keys = values.str.casefold() if values.dtype == object else values
+    keys = pd.Series(values)
+    keys = keys.str.casefold() if keys.dtype == object else keys
     return list(keys.sort_values(ascending=not descending, kind="stable").index)

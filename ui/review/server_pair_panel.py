@@ -16,10 +16,11 @@ from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import Tool, digest
 from ui.review import queue_panel
 from ui.review.queue_panel import Listing
-from ui.shared import cell_tables, data_tables, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.batches import PAIR_VIEW, ServerPairProposals, reasons_against
 from ui.shared.cards.queue import is_family
+from ui.shared.data_tables import Column
 from ui.shared.services import review, server_advice
 from ui.shared.snapshot import Snapshot
 
@@ -169,45 +170,63 @@ def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -
     rows = tuple(row for row in rows if row.proposal or not narrowed)
     tools = snapshot.analysis.catalog.by_id
 
-    def column(of: Callable[[Tool], str], side: str) -> list[str]:
-        return [of(tools[tool]) if (tool := getattr(row, side)) else "" for row in rows]
+    def of_side(side: str, of: Callable[[Tool], str]) -> Callable[[ToolMatch], str]:
+        return lambda row: of(tools[tool]) if (tool := getattr(row, side)) else ""
 
     def open_row() -> None:
         if proposal := rows[st.session_state["open_merge"]["row"]].proposal:
             st.session_state["queue_view"] = "One by one"
             st.query_params["cluster"] = proposal.id
 
-    names = dict(zip(("one", "other"), pair.servers, strict=True))
+    sides = list(zip(("one", "other"), pair.servers, strict=True))
     beyond = {
         cluster.id: servers for cluster, servers in zip(pair.clusters, pair.beyond, strict=True)
     }
-    ticked = cell_tables.ticked_rows(
-        {
-            "open": [":material/rule: Open" if row.proposal else "" for row in rows],
-            **{side: column(lambda tool: tool.name, side) for side in names},
-            "match": ["" if row.decision and not row.match else WAYS[row.way] for row in rows],
-            "proposal": [_proposal(row, tools, beyond) for row in rows],
-            "arguments": ["; ".join(row.match.arguments) if row.match else "" for row in rows],
-            "lost": ["; ".join(row.match.lost) if row.match else "" for row in rows],
-            **{f"{side} says": column(_text, side) for side in names},
-        },
-        "Every tool of both servers and what matches it on the other",
-        {
-            "open": st.column_config.ButtonColumn(
-                "", width=80, type="tertiary", key="open_merge", on_click=open_row
+    opens = st.column_config.ButtonColumn(
+        "", width=80, type="tertiary", key="open_merge", on_click=open_row
+    )
+    ticked = data_tables.ticked_rows(
+        rows,
+        [
+            Column(
+                "open", lambda row: ":material/rule: Open" if row.proposal else "", config=opens
             ),
-            **{side: (name, 190) for side, name in names.items()},
-            "match": 150,
-            "proposal": ("decision", 170),
-            "arguments": 190,
-            "lost": ("what a call loses, or is guessed", 260),
-            **{f"{side} says": (f"{name}: description", 240) for side, name in names.items()},
-        },
+            *(
+                Column(side, of_side(side, lambda tool: tool.name), title=server, width=190)
+                for side, server in sides
+            ),
+            Column(
+                "match",
+                lambda row: "" if row.decision and not row.match else WAYS[row.way],
+                width=150,
+            ),
+            Column(
+                "proposal", lambda row: _proposal(row, tools, beyond), title="decision", width=170
+            ),
+            Column(
+                "arguments",
+                lambda row: "; ".join(row.match.arguments) if row.match else "",
+                width=190,
+            ),
+            Column(
+                "lost",
+                lambda row: "; ".join(row.match.lost) if row.match else "",
+                title="what a call loses, or is guessed",
+                width=260,
+            ),
+            *(
+                Column(
+                    f"{side} says", of_side(side, _text), title=f"{server}: description", width=240
+                )
+                for side, server in sides
+            ),
+        ],
+        "Every tool of both servers and what matches it on the other",
         most=560,
         key=f"every_tool_{pair.key}_{digest([_state(row) for row in rows])[:12]}",
         at_first=[at for at, row in enumerate(rows) if row.proposal],
     )
-    chosen = {one.id: one for row in ticked if (one := rows[row].proposal)}
+    chosen = {row.proposal.id: row.proposal for row in ticked if row.proposal}
     return list(chosen.values())
 
 

@@ -9,10 +9,12 @@ import streamlit as st
 
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, pair_key
+from toolscope_core.model.tool import Tool
 from ui.review import queue_panel
-from ui.shared import cell_tables, page_frame
+from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.queue import pass_filters
+from ui.shared.data_tables import Column
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_panel import pair_body
 from ui.shared.pairs.pair_view import PairView
@@ -95,23 +97,25 @@ def _table(snapshot: Snapshot, pairs: Sequence[Pair], keys: Sequence[str], at: i
     tools = snapshot.analysis.catalog.by_id
     probability = pair_view.unsure(snapshot.analysis)
 
-    both = [(tools[pair.left], tools[pair.right]) for pair in pairs]
-    cell_tables.row_chooser(
-        {
-            "tools": [f"{one.name} | {other.name}" for one, other in both],
-            "server": [", ".join({one.owner: 0, other.owner: 0}) for one, other in both],
-            "same job": [probability[pair] for pair in pairs],
-        },
+    def both(pair: Pair) -> tuple[Tool, Tool]:
+        return tools[pair.left], tools[pair.right]
+
+    data_tables.row_chooser(
+        pairs,
+        [
+            Column("tools", lambda pair: " | ".join(one.name for one in both(pair)), width=150),
+            Column(
+                "server",
+                lambda pair: ", ".join(dict.fromkeys(one.owner for one in both(pair))),
+                width=95,
+            ),
+            Column("same job", probability.__getitem__, format="%.2f", width=60),
+        ],
         "Undecided pairs, the most probable first",
-        {
-            "tools": 150,
-            "server": 95,
-            "same job": st.column_config.NumberColumn(format="%.2f", width=60),
-        },
         most=queue_panel.QUEUE_HEIGHT,
         key="undecided_queue",
         choose=lambda row: _show(keys[row]),
-        shown=[at],
+        selected=[at],
         selection_mode="single-row-required",
     )
 

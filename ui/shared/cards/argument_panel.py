@@ -1,14 +1,15 @@
 """The parameters of a cluster's members side by side, each with what sets it apart."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import streamlit as st
 
 from toolscope_core.model.tool import Parameter, Tool, canonical_json
-from ui.shared import cell_tables, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.cards.cards import ArgumentRow, Card, text_of
+from ui.shared.data_tables import Column
 
 COLUMNS_SHOWN = 4
 """Up to so many members the table of arguments is drawn with its differences."""
@@ -28,6 +29,10 @@ class ArgumentCell:
     source: str
     declared: str
     differs: bool
+
+    @property
+    def in_words(self) -> str:
+        return f"{self.source} ({self.declared})" if self.declared else self.source
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +60,15 @@ def arguments(card: Card) -> None:
         st.caption("No parameters are declared.")
         return
     if len(card.tools) > COLUMNS_SHOWN:
-        rows = [
-            {
-                "parameter": f"lost: {line.name}" if line.lost else line.name,
-                **{
-                    tool.id: f"{cell.source} ({cell.declared})" if cell.declared else cell.source
-                    for tool, cell in zip(card.tools, line.cells, strict=True)
-                },
-            }
-            for line in lines
-        ]
-        cell_tables.draw(rows, "Argument mapping of the members")
+
+        def cell_of(at: int) -> Callable[[ArgumentLine], str]:
+            return lambda line: line.cells[at].in_words
+
+        members = [Column(tool.id, cell_of(at)) for at, tool in enumerate(card.tools)]
+        name = Column[ArgumentLine](
+            "parameter", lambda line: f"lost: {line.name}" if line.lost else line.name
+        )
+        data_tables.draw(lines, [name, *members], "Argument mapping of the members")
         return
     heads = "".join(_cell("th", safe_text.untrusted_html(tool.name)) for tool in card.tools)
     body = "".join(_line(line) for line in lines)

@@ -26,7 +26,8 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.store.stored_state import Stamps
-from ui.shared import cell_tables, safe_text
+from ui.shared import data_tables, safe_text
+from ui.shared.data_tables import Column
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import loaded_queries, searches
 from ui.shared.snapshot import Snapshot
@@ -92,21 +93,19 @@ def _effect(snapshot: Snapshot, wanted: Sequence[ToolsetChange], changes: int) -
         st.caption(f"Requests that are right: {safe_text.untrusted(f'{before} → {after}')}")
     if won or lost:
         with st.expander("Requests won and lost"):
-            cell_tables.draw(
-                [*_rows("won", done.won), *_rows("lost", done.lost)],
+            data_tables.draw(
+                [*(("won", one) for one in done.won), *(("lost", one) for one in done.lost)],
+                [
+                    Column("", lambda row: row[0]),
+                    Column("request", lambda row: row[1].text),
+                    Column("needs", lambda row: _needs(row[1])),
+                ],
                 "Requests that this change wins and loses",
             )
 
 
-def _rows(outcome: str, queries: Sequence[Query]) -> list[dict[str, str]]:
-    return [
-        {
-            "": outcome,
-            "request": one.text,
-            "needs": ", ".join(" or ".join(sorted(need)) for need in one.gold),
-        }
-        for one in queries
-    ]
+def _needs(query: Query) -> str:
+    return ", ".join(" or ".join(sorted(need)) for need in query.gold)
 
 
 MOST_QUERIES = 2_000

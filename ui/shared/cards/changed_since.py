@@ -7,13 +7,13 @@ import streamlit as st
 from toolscope_core.check.version_changes import ChangeRow, Reworded
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
-from ui.shared import cell_tables, safe_text
+from ui.shared import data_tables, safe_text
 from ui.shared.cards import decision_trail
+from ui.shared.data_tables import Column
 from ui.shared.services import versions
 from ui.shared.snapshot import Snapshot
 
 SHOWN = 3
-_WITHOUT_WARNING = ("change", "tool", "field", "old", "new", "breaking")
 
 
 def on_card(snapshot: Snapshot, cluster: Cluster) -> None:
@@ -45,19 +45,20 @@ def changed_tools(snapshot: Snapshot, decision: Decision) -> None:
 def table(rows: Sequence[ChangeRow], alt: str) -> None:
     """Changes, one a row."""
     if rows:
-        cell_tables.draw(
+        data_tables.draw(
             rows,
+            [
+                Column("change", width=75),
+                Column("tool", width=190),
+                Column("field", width=190),
+                Column("old", width=125),
+                Column("new", width=125),
+                Column("breaking", title="breaks callers", width=225),
+                Column(
+                    "warning", title="look at", width=150, shown=any(row.warning for row in rows)
+                ),
+            ],
             alt,
-            {
-                "change": 75,
-                "tool": 190,
-                "field": 190,
-                "old": 125,
-                "new": 125,
-                "breaking": ("breaks callers", 225),
-                "warning": ("look at", 150),
-            },
-            column_order=None if any(row.warning for row in rows) else _WITHOUT_WARNING,
         )
 
 

@@ -20,8 +20,9 @@ from toolscope_core.model.cluster import (
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Outcome, Pair, Verdict, pair_key
 from toolscope_core.model.tool import Tool
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards.cards import Card
+from ui.shared.data_tables import Column
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
@@ -156,20 +157,15 @@ def family(card: Card, selector: FamilySelector) -> None:
         "none can take the calls of another, and all stay. A gateway can offer one tool that "
         "passes each call on by this argument:"
     )
-    names = [tools[tool_id] for tool_id, _ in selector.values]
-    cell_tables.draw(
-        {
-            selector.name: [value for _, value in selector.values],
-            "passed on to": [tool.name for tool in names],
-            "server": [tool.server for tool in names],
-        },
+    data_tables.draw(
+        [(value, tools[tool_id]) for tool_id, value in selector.values],
+        [
+            Column(selector.name, lambda row: row[0]),
+            Column("passed on to", lambda row: row[1].name),
+            Column("server", lambda row: row[1].server, shown=any(t.server for t in card.tools)),
+        ],
         "The tool for each value of the argument",
         most=190,
-        column_order=[
-            selector.name,
-            "passed on to",
-            *(["server"] if any(t.server for t in names) else []),
-        ],
     )
     schema = json.dumps({selector.name: selector.schema}, ensure_ascii=False)
     st.code(schema, language="json", wrap_lines=True)

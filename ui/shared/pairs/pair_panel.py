@@ -1,7 +1,6 @@
 """One pair: the verdict, the decisions on it, and the evidence."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import NoReturn
 
@@ -12,10 +11,11 @@ from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import cluster_card, decision_buttons, decision_trail
 from ui.shared.cards.measured_effects import confused_line
 from ui.shared.charts.pictures import picture
+from ui.shared.data_tables import Column
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_list import closest
 from ui.shared.pairs.pair_view import DIFFERS, Neighbour, PairView, waterfall, waterfall_rows
@@ -203,9 +203,8 @@ def _table(rows: list[object], alt: str) -> None:
         marked = isinstance(cell, str) and cell.startswith(DIFFERS.strip())
         return "background-color: rgba(230,159,0,0.22)" if marked else ""
 
-    cell_tables.draw(
-        frame.style.map(background), alt, {name: _column_title(name) for name in frame.columns}
-    )
+    titles = {name: _column_title(name) for name in frame.columns}
+    st.dataframe(frame.style.map(background), hide_index=True, column_config=titles, alt=alt)
 
 
 def _column_title(column: str) -> str:
@@ -255,15 +254,16 @@ def _neighbours(view: PairView, show_pair: Callable[[str], None]) -> None:
 def _nearest(
     view: PairView, side: str, near: Sequence[Neighbour], show_pair: Callable[[str], None]
 ) -> None:
-    cell_tables.row_chooser(
-        [asdict(row) for row in near],
+    data_tables.row_chooser(
+        near,
+        [
+            Column("tool"),
+            Column("server"),
+            Column("similarity", format="%.2f", help="Cosine"),
+            Column("probability", format="%.2f"),
+            Column("verdict", width=70),
+        ],
         f"Tools most similar to {side}",
-        {
-            "verdict": 70,
-            "similarity": st.column_config.NumberColumn("similarity", format="%.2f", help="Cosine"),
-            "probability": st.column_config.NumberColumn(format="%.2f"),
-        },
         key=f"near_{side}_{view.key}",
         choose=lambda row: show_pair(near[row].key),
-        column_order=("tool", "server", "similarity", "probability", "verdict"),
     )
