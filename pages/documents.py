@@ -3,13 +3,7 @@
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity
-from ui.documents import (
-    document_choice,
-    document_panel,
-    namespace_panel,
-    siblings_panel,
-    variant_panel,
-)
+from ui.documents import document_panel, namespace_panel, siblings_panel, variant_panel
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.queue import all_members
@@ -49,9 +43,9 @@ if mode == MERGES and picked and tool_selection.only(snapshot):
     if not clusters:
         st.stop()
 cluster = (
-    document_choice.chosen_merge(snapshot, clusters)
+    document_panel.chosen_merge(snapshot, clusters)
     if mode == MERGES
-    else document_choice.chosen_tool(snapshot)
+    else document_panel.chosen_tool(snapshot)
 )
 decision_buttons.notice(snapshot)
 if mode != MERGES:

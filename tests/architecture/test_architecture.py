@@ -52,12 +52,12 @@ VENDORS = {
 SCREEN_VENDORS = {"streamlit", "plotly", "pyvis"}
 DRAWS = set(
     """__main__ argument_editor audience browser_state changed_since cluster_card cluster_table
-    decision_buttons decision_list decision_trail document_choice document_form
-    generated_review kept_failure leave_out map_selection measured_effects
+    decision_buttons decision_list decision_trail document_form
+    generated_review kept_failure leave_out map_selection
     outcome_badges page_frame pair_table
     parameter_editor pictures queue_table rename_delete request_guard review_card runs_table safe_text
     server_choice shortcuts sign_in start_token sticky_question cell_tables data_tables
-    tool_drawer tool_parts tool_selection try_it value_choice""".split()
+    tool_drawer tool_parts tool_selection value_choice""".split()
 )
 """What draws beside the panels; all else of ui/ is without Streamlit."""
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))

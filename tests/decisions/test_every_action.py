@@ -15,8 +15,8 @@ from tests.support.properties import examples
 from tests.support.scripted import judge_says
 from tests.ui.services.family_catalog import BANKS, RECIPES, pairs
 from tests.ui.services.small_workspace import MAIL, SUM, WEATHER, catalog, on
+from toolscope_core.decisions.decision_lines import decisions_in
 from toolscope_core.decisions.forms import ACTIONS, ONE_ACCOUNT, OWN_ACCOUNTS
-from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.decisions.log import active, admit, version_of, with_dependents
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig

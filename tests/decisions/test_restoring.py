@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.decisions import decision_on, logged, undo
 from toolscope_core.decisions.constraints import constraints, edits, owners, variants
-from toolscope_core.decisions.decision_lines import decision_row
-from toolscope_core.decisions.imported_decisions import decisions_in
+from toolscope_core.decisions.decision_lines import decision_row, decisions_in
 from toolscope_core.decisions.log import active, admit, notes, restoration, with_dependents
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import DecisionError

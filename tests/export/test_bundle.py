@@ -18,8 +18,7 @@ from toolscope_core.catalog.calls import relabel_query
 from toolscope_core.catalog.clients.client_table import CLIENT_FILES
 from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.tokens import Tokenizer
-from toolscope_core.decisions.decision_lines import decision_of_row
-from toolscope_core.decisions.imported_decisions import read_decisions
+from toolscope_core.decisions.decision_lines import decision_of_row, read_decisions
 from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_of, verdict_row, zipped
 from toolscope_core.files import folders

@@ -10,7 +10,7 @@ from tests.support.catalogs import example_catalog
 from tests.support.decisions import decision_on, logged
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.tokens import tool_tokens
-from toolscope_core.decisions.imported_decisions import decision_lines, read_decisions
+from toolscope_core.decisions.decision_lines import decision_lines, read_decisions
 from toolscope_core.export.bundle import write_bundle
 from toolscope_core.export.excerpt import excerpt
 from toolscope_core.merging.analysing import plan_merge

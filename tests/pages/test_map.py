@@ -10,7 +10,7 @@ from toolscope_core.model.tool import digest
 from toolscope_core.store import subprocess_jobs
 from ui.overlap import map_panel
 from ui.shared.charts import pictures
-from ui.shared.services import review, watched_jobs
+from ui.shared.services import analyses, review
 from ui.shared.tools import tool_selection
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
@@ -123,8 +123,8 @@ def test_a_map_whose_progress_is_shown_goes_on(monkeypatch, work, endless_maps):
     app = AppTest.from_function(panel, args=(first.id,), default_timeout=HANGS_AFTER)
     for _ in range(3):
         app.run()
-        assert endless_maps.lives(work, first.id, after=0.6 * watched_jobs.LOOK_SECONDS)
-    assert not endless_maps.lives(work, first.id, after=watched_jobs.LOOK_SECONDS)
+        assert endless_maps.lives(work, first.id, after=0.6 * analyses.LOOK_SECONDS)
+    assert not endless_maps.lives(work, first.id, after=analyses.LOOK_SECONDS)
 
 
 @pytest.mark.case(97)
@@ -136,7 +136,7 @@ def test_a_map_that_is_left_stops_and_starts_again_unasked(monkeypatch, work, en
         app.switch_page("pages/settings.py").run()
     else:
         app.segmented_control(key="method").set_value("PCA").run()
-    assert not endless_maps.lives(work, first.id, after=watched_jobs.AWAY_SECONDS)
+    assert not endless_maps.lives(work, first.id, after=analyses.AWAY_SECONDS)
     if leave == "page":
         app.switch_page("pages/overlap.py").run()
     else:

@@ -12,7 +12,7 @@ from tests.support.properties import examples
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import profiles
-from toolscope_core.decisions.imported_decisions import read_decisions
+from toolscope_core.decisions.decision_lines import read_decisions
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.confusions import FoundInstead

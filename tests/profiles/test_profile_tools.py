@@ -20,8 +20,12 @@ from tests.profiles.shelf import (
 from tests.support.catalogs import read_json
 from toolscope_core.catalog.clients.client_table import client_files, switches_of
 from toolscope_core.decisions.constraints import profiles
-from toolscope_core.decisions.decision_lines import decision_of_row
-from toolscope_core.decisions.imported_decisions import decision_lines, decisions_in, import_preview
+from toolscope_core.decisions.decision_lines import (
+    decision_lines,
+    decision_of_row,
+    decisions_in,
+    import_preview,
+)
 from toolscope_core.decisions.log import admit
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.profiles.intent_cover import Intent, profile_row, smallest_cover, with_cover

@@ -13,7 +13,7 @@ from toolscope_core.catalog.shards import read_parts
 from toolscope_core.catalog.sources import BUNDLE, files_of, is_bundle, load_paths, why_unreadable
 from toolscope_core.check.version_changes import CatalogDiff, diff
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.decisions.imported_decisions import read_decisions
+from toolscope_core.decisions.decision_lines import read_decisions
 from toolscope_core.decisions.log import active
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import DAMAGE, read_file

@@ -25,7 +25,6 @@ from toolscope_core.cli.terminal import (
     tell_spent,
 )
 from toolscope_core.decisions.constraints import owners, profiles
-from toolscope_core.decisions.imported_decisions import count_of_others, numbered_decisions
 from toolscope_core.export.bundle import Bundle, bundle_of
 from toolscope_core.export.checked_plan import held_back
 from toolscope_core.files.folders import write_folder
@@ -190,6 +189,8 @@ def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, D
 
     Raises ``DecisionError`` where all do.
     """
+    from toolscope_core.decisions.decision_lines import count_of_others, numbered_decisions
+
     lines = numbered_decisions(catalog, file) if file else {}
     of_others = count_of_others(catalog, tuple(lines.values()))
     if of_others and of_others == sum(bool(one.members) for one in lines.values()):

@@ -15,8 +15,7 @@ from toolscope_core.cli import options
 from toolscope_core.cli.terminal import MOST_TOLD, command, progress, say
 from toolscope_core.cli.usage_command import counted_calls
 from toolscope_core.decisions.constraints import owners, profiles
-from toolscope_core.decisions.decision_lines import decision_of_row
-from toolscope_core.decisions.imported_decisions import decision_lines, read_decisions
+from toolscope_core.decisions.decision_lines import decision_lines, decision_of_row, read_decisions
 from toolscope_core.decisions.log import admit
 from toolscope_core.decisions.profile_decisions import check_name
 from toolscope_core.embedding.vector_cache import VectorCache

@@ -9,7 +9,6 @@ import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.terminal import command, say, say_error, say_json
-from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.decisions.log import active
 from toolscope_core.evaluation.calls_after_merges import (
     CallsAfterMerge,
@@ -110,6 +109,7 @@ def _calls_after(
     """
     if decisions is None:
         return {}
+    from toolscope_core.decisions.decision_lines import read_decisions
 
     merges = {
         ", ".join(one.ids): DatedMerge(one.ids, "", one.at)

@@ -1,14 +1,23 @@
-"""A decision as a line of a ``decisions.jsonl``, and back."""
+"""Decisions as the lines of a ``decisions.jsonl``: written, read, replayed on a catalog that is
+merged, or imported into a catalog's log.
+"""
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
 
-from toolscope_core.decisions.forms import ACTIONS, texts
+from toolscope_core.catalog.renamed_tools import COMPARED_TEXT, new_ids_of
+from toolscope_core.decisions.constraints import suspended_decisions
+from toolscope_core.decisions.document_rules import document_problems
+from toolscope_core.decisions.forms import ACTIONS, check_form, id_list, texts
+from toolscope_core.decisions.log import active, admit, recorded
+from toolscope_core.files.json_lines import lines_of, read_rows, rows_in
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Document
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import JsonObject, Tool
 
 
 def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
@@ -89,3 +98,198 @@ def _by_fingerprint(detail: Mapping[str, Any], named: Mapping[str, str]) -> dict
     if isinstance(maps, dict):
         detail = {**detail, "maps": {named.get(one, one): given for one, given in maps.items()}}
     return {key: translate(value) if key in places else value for key, value in detail.items()}
+
+
+TOOLS = "tools"
+"""In a row by id its tools that no row before described, so that one is found again that is called
+otherwise in another version of the catalog.
+"""
+_DOCUMENT = ("name", "description", "schema")
+
+
+Outcome = Literal["new", "suspended", "recorded", "of another catalog", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRow:
+    """A decision of a file, and what importing it does: *new* is added and holds, *suspended* is
+    added and waits, as a tool it names has changed, *recorded* is in the log already, *of another
+    catalog* names none of its tools and is skipped, *refused* cannot stand here. ``why`` says which
+    tools have changed or are gone, or why it is refused; may be empty.
+    """
+
+    decision: Decision
+    outcome: Outcome
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPreview:
+    """The effect of importing a decisions file into a log, row by row in the order of the file."""
+
+    rows: tuple[ImportedRow, ...]
+
+    @property
+    def new(self) -> tuple[Decision, ...]:
+        """The decisions that would be added, in order."""
+        return tuple(row.decision for row in self.rows if row.outcome in ("new", "suspended"))
+
+
+def decision_lines(log: Sequence[Decision], catalog: Catalog) -> bytes:
+    """The log as a ``decisions.jsonl``, every row of it, with what its tools are in ``catalog``."""
+    described = set[str]()
+
+    def rows() -> Iterator[JsonObject]:
+        for one in log:
+            tools = {i: catalog.by_id[i] for i in one.ids if i in catalog.by_id}
+            fresh = {i: _described(tool) for i, tool in tools.items() if i not in described}
+            described.update(fresh)
+            yield decision_row(one) | ({TOOLS: fresh} if fresh else {})
+
+    return lines_of(rows())
+
+
+def _described(tool: Tool) -> JsonObject:
+    """The parts of a tool by which ``versions`` finds it again."""
+    return {
+        "name": tool.name,
+        "server": tool.server,
+        "description": tool.description[:COMPARED_TEXT],
+        "parameters": [parameter.name for parameter in tool.parameters],
+    }
+
+
+def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
+    """The log in a decisions file; see ``decisions_in``."""
+    return tuple(numbered_decisions(catalog, path).values())
+
+
+def numbered_decisions(catalog: Catalog, path: Path) -> dict[int, Decision]:
+    """The log in a decisions file, by the lines on which its decisions stand."""
+    return _logged(catalog, read_rows(path), path.name)
+
+
+def decisions_in(catalog: Catalog, content: bytes, name: str) -> tuple[Decision, ...]:
+    """The log in the JSON lines of a decisions file called ``name``, under the ids that tools have
+    in ``catalog`` which were renamed since; in a profile on their own server alone, for another may
+    be another account. A line with a ``seq`` was admitted once and is replayed
+    as it is; a line without one must pass the rules of review.
+
+    Raises ``DecisionError`` with the line of the decision that is refused.
+    """
+    return tuple(_logged(catalog, rows_in(content, name), name).values())
+
+
+def _logged(
+    catalog: Catalog, rows: Iterable[tuple[int, JsonObject]], name: str
+) -> dict[int, Decision]:
+    rows, log, placed = list(rows), tuple[Decision, ...](), dict[int, Decision]()
+    described = (_tool(i, about) for _, row in rows for i, about in _object(row.get(TOOLS)).items())
+    earlier = {tool.id: tool for tool in described if tool}
+    renamed = new_ids_of(list(earlier.values()), catalog)
+    of_account = {
+        old: new for old, new in renamed.items() if earlier[old].server == catalog.by_id[new].server
+    }
+    for number, row in rows:
+        try:
+            decision = decision_of_row(catalog, row)
+            is_profile = decision.action == "profile"
+            decision = under_new_ids(decision, of_account if is_profile else renamed)
+            _check_document(decision)
+            if decision.seq:
+                admitted = recorded(log, decision)
+            else:
+                admitted = admit(log, decision, None, suspended_decisions(catalog, log))
+        except DecisionError as error:
+            raise DecisionError(f"{name}, line {number}: {error}") from error
+        if admitted not in log:
+            log, placed[number] = (*log, admitted), admitted
+    return placed
+
+
+def _object(value: object) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _tool(tool_id: str, about: object) -> Tool | None:
+    """A tool as far as a row describes it; ``None`` where that is damaged: it is only a help."""
+    parts = _object(about)
+    name, server, description = (parts.get(key) for key in ("name", "server", "description"))
+    names = parts.get("parameters")
+    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+        return None
+    if not (isinstance(name, str) and isinstance(server, str) and isinstance(description, str)):
+        return None
+    return Tool(tool_id, name, description, server, {"properties": {key: {} for key in names}})
+
+
+def count_of_others(catalog: Catalog, log: Sequence[Decision]) -> int:
+    """The number of decisions that name tools, but none of the catalog, by id or by content."""
+    names_tools = _tools_of(catalog)
+    return sum(not names_tools(one) for one in log if one.members)
+
+
+def _tools_of(catalog: Catalog) -> Callable[[Decision], bool]:
+    """Whether a decision names a tool of the catalog, by id or by content."""
+    ids, prints = catalog.by_id.keys(), {tool.fingerprint for tool in catalog.tools}
+    return lambda one: not (ids.isdisjoint(one.ids) and prints.isdisjoint(one.members))
+
+
+def import_preview(
+    catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision]
+) -> ImportPreview:
+    """A preview of adding the decisions in force of another log to ``log``, in their order.
+    Each keeps who decided and when; a refused one is left out.
+    """
+    grown, rows = tuple(log), list[ImportedRow]()
+    standing = [_content(one) for one in active(log)]
+    names_tools = _tools_of(catalog)
+    for one in active(theirs):
+        own = replace(one, seq=0)
+        if one.members and not names_tools(one):
+            rows.append(ImportedRow(own, "of another catalog"))
+        elif _content(one) in standing:
+            rows.append(ImportedRow(own, "recorded"))
+        else:
+            try:
+                row = admit(grown, own, None, suspended_decisions(catalog, grown))
+            except DecisionError as error:
+                rows.append(ImportedRow(own, "refused", str(error)))
+                continue
+            rows.append(ImportedRow(own, "recorded") if row in grown else _added(catalog, own))
+            grown = grown if row in grown else (*grown, row)
+    return ImportPreview(tuple(rows))
+
+
+def _added(catalog: Catalog, decision: Decision) -> ImportedRow:
+    """What becomes of a decision that is added: it may name tools that have changed or are gone."""
+    prints = {tool.fingerprint for tool in catalog.tools}
+    named = [
+        tool_id
+        for tool_id, member in zip(decision.ids, decision.members, strict=True)
+        if member not in prints
+    ]
+    changed = [tool_id for tool_id in named if tool_id in catalog.by_id]
+    gone = [tool_id for tool_id in named if tool_id not in catalog.by_id]
+    why = "; ".join(
+        f"{id_list(ids)} {what}" for ids, what in ((changed, "changed"), (gone, "gone")) if ids
+    )
+    waits = bool(suspended_decisions(catalog, (replace(decision, seq=1),)))
+    return ImportedRow(decision, "suspended" if waits else "new", why)
+
+
+def _content(decision: Decision) -> tuple[object, ...]:
+    """The content by which rows of two logs are the same decision."""
+    return decision.action, decision.members, decision.reviewer, decision.at, decision.detail
+
+
+def _check_document(decision: Decision) -> None:
+    """An edit from a file must be as valid as one from the screen."""
+    if decision.action != "edit":
+        return
+    check_form(decision)
+    before = Document("", "told", None)
+    edits = {key: decision.detail[key] for key in _DOCUMENT if key in decision.detail}
+    problems = document_problems(replace(before, **edits), before, frozenset())
+    if problems:
+        raise DecisionError(f"the document is not valid: {'; '.join(problems)}")

@@ -29,7 +29,7 @@ from toolscope_core.decisions.constraints import (
     profiles,
     variants,
 )
-from toolscope_core.decisions.imported_decisions import decision_lines
+from toolscope_core.decisions.decision_lines import decision_lines
 from toolscope_core.export.bundle_readme import readme_text
 from toolscope_core.export.checked_plan import checked_plan, named_toolsets
 from toolscope_core.export.manifest import ToolsetSizes, manifest, toolset_sizes

@@ -18,7 +18,15 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool
 from ui.documents.argument_editor import reachable
-from ui.documents.drafts import TYPES, Draft, ParameterRow, parsed, rows_of, schema_of, with_cells
+from ui.documents.edited_documents import (
+    TYPES,
+    Draft,
+    ParameterRow,
+    parsed,
+    rows_of,
+    schema_of,
+    with_cells,
+)
 
 WAYS = TABLE, TEXT = ("Table", "JSON Schema")
 

@@ -1,22 +1,26 @@
 """A document with its fields, what it would do, and the buttons that keep or drop the changes."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
 
 from toolscope_core.llm.document_answers import Written
-from toolscope_core.model.cluster import Cluster, Document
-from ui.documents import argument_editor, document_choice, edited_documents, try_it
+from toolscope_core.model.cluster import Cluster, Document, kind_name
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import tool_key
+from ui.documents import argument_editor, document_form, edited_documents
+from ui.documents.argument_editor import signature
 from ui.documents.document_form import Form, document_checks
-from ui.documents.drafts import Draft
-from ui.documents.try_it import signature
+from ui.documents.edited_documents import Draft
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import argument_panel, cluster_card, decision_buttons, decision_trail
 from ui.shared.cards.cards import Card, sources_in_words
 from ui.shared.models import ask_panel
+from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
+from ui.shared.tools import catalog_tables
 
 NAMES = {
     "name": "name",
@@ -29,7 +33,7 @@ NAMES = {
 def document_panel(snapshot: Snapshot, cluster: Cluster, is_merge: bool) -> None:
     """The document of a merge, or of a single tool (a cluster of one)."""
     draft = edited_documents.draft_of(snapshot, cluster)
-    form = Form(document_choice.field_key(snapshot, cluster), draft)
+    form = Form(field_key(snapshot, cluster), draft)
     left, effect = st.columns(2, gap="large")
     with left:
         edited, card, problems = _fields(snapshot, cluster, form)
@@ -43,7 +47,7 @@ def document_panel(snapshot: Snapshot, cluster: Cluster, is_merge: bool) -> None
         argument_panel.arguments(card)
         st.markdown("**As a call**")
         st.code(signature(edited.document), language=None, wrap_lines=True)
-        try_it.try_it(card, form.suffix)
+        argument_editor.try_it(card, form.suffix)
         document_versions(snapshot, cluster, form.discard)
     suggestion_panel(snapshot, cluster, draft)
     with st.expander("JSON Schema as exported"):
@@ -255,3 +259,69 @@ def _reset_in_words(before: Document, after: Document) -> str:
     parts = {"name": "name", "description": "description", "schema": "parameters"}
     changed = [word for key, word in parts.items() if getattr(before, key) != getattr(after, key)]
     return f"Reset {before.name} to the generated document: {', '.join(changed)}"
+
+
+MAX_OPTIONS = 500
+
+
+def field_key(snapshot: Snapshot, cluster: Cluster) -> str:
+    """What the fields of a document are kept under; it changes with the cluster."""
+    return f"{snapshot.id}_{cluster.id}_{cluster.version[:8]}"
+
+
+def chosen_merge(snapshot: Snapshot, clusters: Mapping[str, Cluster]) -> Cluster:
+    """The merge that the address or the box names; ``clusters`` are those to choose from, by id."""
+    unsaved = {
+        key for key, one in clusters.items() if document_form.is_unsaved(field_key(snapshot, one))
+    }
+
+    def label(cluster_id: str) -> str:
+        cluster = clusters[cluster_id]
+        state = f"{cluster.state}, not saved" if cluster_id in unsaved else cluster.state
+        tools = quantity(len(cluster.members), "tool")
+        return f"{cluster.document.name} ({tools}, {kind_name(cluster)}, {state})"
+
+    if st.query_params.get("merge") in clusters:
+        st.session_state["merge"] = st.query_params["merge"]
+    elif st.session_state.get("merge") not in clusters:
+        last = st.session_state.get("document")  # Streamlit forgets fields of a page that is left
+        st.session_state["merge"] = last if last in clusters else next(iter(clusters))
+    cluster = clusters[
+        st.selectbox("Merged tool", list(clusters), format_func=label, key="merge", on_change=_pick)
+    ]
+    st.query_params["merge"] = st.session_state["document"] = cluster.id
+    return cluster
+
+
+def chosen_tool(snapshot: Snapshot) -> Cluster:
+    """The tool that the address or the box names, as a cluster of one; stops the page where none
+    matches the search.
+    """
+    linked = snapshot.named(st.query_params.get("single", ""))
+    bar = st.container(horizontal=True)
+    find = bar.text_input("Search", type="search", key="find_tool")
+    ids = [row.id for row in catalog_tables.tools(snapshot, find)][:MAX_OPTIONS]
+    if linked and linked not in ids:
+        ids.insert(0, linked)
+    if not ids:
+        st.info(f"No tool matches {safe_text.untrusted(find)}.")
+        st.stop()
+    if linked:
+        st.session_state["tool_to_edit"] = linked
+    chosen = bar.selectbox("Tool", ids, key="tool_to_edit", on_change=_pick_tool)
+    applied = snapshot.plan.applied
+    home = next((c for c in applied if chosen in c.members), None)
+    if home is not None:
+        st.info(
+            f"This tool is part of the accepted merge {safe_text.untrusted(home.document.name)}, "
+            "whose document agents see. The one below is used if that merge is undone."
+        )
+    return review.alone(snapshot, chosen)
+
+
+def _pick() -> None:
+    st.query_params["merge"] = st.session_state["merge"]
+
+
+def _pick_tool() -> None:
+    st.query_params["single"] = tool_key(st.session_state["tool_to_edit"])

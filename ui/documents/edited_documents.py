@@ -1,18 +1,220 @@
 """The documents of clusters on the screen: as they stand, as they were, previewed and edited."""
 
-from dataclasses import dataclass, replace
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolscope_core.decisions.constraints import edits
 from toolscope_core.decisions.document_rules import document_problems
 from toolscope_core.llm import document_answers, merge_questions, run_configuration
-from toolscope_core.model.cluster import Cluster, Document
-from toolscope_core.model.decision import Decision
+from toolscope_core.merging.analysis import Analysis
+from toolscope_core.merging.clusters import build_clusters
+from toolscope_core.model.cluster import Cluster, Document, Group
+from toolscope_core.model.decision import Constraints, Decision, Edit
 from toolscope_core.model.errors import DecisionError
-from ui.documents.drafts import Draft, with_draft
-from ui.shared.cards.cards import Card, card_of
+from toolscope_core.model.tool import JsonObject, Parameter, Tool
+from ui.shared.cards.cards import Card, card_of, text_of
 from ui.shared.services import judging, review
 from ui.shared.snapshot import Snapshot
+
+TYPES = ("string", "integer", "number", "boolean", "array", "object", "any")
+_WORDS = ("description", "title", "default", "enum")
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """One line of the parameter table.
+
+    ``origin`` is the name in the synthesised document (empty for an added parameter), ``current``
+    the name in the document being edited (empty for a new line). ``enum`` and ``default`` hold
+    texts: strings as they are, other values as JSON; an empty ``default`` is none.
+    """
+
+    origin: str = ""
+    current: str = ""
+    name: str = ""
+    type: str = "string"
+    required: bool = False
+    description: str = ""
+    enum: tuple[str, ...] = ()
+    default: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A document being edited; ``renames`` maps synthesised parameter names to new ones, ``maps``
+    says by tool id what people gave of its argument map (``merging.given_maps``).
+    """
+
+    document: Document
+    renames: Mapping[str, str] = field(default_factory=dict)
+    maps: Mapping[str, JsonObject] = field(default_factory=dict)
+
+
+def rows_of(draft: Draft) -> tuple[ParameterRow, ...]:
+    """The declared parameters of the draft as rows, in their order."""
+    origins = {new: old for old, new in draft.renames.items()}
+    parameters = Tool("", draft.document.name, schema=draft.document.schema).parameters
+    return tuple(
+        ParameterRow(
+            origin=origins.get(p.name, p.name),
+            current=p.name,
+            name=p.name,
+            type=p.type,
+            required=p.required,
+            description=p.description,
+            enum=tuple(text_of(value) for value in p.enum),
+            default=_default_text(p.schema),
+        )
+        for p in parameters
+    )
+
+
+def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, dict[str, str]]:
+    """The draft's schema with the rows for its parameters, and the renames they state.
+
+    Only what a row says otherwise than ``rows_of`` is changed: what the table does not show stays,
+    unless a parameter's type was changed, and untouched rows give the very same schema. Raises
+    ``DecisionError`` for a name that is blank or repeats.
+    """
+    stored = rows_of(draft)
+    if tuple(rows) == stored and draft.document.schema is not None:
+        return draft.document.schema, dict(draft.renames)
+    names = [row.name.strip() for row in rows]
+    wrong = sorted(name for name, count in Counter(names).items() if count > 1 or not name)
+    if wrong:
+        raise DecisionError(
+            f"the parameter names {', '.join(map(repr, wrong))} are blank or repeat; give each "
+            "parameter a name of its own"
+        )
+    before = {p.name: p for p in Tool("", "", schema=draft.document.schema).parameters}
+    schema: dict[str, Any] = dict(draft.document.schema or {})
+    schema.setdefault("type", "object")
+    properties = schema.get("properties") or {}
+    untouched = {replace(row, name="") for row in stored}
+    schema["properties"] = {
+        name: properties[row.current]
+        if replace(row, name="") in untouched
+        else _property(row, before.get(row.current))
+        for name, row in zip(names, rows, strict=True)
+    }
+    required = _required(schema.get("required"), before, rows)
+    if required or "required" in schema:
+        schema["required"] = required
+    renames = {
+        row.origin: name
+        for name, row in zip(names, rows, strict=True)
+        if row.origin and row.origin != name
+    }
+    return schema, renames
+
+
+def with_cells(rows: Sequence[ParameterRow], edits: Mapping[str, Any]) -> list[ParameterRow]:
+    """The rows after what a grid tells of its cells: ``edited_rows`` (place → column → value),
+    ``deleted_rows`` (places) and ``added_rows``. A cell that nobody touched keeps its value.
+    """
+    changed = {int(at): _cells(cells) for at, cells in edits.get("edited_rows", {}).items()}
+    gone = set(edits.get("deleted_rows", ()))
+    kept = [replace(row, **changed.get(at, {})) for at, row in enumerate(rows) if at not in gone]
+    return kept + [ParameterRow(**_cells(cells)) for cells in edits.get("added_rows", ())]
+
+
+def _cells(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns that can be edited, in the types of a row; an emptied cell is ``None``."""
+    values: dict[str, Any] = {
+        key: cells[key] or "" for key in ("name", "description", "default") if key in cells
+    }
+    if cells.get("type"):
+        values["type"] = cells["type"]
+    if "required" in cells:
+        values["required"] = cells["required"] is True
+    if "enum" in cells:
+        values["enum"] = tuple(map(str, cells["enum"] or ()))
+    return values
+
+
+def parsed(text: str) -> JsonObject:
+    """A JSON Schema from text. Raises ``DecisionError`` naming line and column."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DecisionError(
+            f"the JSON Schema cannot be read: {error.msg} in line {error.lineno}, column "
+            f"{error.colno}; correct it"
+        ) from error
+    except RecursionError as error:
+        raise DecisionError("the JSON Schema is nested too deeply; make it flatter") from error
+    if not isinstance(value, dict):
+        raise DecisionError("the JSON Schema is no object; begin it with { and end it with }")
+    return value
+
+
+def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
+    """The cluster as it would be with this document: kind, argument maps, reasons."""
+    document = draft.document
+    edited: dict[str, Any] = {"name": document.name, "description": document.description}
+    if document.schema is not None:
+        edited.update(schema=document.schema, renames=dict(draft.renames))
+    tools = analysis.catalog.by_id
+    edited["maps"] = {tools[one].fingerprint: changes for one, changes in draft.maps.items()}
+    group = Group(
+        cluster.members,
+        cluster.weakest_edge,
+        decided=cluster.state == "accepted",
+        family=cluster.relation == "parametric",
+    )
+    edit = {frozenset(cluster.members): Edit(cluster.canonical, edited, cluster.chosen_kind)}
+    (made,) = build_clusters(
+        analysis.catalog, [group], Constraints(), edit, 0.0, analysis.syntheses
+    )
+    return made
+
+
+def value_of(text: str, kind: str) -> Any:
+    """The value of a cell whose column is of the JSON type ``kind``; what is no JSON is a text."""
+    if kind == "string":
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _property(row: ParameterRow, before: Parameter | None) -> JsonObject:
+    schema = dict(before.schema) if before else {}
+    if before is None or row.type != before.type:
+        schema = {key: schema[key] for key in _WORDS if key in schema}
+        if row.type != "any":
+            types = row.type.split("|")
+            schema = {"type": types if len(types) > 1 else types[0], **schema}
+    if row.description != (before.description if before else ""):
+        schema["description"] = row.description
+    if row.default != _default_text(before.schema if before else {}):
+        schema["default"] = value_of(row.default, row.type)
+        if not row.default:
+            del schema["default"]
+    if row.enum != tuple(text_of(value) for value in (before.enum if before else ())):
+        values = {text_of(value): value for value in (before.enum if before else ())}
+        schema["enum"] = [values.get(text, value_of(text, row.type)) for text in row.enum]
+        if not row.enum:
+            del schema["enum"]
+    return schema
+
+
+def _required(
+    listed: object, before: Mapping[str, Parameter], rows: Sequence[ParameterRow]
+) -> list[str]:
+    """The required names: those that stay in their old order, renamed, then the new ones."""
+    wanted = {row.current or row.name: row.name.strip() for row in rows if row.required}
+    old = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+    kept = [wanted.get(name, name) for name in old if name in wanted or name not in before]
+    return kept + [name for name in wanted.values() if name not in kept]
+
+
+def _default_text(schema: JsonObject) -> str:
+    return text_of(schema["default"]) if "default" in schema else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from toolscope_core.decisions.decision_lines import ImportedRow, ImportPreview, Outcome
 from toolscope_core.decisions.forms import ACTIONS, LONGEST_NOTE
-from toolscope_core.decisions.imported_decisions import ImportedRow, ImportPreview, Outcome
 from toolscope_core.decisions.log import Restoration, restoration, with_dependents
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ToolScopeError

@@ -8,13 +8,13 @@ from typing import Literal
 import networkx as nx
 
 from toolscope_core.decisions.constraints import profiles
-from toolscope_core.decisions.forms import ACTIONS
-from toolscope_core.decisions.imported_decisions import (
+from toolscope_core.decisions.decision_lines import (
     ImportPreview,
     decision_lines,
     decisions_in,
     import_preview,
 )
+from toolscope_core.decisions.forms import ACTIONS
 from toolscope_core.decisions.log import Restoration, active, notes, restoration
 from toolscope_core.merging.plan_making import plan_of, proposed
 from toolscope_core.model.configuration import PlanConfig

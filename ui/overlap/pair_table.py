@@ -9,7 +9,7 @@ from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.cluster import OUTCOMES, outcome_word
 from toolscope_core.model.pair import Outcome, Pair, pair_key
 from ui.shared import data_tables, safe_text
-from ui.shared.cards.cluster_graph_panel import cluster_graph
+from ui.shared.cards.cluster_card import cluster_graph
 from ui.shared.cards.queue import cluster_with
 from ui.shared.data_tables import Column
 from ui.shared.pairs import pair_list, pair_view

@@ -19,15 +19,13 @@ from ui.shared import page_frame, safe_text
 from ui.shared.cards import (
     argument_panel,
     cluster_card,
-    cluster_graph_panel,
     decision_buttons,
     decision_trail,
     shortcuts,
 )
 from ui.shared.cards.cluster_card import size_badge
-from ui.shared.cards.measured_effects import calls_line
 from ui.shared.cards.queue import all_members
-from ui.shared.services import reshapes, review, toolsets
+from ui.shared.services import reshapes, review, toolsets, usage_evidence
 from ui.shared.services.reshapes import APART, MOST_TOOLS, Parts, Reshaped
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
@@ -235,7 +233,7 @@ def review_card(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
         elif open_to_change:
             cluster_card.question(card)
     _flags(snapshot, listed)
-    calls_line(snapshot, shown)
+    _calls_line(snapshot, shown)
     if shown.state == "stale":
         from ui.shared.cards import changed_since  # with what compares versions
 
@@ -266,6 +264,15 @@ def review_card(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
             one_job_panel(snapshot, shown, suffix, listed.onward)
     _further(snapshot, card, listed, blind)
     start_at_top(shown.id)
+
+
+def _calls_line(snapshot: Snapshot, cluster: Cluster) -> None:
+    """What share of calls failed before and after an accepted merge, if there are logs."""
+    calls = usage_evidence.after_merges(snapshot).get(cluster.id)
+    if calls is not None and calls.went_bad:
+        st.error(f"Went bad: {calls.in_words}.", icon=":material/trending_down:")
+    elif calls is not None:
+        st.caption(f"By the logs: {calls.in_words}.")
 
 
 def suffix_of(listed: Listing) -> str:
@@ -324,7 +331,7 @@ def _further(snapshot: Snapshot, card: Card, listed: Listing, blind: bool) -> No
         members, key = all_members(shown), f"all_{suffix_of(listed)}"
         tool_selection.select_button(snapshot, members, "a cluster", key, "Select members")
     if not blind:
-        cluster_graph_panel.cluster_graph(snapshot, shown)
+        cluster_card.cluster_graph(snapshot, shown)
         cluster_card.differing(card)
         with st.expander("Verdicts on the pairs, weakest first"):
             cluster_card.evidence(snapshot, card)

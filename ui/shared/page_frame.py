@@ -29,7 +29,7 @@ from ui import PAGES
 from ui.shared import safe_text, sign_in
 from ui.shared.chosen_judge import OFFLINE
 from ui.shared.services import review
-from ui.shared.services.watched_jobs import was_left
+from ui.shared.services.analyses import was_left
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 

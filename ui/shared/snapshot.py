@@ -20,8 +20,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import tool_key
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.store import catalog_rows, engine, job_rows, stored_state
-from toolscope_core.store.jobs import Work
+from toolscope_core.store import catalog_rows, engine, jobs, stored_state
 from ui.shared import chosen_judge
 from ui.shared.chosen_judge import JudgeChoice
 from ui.shared.kept import kept
@@ -110,17 +109,17 @@ class Snapshot:
         costs = self.work.catalogs.costs
         return {tool.id: costs.of(tool, self.shape) for tool in self.catalog.tools}
 
-    def start(self, kind: str, work: Work) -> str:
+    def start(self, kind: str, work: jobs.Work) -> str:
         """Start long work of this kind on the catalog; returns the job's id (that of a running one,
         if any).
         """
         return self.work.analyses.background(self.id, kind, work)
 
-    def start_watched(self, kind: str, work: Work) -> str:
+    def start_watched(self, kind: str, work: jobs.Work) -> str:
         """As ``start``, of work that ends when nobody looks at it."""
         return self.work.analyses.watched.start(self.id, kind, work)
 
-    def job(self, kind: str) -> job_rows.Job | None:
+    def job(self, kind: str) -> jobs.Job | None:
         """The latest job of this kind on the catalog."""
         return self.work.analyses.job(self.id, kind)
 

@@ -20,7 +20,7 @@ from tests.mcp.gateway.stub_toolset import (
 from tests.mcp.gateway.test_serving import OWN, invoke
 from tests.profiles.shelf import chosen, plan_of, saved, shelf
 from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.decisions.imported_decisions import decision_lines
+from toolscope_core.decisions.decision_lines import decision_lines
 from toolscope_core.mcp.gateway.bundle_routes import profiles_of_bundle, read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import fixed_values
 from toolscope_core.mcp.gateway.http_transport import tokens_of_profiles

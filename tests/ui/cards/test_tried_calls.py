@@ -8,7 +8,7 @@ from tests.merging.test_given_maps import FOUND, NEW, OLD
 from toolscope_core.merging.given_maps import with_given
 from toolscope_core.merging.synthesis import document_of
 from toolscope_core.model.errors import DecisionError
-from ui.documents.try_it import sample_call, signature, try_call
+from ui.documents.argument_editor import sample_call, signature, try_call
 
 ALPHA = with_given(OLD, FOUND, NEW.schema, {"moves": {"town": {"to": "city"}}})
 DOCUMENT = document_of(NEW)

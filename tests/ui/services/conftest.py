@@ -8,7 +8,7 @@ from tests.ui.services import small_workspace
 from toolscope_core.embedding import projection
 from toolscope_core.model.protocols import Step
 from toolscope_core.store import subprocess_jobs
-from ui.shared.services import watched_jobs
+from ui.shared.services import analyses
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +54,8 @@ class EndlessMaps:
     def __init__(self):
         self.now, self.steps = 0.0, 0
 
+    sleep = staticmethod(time.sleep)
+
     def monotonic(self):
         return self.now
 
@@ -76,7 +78,7 @@ class EndlessMaps:
 def endless_maps(computed_aside, monkeypatch):
     maps = EndlessMaps()
     monkeypatch.setattr(subprocess_jobs, "compute", maps.compute)
-    monkeypatch.setattr(watched_jobs, "time", maps)
+    monkeypatch.setattr(analyses, "time", maps)
     return maps
 
 

@@ -9,7 +9,14 @@ from tests.ui.services.small_workspace import Functions, by_name
 from toolscope_core.model.cluster import Document
 from toolscope_core.model.errors import DecisionError
 from ui.documents import edited_documents
-from ui.documents.drafts import Draft, ParameterRow, parsed, rows_of, schema_of, with_cells
+from ui.documents.edited_documents import (
+    Draft,
+    ParameterRow,
+    parsed,
+    rows_of,
+    schema_of,
+    with_cells,
+)
 
 
 @pytest.fixture

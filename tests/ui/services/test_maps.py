@@ -11,7 +11,7 @@ from toolscope_core.embedding import projection
 from toolscope_core.model.errors import ConfigError, JobError
 from ui.overlap import maps
 from ui.overlap import maps as module
-from ui.shared.services import review, watched_jobs
+from ui.shared.services import analyses, review
 
 pytestmark = pytest.mark.usefixtures("counts_folder")
 
@@ -58,13 +58,13 @@ def test_a_map_goes_on_while_somebody_looks_at_it(work, catalog_id, endless_maps
     for visitor in ("ann", "ben"):
         watched.look(visitor, work.analyses.watch(job))
     watched.look_away("ann")
-    assert endless_maps.lives(work, job, after=2 * watched_jobs.AWAY_SECONDS), "ben looks at it"
+    assert endless_maps.lives(work, job, after=2 * analyses.AWAY_SECONDS), "ben looks at it"
     watched.look_away("ben")
-    assert endless_maps.lives(work, job, after=0.9 * watched_jobs.AWAY_SECONDS)
-    assert not endless_maps.lives(work, job, after=0.2 * watched_jobs.AWAY_SECONDS)
-    assert watched_jobs.was_left(work.analyses.watch(job))
+    assert endless_maps.lives(work, job, after=0.9 * analyses.AWAY_SECONDS)
+    assert not endless_maps.lives(work, job, after=0.2 * analyses.AWAY_SECONDS)
+    assert analyses.was_left(work.analyses.watch(job))
     job = own_maps.start(catalog_id, "UMAP")
-    assert not endless_maps.lives(work, job, after=watched_jobs.AWAY_SECONDS), "nobody ever looked"
+    assert not endless_maps.lives(work, job, after=analyses.AWAY_SECONDS), "nobody ever looked"
 
 
 def test_a_damaged_file_is_made_again(work, counts_folder, catalog_id, computed_aside, own_maps):

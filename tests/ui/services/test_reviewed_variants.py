@@ -13,7 +13,7 @@ from tests.ui.services.small_workspace import (
     add_queries,
     catalog,
 )
-from toolscope_core.decisions.imported_decisions import decisions_in
+from toolscope_core.decisions.decision_lines import decisions_in
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Augmentation

@@ -10,7 +10,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.store import subprocess_jobs
 from ui.overlap import variant_figures
 from ui.overlap.variant_figures import CONTROL, OWN, SIDES, WRITTEN
-from ui.shared.services import reviewed_variants, searches, watched_jobs
+from ui.shared.services import analyses, reviewed_variants, searches
 from ui.shared.services.reviewed_variants import NONE
 
 ROWS = [
@@ -91,5 +91,5 @@ def test_another_projection_does_not_wait_for_one_that_never_ends(varied, endles
     work.analyses.wait(quick)
     kinds = map(variant_figures.kind_of, ("PCA", "UMAP"))
     assert [work.snapshot(i).job(kind).id for kind in kinds] == [quick, endless]
-    away = watched_jobs.AWAY_SECONDS
+    away = analyses.AWAY_SECONDS
     assert not endless_maps.lives(work, endless, after=away), "nobody looks at it"

@@ -7,7 +7,7 @@ from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, TOOLS, by_name, catalog, on
 from toolscope_core.check.version_changes import one_line
 from toolscope_core.decisions.constraints import edits
-from toolscope_core.decisions.imported_decisions import decisions_in
+from toolscope_core.decisions.decision_lines import decisions_in
 from ui.history import histories
 from ui.shared.services import review, toolsets, versions
 

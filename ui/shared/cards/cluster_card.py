@@ -23,6 +23,7 @@ from toolscope_core.model.tool import Tool
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards.cards import Card
 from ui.shared.data_tables import Column
+from ui.shared.graph import FEWEST
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
@@ -282,3 +283,20 @@ def _named(tool: Tool) -> str:
     if tool.server:
         return f"{name} on {safe_text.untrusted(tool.server)}"
     return f"{name} ({safe_text.untrusted(tool.home)})" if tool.home else name
+
+
+def cluster_graph(snapshot: Snapshot, cluster: Cluster) -> None:
+    """The box; nothing where the cluster has fewer tools than ``FEWEST``."""
+    if len(cluster.members) < FEWEST:
+        return
+    box = st.expander(
+        f"How the {len(cluster.members):,} tools hang together",
+        icon=":material/hub:",
+        key=f"graph_{cluster.id}",
+        on_change="rerun",
+    )
+    if box.open:
+        from ui.shared.graph.network_panel import network_panel  # with all that draws it
+
+        with box:
+            network_panel(snapshot, cluster.id)

@@ -9,20 +9,23 @@ import streamlit as st
 
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import outcome_word
+from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import cluster_card, decision_buttons, decision_trail
-from ui.shared.cards.measured_effects import confused_line
 from ui.shared.charts.pictures import picture
 from ui.shared.data_tables import Column
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_list import closest
 from ui.shared.pairs.pair_view import DIFFERS, Neighbour, PairView, waterfall, waterfall_rows
+from ui.shared.services import experiments
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
 
 TEXT_SHOWN = 4_000
+
+MOST_QUERIES = 3
 
 SIDES = ("Tool A", "Tool B")
 
@@ -37,7 +40,7 @@ def draw_pair(snapshot: Snapshot, pair: Pair) -> None:
     view = pair_view.view(snapshot, pair)
     with st.container(border=True):
         _heading(view)
-        confused_line(snapshot, pair)
+        _confused_line(snapshot, pair)
         _buttons(snapshot, view)
         side_by_side(view)
         evidence_panel(view, show_pair)
@@ -211,6 +214,23 @@ def _column_title(column: str) -> str:
     """``A`` for the column of the first tool, ``B, type`` for the type of the second."""
     side, comma, attribute = column.partition(",")
     return f"{ {'one': 'A', 'other': 'B'}.get(side, side) }{comma}{attribute}"
+
+
+def _confused_line(snapshot: Snapshot, pair: Pair) -> None:
+    """The queries that confuse two tools, if an experiment measured it."""
+    measured = experiments.confusion_of(snapshot, pair)
+    if measured is None:
+        return
+    number, row = measured
+    st.markdown(
+        f":material/query_stats: {quantity(len(row.texts), 'query')} of experiment {number} "
+        f"{'confuses' if len(row.texts) == 1 else 'confuse'} these two{_quoted(row.texts)}."
+    )
+
+
+def _quoted(texts: Sequence[str]) -> str:
+    quoted = [f"“{safe_text.untrusted(text[:90])}”" for text in texts]
+    return f": {listed(quoted, MOST_QUERIES, between='; ')}" if quoted else ""
 
 
 def _signals(view: PairView) -> None:

@@ -98,7 +98,7 @@ class Workspace:
     def add_example(self) -> CatalogRecord:
         """Store the bundled example, unless it is there, with its query set and profiles."""
         from toolscope_core.catalog.sources import load_paths
-        from toolscope_core.decisions.imported_decisions import read_decisions
+        from toolscope_core.decisions.decision_lines import read_decisions
         from toolscope_core.evaluation.example import (
             EXAMPLE_NAME,
             example_path,
