@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -67,19 +68,16 @@ def document_versions(snapshot: Snapshot, cluster: Cluster, then: Callable[[], N
                 whom = decision_trail.by_whom(version.decision)
                 st.markdown(f"{', '.join(changed)} by {whom}", width="stretch")
                 same = document == cluster.document
-                st.button(
+                save_button(
+                    snapshot,
+                    cluster,
+                    version.draft,
                     "Restore",
+                    f"Restored the document of {document.name}",
+                    then,
                     key=f"restore_{seq}_{cluster.version[:8]}",
                     disabled=same,
                     help="This is the current document." if same else None,
-                    on_click=save,
-                    args=(
-                        snapshot,
-                        cluster,
-                        version.draft,
-                        f"Restored the document of {document.name}",
-                        then,
-                    ),
                 )
             st.html(
                 safe_text.word_diff(cluster.document.description, document.description, dim=True)
@@ -131,20 +129,24 @@ def differences(card: Card, key: str) -> None:
     st.html(safe_text.word_diff(tools[chosen].description, text))
 
 
-def save(
+def save_button(
     snapshot: Snapshot,
     cluster: Cluster,
     draft: Draft,
+    label: str,
     message: str,
     then: Callable[[], None] | None = None,
+    **look: Any,
 ) -> None:
-    """Store an edited document, and say so with ``message``; on success call ``then``, which
-    discards the unsaved text.
+    """A button that stores an edited document and says so with ``message``; on success it calls
+    ``then``, which discards the unsaved text. ``look`` goes to ``st.button``.
     """
-    decision_buttons.record(
+    decision_buttons.record_button(
+        label,
         lambda: edited_documents.edit(snapshot, cluster, draft, page_frame.reviewer()),
         message,
         then,
+        **look,
     )
 
 
@@ -179,19 +181,16 @@ def _buttons(
     start = edited_documents.synthesised(snapshot, cluster)
     has_new_maps = edited.maps != form.draft.maps
     with st.container(horizontal=True):
-        st.button(
+        save_button(
+            snapshot,
+            cluster,
+            edited,
             "Save",
+            f"Saved the document of {edited.document.name}",
+            form.discard,
             key=f"save_{form.suffix}",
             type="primary",
             disabled=is_invalid or not (edited.document != cluster.document or has_new_maps),
-            on_click=save,
-            args=(
-                snapshot,
-                cluster,
-                edited,
-                f"Saved the document of {edited.document.name}",
-                form.discard,
-            ),
         )
         st.button(
             "Discard changes",
@@ -200,18 +199,15 @@ def _buttons(
             help="Unsaved changes are kept while you visit other pages.",
             on_click=form.discard,
         )
-        st.button(
+        save_button(
+            snapshot,
+            cluster,
+            start,
             "Reset to generated document" if is_merge else "Reset to original",
+            _reset_in_words(cluster.document, start.document),
+            form.discard,
             key=f"reset_{form.suffix}",
             disabled=start.document == cluster.document and not form.draft.maps,
-            on_click=save,
-            args=(
-                snapshot,
-                cluster,
-                start,
-                _reset_in_words(cluster.document, start.document),
-                form.discard,
-            ),
         )
         if is_merge:
             page_frame.page_link("review", "Open in Review", cluster=cluster.id)
@@ -238,26 +234,23 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, written: Written)
         allowed = not written.violations or (
             not invalid and st.checkbox("Use it despite the warnings", key=f"anyway_{suffix}")
         )
-        st.button(
+        save_button(
+            snapshot,
+            cluster,
+            replace(draft, document=written.document),
             "Use this wording",
+            f"Saved the document of {written.document.name}",
             key=f"take_{suffix}",
             icon=":material/check:",
             disabled=not allowed,
             help="Stores it as your edit, which can be undone.",
-            on_click=save,
-            args=(
-                snapshot,
-                cluster,
-                replace(draft, document=written.document),
-                f"Saved the document of {written.document.name}",
-            ),
         )
 
 
 def _reset_in_words(before: Document, after: Document) -> str:
     """What going back to the generated document changes."""
-    parts = {"name": "name", "description": "description", "schema": "parameters"}
-    changed = [word for key, word in parts.items() if getattr(before, key) != getattr(after, key)]
+    parts = ((key, NAMES[key]) for key in ("name", "description", "schema"))
+    changed = [word for key, word in parts if getattr(before, key) != getattr(after, key)]
     return f"Reset {before.name} to the generated document: {', '.join(changed)}"
 
 

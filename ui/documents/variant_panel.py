@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from toolscope_core.catalog.document_variants import variants_in
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
@@ -60,7 +61,7 @@ def _form(snapshot: Snapshot) -> None:
         return
     content = file.getvalue()
     try:
-        loaded = reviewed_variants.preview(snapshot, content, file.name)
+        loaded = variants_in(content, file.name, snapshot.catalog)
     except ToolScopeError as error:
         safe_text.show_error(error)
         return

@@ -13,6 +13,7 @@ from tests.ui.services.small_workspace import (
     add_queries,
     catalog,
 )
+from toolscope_core.catalog.document_variants import variants_in
 from toolscope_core.decisions.decision_lines import decisions_in
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError
@@ -45,9 +46,7 @@ def variants(work):
 @pytest.fixture
 def own(own):
     work, catalog_id = own
-    assert reviewed_variants.preview(work.snapshot(catalog_id), LINES, "v.jsonl").unknown == (
-        "gone",
-    )
+    assert variants_in(LINES, "v.jsonl", work.snapshot(catalog_id).catalog).unknown == ("gone",)
     assert reviewed_variants.views(work.snapshot(catalog_id)) == ()
     assert reviewed_variants.add(work.snapshot(catalog_id), LINES, "v.jsonl") == 3
     return own

@@ -5,7 +5,7 @@ the set of generated queries holds what was kept.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -60,9 +60,10 @@ def start(snapshot: Snapshot, wanted: QueryGeneration) -> str:
     """Ask in the background; returns the job's id (that of a running one, if any). Raises
     ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
     """
-    snapshot.work.endpoints.needed()
     _ = snapshot.analysis  # raises where there is none
-    return snapshot.start(KIND, lambda progress: run(snapshot, wanted, progress))
+    return model_runs.in_background(
+        snapshot, KIND, lambda progress: run(snapshot, wanted, progress)
+    )
 
 
 def run(snapshot: Snapshot, wanted: QueryGeneration, progress: Progress = silent) -> ModelRun:
@@ -111,7 +112,9 @@ def decide(snapshot: Snapshot, shown: Iterable[GeneratedQuery], state: Generated
     """Keep queries, drop them or put them back to wait; how many changed. One that is no longer
     as it was ``shown`` stays as it is. The query set is that of the kept ones.
     """
-    return decide_generated(snapshot.work.store, snapshot.id, shown, state, _as_file(snapshot))
+    return decide_generated(
+        snapshot.work.store, snapshot.id, shown, state, partial(_query_file, snapshot.catalog)
+    )
 
 
 def keep_clean(snapshot: Snapshot) -> int:
@@ -130,7 +133,9 @@ def edit(snapshot: Snapshot, shown: GeneratedQuery, text: str) -> None:
     for flaw in flaws(snapshot, shown, line):
         if flaw.code in UNUSABLE:
             raise ConfigError(f"the query cannot be kept: {flaw.message}; change its text")
-    edit_generated(snapshot.work.store, snapshot.id, shown, line, _as_file(snapshot))
+    edit_generated(
+        snapshot.work.store, snapshot.id, shown, line, partial(_query_file, snapshot.catalog)
+    )
 
 
 def flaws(
@@ -148,7 +153,7 @@ def clear(snapshot: Snapshot) -> int:
 def file(snapshot: Snapshot) -> bytes:
     """The kept queries as a query file."""
     rows = list_generated(snapshot.work.store, snapshot.id)
-    return _as_file(snapshot)([one for one in rows if one.state == "kept"])
+    return _query_file(snapshot.catalog, [one for one in rows if one.state == "kept"])
 
 
 def covered(snapshot: Snapshot, with_waiting: bool = False) -> int:
@@ -171,11 +176,6 @@ def _questions(snapshot: Snapshot, wanted: QueryGeneration) -> tuple[DraftQuesti
 @kept()
 def _checks(catalog: Catalog) -> query_checks.QueryChecks:
     return query_checks.QueryChecks(catalog)
-
-
-def _as_file(snapshot: Snapshot) -> Callable[[Sequence[GeneratedQuery]], bytes]:
-    """What writes queries as a file for the catalog."""
-    return partial(_query_file, snapshot.catalog)
 
 
 def _query_file(catalog: Catalog, queries: Sequence[GeneratedQuery]) -> bytes:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from toolscope_core.catalog.document_variants import LoadedVariants, variants_in
+from toolscope_core.catalog.document_variants import variants_in
 from toolscope_core.decisions.constraints import variants
 from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.merging.analysis import Analysis
@@ -57,17 +57,12 @@ class VariantView:
         return "accepted" if self.standing == self.offer else "edited"
 
 
-def preview(snapshot: Snapshot, content: bytes, name: str) -> LoadedVariants:
-    """What a file holds for the catalog, without keeping it. Raises as ``variants_in`` does."""
-    return variants_in(content, name, snapshot.catalog)
-
-
 def add(snapshot: Snapshot, content: bytes, name: str) -> int:
     """Put the variants of a file on offer, in place of earlier ones of the same tools; how many
     they are. Raises as ``variants_in`` does.
     """
     tools = snapshot.catalog.by_id
-    loaded = preview(snapshot, content, name).by_id
+    loaded = variants_in(content, name, snapshot.catalog).by_id
     by_content = {tools[one].fingerprint: variant for one, variant in loaded.items()}
     keep_variants(snapshot.work.store, snapshot.id, name, by_content)
     return len(loaded)

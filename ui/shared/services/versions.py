@@ -1,6 +1,6 @@
 """Versions of a catalog on the screen: what changed, and which decisions that puts in doubt."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.catalog.scan.hidden import visible
@@ -99,8 +99,11 @@ def since_decision(snapshot: Snapshot, decision: Decision) -> tuple[ToolSince, .
 
 
 def waiting_on(snapshot: Snapshot, cluster: Cluster) -> tuple[Decision, ...]:
-    """The suspended decisions on which a stale cluster rests."""
-    return of_cluster(standing(snapshot).wait, cluster.members)
+    """The suspended decisions on which a stale cluster rests: those that name two of its members or
+    more.
+    """
+    members, waiting = set(cluster.members), standing(snapshot).wait
+    return tuple(one for one in waiting if len(members.intersection(one.ids)) > 1)
 
 
 def _as_it_was(snapshot: Snapshot, fingerprint: str) -> Tool | None:
@@ -196,11 +199,6 @@ def reworded(tool_id: str, changes: Iterable[FieldChange]) -> Iterable[version_c
             yield version_changes.Reworded(
                 tool_id, change.field, visible(change.old), visible(change.new)
             )
-
-
-def of_cluster(waiting: Iterable[Decision], members: Collection[str]) -> tuple[Decision, ...]:
-    """Those of the decisions that name two of a cluster's members or more."""
-    return tuple(one for one in waiting if len(set(one.ids) & set(members)) > 1)
 
 
 def _reworded(changes: version_changes.CatalogDiff) -> Iterator[version_changes.Reworded]:
