@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NoReturn
 from urllib.parse import unquote
@@ -319,33 +320,12 @@ def job_panel(job_id: str) -> None:
 
 COOKIE = "toolscope_reviewer"
 LONGEST_NAME = 100
-JS = """
-const hands = ['pointerdown', 'keydown']
-if (!window.toolscopeHistory) {
-  window.toolscopeHistory = true
-  let acted = false
-  const byHand = ({ target }) => {
-    const link = target.closest?.('a[href]')
-    acted = !link || link.pathname === location.pathname
-  }
-  for (const hand of hands) addEventListener(hand, byHand, true)
-  addEventListener('popstate', () => { acted = false }, true)
-  const push = history.pushState.bind(history)
-  history.pushState = (state, title, address) => {
-    const samePage = new URL(address ?? location.href, location.href).pathname === location.pathname
-    if (samePage && !acted) return history.replaceState(state, title, address)
-    if (!samePage) acted = false
-    return push(state, title, address)
-  }
-}
-export default function ({ data }) {
-  const year = 365 * 24 * 3600
-  const value = encodeURIComponent(data.reviewer)
-  document.cookie = `COOKIE=${value}; path=/; max-age=${year}; SameSite=Strict`
-}
-""".replace("COOKIE", COOKIE)
 
-_browser = st.components.v2.component("toolscope_browser", html="<i></i>", js=JS)
+_browser = st.components.v2.component(
+    "toolscope_browser",
+    html="<i></i>",
+    js=Path(__file__).with_name("browser_history.js").read_text("utf-8"),
+)
 
 
 def remembered_name() -> str:
@@ -356,4 +336,4 @@ def remembered_name() -> str:
 
 def remember(reviewer: str) -> None:
     """Keep the name in this browser, and its history in order. Call it on every page."""
-    _browser(key="browser", data={"reviewer": reviewer[:LONGEST_NAME]})
+    _browser(key="browser", data={"cookie": COOKIE, "reviewer": reviewer[:LONGEST_NAME]})
