@@ -19,6 +19,7 @@ from toolscope_core.model.tool import JsonObject
 from toolscope_core.profiles import intent_cover, profile_effect
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools
 from toolscope_core.retrieval.client_search import SearchableTools
+from toolscope_core.rps.planner import intents_by_model
 from toolscope_core.store.decision_rows import append_decision
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import judging, loaded_queries, model_runs, searches, usage_evidence
@@ -153,7 +154,7 @@ def _planned(
     snapshot: Snapshot, queries: Sequence[Query]
 ) -> Callable[[Asker], tuple[intent_cover.Intent, ...]]:
     """What plans the queries by asking."""
-    return partial(intent_cover.intents_by_model, queries, snapshot.plan, _retriever(snapshot))
+    return partial(intents_by_model, queries, snapshot.plan, _retriever(snapshot))
 
 
 def _retriever(snapshot: Snapshot) -> SearchableTools:
