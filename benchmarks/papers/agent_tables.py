@@ -43,14 +43,12 @@ PUBLISHED = {
 
 def servers(one: PaperSet) -> Iterator[JsonObject]:
     """Table 1, at 1, 3 and 5, with MiniLM's row of table 2."""
-    laboratory = one.laboratory
+    bench = one.bench
     owners = {tool.id: tool.owner for tool in one.tools}
     queries = [query for query in one.queries if query.server_gold(owners)]
     golds = [query.server_gold(owners) for query in queries]
     for title, (config, split, paper) in SEARCHES.items():
-        retriever = ServerRetriever(
-            laboratory.catalog, laboratory.embedder, laboratory.cache, config
-        )
+        retriever = ServerRetriever(bench.catalog, bench.embedder, bench.cache, config)
         ranked = retriever.search_each(list(map(request_of(split), queries)), 5)
         rankings = [[place.server for place in places] for places in ranked]
         rows = metric_rows(golds, rankings, (1, 3, 5))

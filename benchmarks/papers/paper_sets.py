@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from benchmarks.measuring import catalog_file, data_folder
 from toolscope_core.catalog.document_variants import read_variants
 from toolscope_core.embedding.vector_cache import embed_cached
+from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.comparison import Measured, Trial
 from toolscope_core.evaluation.intervals import Interval, interval
-from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
 from toolscope_core.evaluation.metrics import MetricRow
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.model.configuration import Split
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
@@ -41,41 +40,45 @@ class PaperSet:
 
     name: str
     path: Path
-    laboratory: Laboratory
+    bench: Bench
+    queries: tuple[Query, ...]
     asker: Asker | None = None
 
     @classmethod
     def read(cls, name: str) -> PaperSet:
-        options = ExperimentOptions(data_folder(name) / QUERIES, skip_unknown=True)
         path = catalog_file(name)
-        return cls(name, path, Laboratory([path], options, read_environment()))
+        return cls.of(name, path, data_folder(name) / QUERIES)
+
+    @classmethod
+    def of(cls, name: str, catalog: Path, queries: Path) -> PaperSet:
+        bench = Bench.of_files([catalog])
+        return cls(name, catalog, bench, bench.queries(queries, skip_unknown=True))
 
     @property
     def tools(self) -> Sequence[Tool]:
-        return self.laboratory.catalog.tools
+        return self.bench.catalog.tools
 
-    @property
-    def queries(self) -> tuple[Query, ...]:
-        """Those with gold answers."""
-        return self.laboratory.trial((1,)).queries
+    def trial(self, cutoffs: Sequence[int]) -> Trial:
+        """Its queries, split by rules."""
+        return self.bench.trial(self.queries, cutoffs)
 
     def variants(self) -> Mapping[str, Augmentation]:
         """The document variants that a model wrote, by tool id; none of most."""
         file = data_folder(self.name) / VARIANTS
-        return read_variants(file, self.laboratory.catalog).by_id if file.exists() else {}
+        return read_variants(file, self.bench.catalog).by_id if file.exists() else {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text; what was embedded before is read back."""
-        return embed_cached(texts, self.laboratory.embedder, self.laboratory.cache)
+        return embed_cached(texts, self.bench.embedder, self.bench.cache)
 
     def retriever(self, tools: Sequence[Tool], config: RetrievalConfig) -> Retriever:
-        return Retriever(tools, self.laboratory.embedder, self.laboratory.cache, config)
+        return Retriever(tools, self.bench.embedder, self.bench.cache, config)
 
     def split_trials(self) -> dict[str, Trial]:
         """Of the queries of which splits by a model are recorded, or of all, the trials by how they
         are split.
         """
-        trial, path = self.laboratory.trial((1,)), data_folder(self.name) / PLANS
+        trial, path = self.trial((1,)), data_folder(self.name) / PLANS
         recorded = {
             kind: recorded_splits(path, kind) for kind in ("dummy", "context") if path.exists()
         }

@@ -82,7 +82,7 @@ def toolsets(one: PaperSet) -> dict[str, Sequence[Tool]]:
     written = one.variants()
     ways = {"vanilla": {}, "augmented": written}
     if written:
-        ways["control"] = noise_matched(one.laboratory.catalog, written)
+        ways["control"] = noise_matched(one.bench.catalog, written)
     return {name: with_variants(one.tools, own) for name, own in ways.items()}
 
 
@@ -94,7 +94,7 @@ def references(one: PaperSet) -> Iterator[JsonObject]:
 
 def variants(one: PaperSet) -> Iterator[JsonObject]:
     """Table 5: search by variant, and p of recall@10 against vanilla; the same by split."""
-    whole, splits = one.laboratory.trial((1,)), one.split_trials()
+    whole, splits = one.trial((1,)), one.split_trials()
     searches = {
         "dense, not split": (DENSE, whole.split_by("none")),
         "whole retriever": (RetrievalConfig(), whole),
@@ -183,7 +183,7 @@ def plans(one: PaperSet) -> Iterator[JsonObject]:
     }
     tools = toolsets(one)
     for documents in ("vanilla", "augmented"):
-        catalog = replace(one.laboratory.catalog, tools=tuple(tools[documents]))
+        catalog = replace(one.bench.catalog, tools=tuple(tools[documents]))
         retriever = one.retriever(catalog.tools, RetrievalConfig())
         for split, trial in one.split_trials().items():
             is_whole = split == "not split"
@@ -195,7 +195,7 @@ def plans(one: PaperSet) -> Iterator[JsonObject]:
                     else offline_planner(catalog, retriever, k, options)
                 )
                 golds = [query.gold for query in trial.queries]
-                own = plan_figures(planner.plans(trial.requests), golds, one.laboratory.tokens)
+                own = plan_figures(planner.plans(trial.requests), golds, one.bench.tokens)
                 name = f"{split}, {'augmented, ' * (documents == 'augmented')}{title}"
                 yield {
                     "plans": name,
@@ -211,8 +211,8 @@ def siblings(one: PaperSet) -> Iterator[JsonObject]:
     describes all tools anew. Requests are in three parts: a rewrite is chosen on one and admitted
     on another; *nearer* and *rewrites* are of the third, which neither has seen.
     """
-    catalog: Catalog = one.laboratory.catalog
-    analysis = one.laboratory.analysis(None)
+    catalog: Catalog = one.bench.catalog
+    analysis = one.bench.analysis()
     plan = plan_merge(analysis, (), PlanConfig())
     for least in (COLLIDE, 0.7):
         seen: dict[str, list[tuple[MeasuredRewrite, TellingEffect]]] = {}

@@ -80,7 +80,7 @@ def figures_of(queries: Sequence[Query], rankings: Sequence[Sequence[str]]) -> J
 def learned(one: PaperSet, options: LearnOptions) -> tuple[LearnedModel, float]:
     """What is learned of half A, and the seconds that it took."""
     start = time.perf_counter()
-    trainer = Trainer(one.laboratory.embedder, one.laboratory.cache)
+    trainer = Trainer(one.bench.embedder, one.bench.cache)
     taught, _ = halves(one.queries)
     model = trained_model(one.tools, taught, one.variants(), options, trainer)
     return model, time.perf_counter() - start
@@ -152,7 +152,7 @@ def tool_vectors(
 ) -> tuple[Vectors, Vectors]:
     """The vectors of the tools' texts, and of the queries of half A that they serve."""
     taught, _ = halves(one.queries)
-    cache = one.laboratory.cache
+    cache = one.bench.cache
     queries = training_queries(taught, variants, [tool.id for tool in one.tools])
     own = embed_cached(list(map(tool_text, one.tools)), embedder, cache)
     return own, UsageVectors.of(queries, embed_cached(queries.texts, embedder, cache)).vectors(own)
@@ -163,7 +163,7 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
     tools' descriptions and by their Tool2Vec vectors.
     """
     _, held_out = halves(one.queries)
-    embedder, cache = one.laboratory.embedder, one.laboratory.cache
+    embedder, cache = one.bench.embedder, one.bench.cache
     own, usage = tool_vectors(one, embedder, one.variants())
     requests = embed_cached([query.text for query in held_out], embedder, cache)
     needed = needed_by(held_out, [tool.id for tool in one.tools])

@@ -112,7 +112,7 @@ class TfidfRanker:
 
 def searches(one: PaperSet) -> Iterator[tuple[str, Toolset, Ranker]]:
     """Baselines on the tools as they are, our search on them, and on what the merger leaves."""
-    laboratory, plain = one.laboratory, as_it_is(one.laboratory.catalog)
+    bench, plain = one.bench, as_it_is(one.bench.catalog)
     yield TFIDF, plain, TfidfRanker()
     for title, config in (
         (BM25, SPARSE),
@@ -121,19 +121,19 @@ def searches(one: PaperSet) -> Iterator[tuple[str, Toolset, Ranker]]:
         ("ours, top-1 assembly (eq. 5)", RetrievalConfig(assembly="top1")),
         ("ours", RetrievalConfig()),
     ):
-        yield title, plain, laboratory.ranker(config)
-    merged = of_plan(plan_merge(laboratory.analysis(None), (), ALL_MERGES), "merged")
-    yield "merged, no reranker", merged, laboratory.ranker(BARE)
-    yield MERGED, merged, laboratory.ranker(RetrievalConfig())
+        yield title, plain, bench.ranker(config)
+    merged = of_plan(plan_merge(bench.analysis(), (), ALL_MERGES), "merged")
+    yield "merged, no reranker", merged, bench.ranker(BARE)
+    yield MERGED, merged, bench.ranker(RetrievalConfig())
 
 
 def by_cut_off(one: PaperSet) -> Iterator[JsonObject]:
     """Table 4 and figure 6: CSR by k, with and without the reranker; table 5: recall by k."""
     papers, recalls = CSR_BY_K.get(one.name, {}), RECALL.get(one.name, {})
     cutoffs = sorted({1, 5, 10, 30, *papers.get(MERGED, ())})
-    trial = one.laboratory.trial(cutoffs)
+    trial = one.trial(cutoffs)
     for title, toolset, ranker in searches(one):
-        own = measured(toolset, trial, ranker, one.laboratory.tokens)
+        own = measured(toolset, trial, ranker, one.bench.tokens)
         for k in cutoffs:
             yield {
                 "search": title,
@@ -151,11 +151,11 @@ def by_model(one: PaperSet) -> Iterator[JsonObject]:
     """Table 2: CSR where a model selects."""
     asker, papers = one.asker, CSR_BY_K.get(one.name, {})
     cutoffs = sorted(papers.get(MERGED, {5: 0.0}))
-    trial = one.laboratory.trial(cutoffs)
+    trial = one.trial(cutoffs)
     for title, toolset, ranker in searches(one):
         if asker is None or title not in (BM25, DENSE_ONLY, MERGED):
             continue
-        own = measured(toolset, trial, ranker, one.laboratory.tokens)
+        own = measured(toolset, trial, ranker, one.bench.tokens)
         choice = partial(selected_by_model, toolset.tools, trial.requests, asker)
         for row in selection_rates(choice, own.rankings, own.golds, cutoffs):
             paper = papers.get(title, {}).get(row.k)
@@ -164,12 +164,12 @@ def by_model(one: PaperSet) -> Iterator[JsonObject]:
 
 def ablation(one: PaperSet) -> Iterator[JsonObject]:
     """Table 3, and 6 and 9 with it."""
-    name, laboratory = one.name, one.laboratory
+    name, bench = one.name, one.bench
     k, tools = CSR_AT.get(name, 30), len(one.tools)
-    trial = laboratory.trial((k,))
-    standing = Standing(trial, (), laboratory.tokens)
+    trial = one.trial((k,))
+    standing = Standing(trial, (), bench.tokens)
     calls = gold_calls(trial.queries, trial.catalog)
-    for row in ablation_rows(laboratory.analysis(None), standing, laboratory.ranker):
+    for row in ablation_rows(bench.analysis(), standing, bench.ranker):
         is_paper = row.merger == "none" or (row.merger == "gateway" and row.correction)
         place = 2 * row.reranker + row.correction
         yield {
@@ -205,9 +205,9 @@ def by_name(calls: Sequence[GoldCall], toolset: Toolset) -> list[float | None]:
 
 def tokens(one: PaperSet) -> Iterator[JsonObject]:
     """Table 8: tokens of all tools, and of the k that a request finds."""
-    laboratory, (k, before, after) = one.laboratory, TOKENS.get(one.name, (5, 0, 0))
-    toolset, trial = as_it_is(laboratory.catalog), laboratory.trial((k,))
-    own = measured(toolset, trial, laboratory.ranker(BARE), laboratory.tokens)
+    bench, (k, before, after) = one.bench, TOKENS.get(one.name, (5, 0, 0))
+    toolset, trial = as_it_is(bench.catalog), one.trial((k,))
+    own = measured(toolset, trial, bench.ranker(BARE), bench.tokens)
     yield {
         "k": k,
         "all": own.tokens,
@@ -221,9 +221,9 @@ def swept(one: PaperSet, knob: Knob) -> Iterator[JsonObject]:
     """Figure 4: CSR by the least cosine of merges, with those that need a gateway; figure 7: recall
     by α.
     """
-    laboratory, k = one.laboratory, CSR_AT.get(one.name, 10)
-    standing = Standing(laboratory.trial((k,)), (), laboratory.tokens, ALL_MERGES, BARE, k)
-    points = setting_points(laboratory.analysis(None), standing, laboratory.ranker, knob)
+    bench, k = one.bench, CSR_AT.get(one.name, 10)
+    standing = Standing(one.trial((k,)), (), bench.tokens, ALL_MERGES, BARE, k)
+    points = setting_points(bench.analysis(), standing, bench.ranker, knob)
     for point in points:
         yield {knob: point.value, **figures(point.measured, (f"csr@{k}", f"recall@{k}"))}
 
@@ -234,12 +234,12 @@ def quality(one: PaperSet) -> Iterator[JsonObject]:
     """
     if one.asker is None:
         return
-    laboratory, k = one.laboratory, CSR_AT.get(one.name, 5)
-    grades = grade_tools(laboratory.catalog, one.asker)
+    bench, k = one.bench, CSR_AT.get(one.name, 5)
+    grades = grade_tools(bench.catalog, one.asker)
     bands = {name: BANDS[grade.score] for name, grade in grades.items()}
-    trial: Trial = laboratory.trial((k,))
-    plain = as_it_is(laboratory.catalog)
-    own = measured(plain, trial, laboratory.ranker(RetrievalConfig()), laboratory.tokens)
+    trial: Trial = one.trial((k,))
+    plain = as_it_is(bench.catalog)
+    own = measured(plain, trial, bench.ranker(RetrievalConfig()), bench.tokens)
     (csr,) = (row for row in own.rows if row.name == f"csr@{k}")
     order = list(dict.fromkeys(BANDS.values()))
     worst = [
@@ -259,7 +259,7 @@ def quality(one: PaperSet) -> Iterator[JsonObject]:
 
 def silhouettes(one: PaperSet) -> Iterator[JsonObject]:
     """Figures 8 to 10: silhouettes of k-means on the tools' vectors; lower is sparser."""
-    plan = plan_merge(one.laboratory.analysis(None), (), ALL_MERGES)
+    plan = plan_merge(one.bench.analysis(), (), ALL_MERGES)
     toolsets = (one.tools, of_plan(plan, "merged").tools)
     plain, merged = (np.asarray(one.retriever(tools, DENSE).vectors) for tools in toolsets)
     for groups in GROUPS:

@@ -13,9 +13,7 @@ from benchmarks.papers.toolscope_tables import by_name
 from tests.support.json_files import read_lines, write_lines
 from toolscope_core.evaluation.comparison import GoldCall
 from toolscope_core.evaluation.example import example_path, example_queries
-from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
 from toolscope_core.evaluation.measured_toolsets import Toolset
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.tool import Tool
 from ui.evaluation.measure_panel import PAPER_TABLES
 
@@ -38,9 +36,7 @@ def sets(tmp_path_factory, small, small_queries):
     @cache
     def read(most=None):
         catalog, rows = (small, read_lines(small_queries)) if most else (example_path(), queries)
-        options = ExperimentOptions(write_lines(data / f"{most}.jsonl", *rows[:most]))
-        laboratory = Laboratory([catalog], options, read_environment())
-        return PaperSet("bfcl", catalog, laboratory)
+        return PaperSet.of("bfcl", catalog, write_lines(data / f"{most}.jsonl", *rows[:most]))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TOOLSCOPE_DATA", str(data))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS, KnownOrder, trial
+from toolscope_core.evaluation.change_effects import merge_effects
 from toolscope_core.evaluation.comparison import (
     GoldCall,
     Trial,
@@ -15,7 +16,6 @@ from toolscope_core.evaluation.comparison import (
     measured,
 )
 from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, of_plan, of_version
-from toolscope_core.evaluation.merge_effects import merge_effects
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.errors import ConfigError

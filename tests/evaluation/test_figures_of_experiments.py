@@ -15,8 +15,12 @@ from toolscope_core.evaluation.confusions import (
     pair_confusions,
     wanted_and_instead,
 )
-from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
-from toolscope_core.evaluation.merge_effects import forbidden_merges, joined_queries
+from toolscope_core.evaluation.measured_toolsets import (
+    as_it_is,
+    forbidden_merges,
+    joined_queries,
+    of_plan,
+)
 from toolscope_core.evaluation.query_sets import MOST, Query, queries_of, synthetic_queries
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.pair import Pair

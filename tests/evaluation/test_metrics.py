@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, ndcg_score
 
-from toolscope_core.evaluation.metrics import METRICS, gains
+from toolscope_core.evaluation.metrics import RANKING_METRICS as METRICS
+from toolscope_core.evaluation.metrics import gains
 
 IDS = "abcdefgh"
 RANKINGS = st.permutations(IDS)

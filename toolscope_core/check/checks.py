@@ -14,8 +14,7 @@ from toolscope_core.decisions.decision_lines import under_new_ids
 from toolscope_core.decisions.log import active
 from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold, same_named
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
-from toolscope_core.evaluation.change_effects import PLACES
-from toolscope_core.evaluation.comparison import request_of
+from toolscope_core.evaluation.comparison import PLACES, request_of
 from toolscope_core.evaluation.confusions import FoundInstead, failed_case
 from toolscope_core.evaluation.measured_toolsets import Ranker, ToolsetRanker
 from toolscope_core.evaluation.query_sets import Query, with_ids, with_names

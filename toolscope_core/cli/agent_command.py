@@ -26,6 +26,7 @@ from toolscope_core.evaluation.agent.toolset_pair import (
     work_with_both,
 )
 from toolscope_core.evaluation.query_sets import read_queries
+from toolscope_core.evaluation.results import result_json
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import read_file
 from toolscope_core.llm.run_configuration import prompts
@@ -137,7 +138,7 @@ def agent_run(
     )
     report = _work(pair, originals, agent, _Run(bundle, out, ask, judge))
     if as_json:
-        say_json(report.as_json())
+        say_json(result_json(report))
     else:
         for line in _table(report):
             say(line)
@@ -222,6 +223,6 @@ def _table(report: AgentReport) -> list[str]:
             f"{row.label:{LABEL}}"
             + "".join(f"{cell:>20}" for cell in row.cells)
             + ("" if row.p is None else f"   p {row.p:.3f}")
-            for row in (names, *work_rows(report.as_json()))
+            for row in (names, *work_rows(report))
         ),
     ]

@@ -1,33 +1,32 @@
 """The command that measures how well queries find their answers, before and after a merge."""
 
-from __future__ import annotations
-
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.options import SAVED, AskRequest, Catalogs
-from toolscope_core.cli.query_evaluation import EvaluationOptions, EvaluationReport, evaluation
-from toolscope_core.cli.search_options import (
+from toolscope_core.cli.plan_command import plans_of
+from toolscope_core.cli.searcher import (
     ALL_TOOLS,
     DEFAULT_SEARCH,
     Filtered,
     Iterative,
     MergedBundle,
+    QueryRankings,
     SearchedTools,
+    Searcher,
     SearchKnobs,
+    SearchOptions,
     Selection,
     SkipUnknown,
     Worker,
+    searched_catalog,
 )
-from toolscope_core.cli.searcher import Searcher, SearchOptions, searched_catalog
 from toolscope_core.cli.terminal import (
     command,
     fail_for,
@@ -38,64 +37,326 @@ from toolscope_core.cli.terminal import (
     spent_json,
     spent_text,
 )
-from toolscope_core.evaluation.measured_toolsets import with_merged
-from toolscope_core.evaluation.query_sets import read_queries, relabelled, with_gold_among, with_ids
+from toolscope_core.evaluation.bench import token_counter
+from toolscope_core.evaluation.change_effects import (
+    ComparedChange,
+    Searched,
+    compared_changes,
+    merges_of,
+)
+from toolscope_core.evaluation.comparison import PLACES, Comparison, Trial, compared, of_rankings
+from toolscope_core.evaluation.intervals import Interval, rate_text, too_few_text
+from toolscope_core.evaluation.measured_toolsets import (
+    LabelledMerges,
+    Toolset,
+    as_it_is,
+    labelled_merges,
+    read_labels,
+    with_merged,
+)
+from toolscope_core.evaluation.metrics import Gold, MetricRow, metric_rows, p_values
+from toolscope_core.evaluation.query_sets import (
+    Query,
+    owners_after,
+    read_queries,
+    relabelled,
+    with_gold_among,
+    with_ids,
+)
+from toolscope_core.evaluation.results import result_json
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import interval_text, quantity
-from toolscope_core.model.protocols import Spent
-from toolscope_core.model.tool import JsonObject
 from toolscope_core.rps.planner import PlanFigures, PlanOptions, plan_figures
 
-if TYPE_CHECKING:
-    from toolscope_core.evaluation.change_effects import ComparedChange
-    from toolscope_core.evaluation.comparison import Comparison
+MOST_RANKED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationOptions:
+    """What is measured, each as an option: at each of ``cutoffs``, after the merge too where a
+    ``bundle`` is given.
+    """
+
+    bundle: MergedBundle = None
+    cutoffs: Annotated[str, typer.Option("--at", help="The k of the metrics, with commas.")] = (
+        "1,5,10"
+    )
+    least: Annotated[
+        list[str] | None,
+        typer.Option("--min-recall", help="Such as 5=.9: exit with 1 if recall@5 is less than .9."),
+    ] = None
+    skip_unknown: SkipUnknown = False
+    select: Annotated[
+        Selection | None,
+        typer.Option(
+            help="Measure correct selections (CSR) too: of the k tools found for a request each "
+            "sub-query takes the best by its own search, or what a model chooses."
+        ),
+    ] = None
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan",
+            help="Measure plans in place of rankings (Retrieval-Plan-Select, tables 9 and 10): the "
+            "set of tools that the jobs of a request call.",
+        ),
+    ] = False
+    per_job: Annotated[int, typer.Option(help="With --plan: tools that each job sees.")] = 5
+    worker: Worker = "best"
+    iterative: Iterative = True
+    is_filtered: Filtered = False
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --bundle: JSONL of pairs with `left`, `right` and `label` (merge or keep); "
+            "how many merges are right and wrong."
+        ),
+    ] = None
+    each_change: Annotated[
+        bool,
+        typer.Option(
+            "--each-change",
+            help="With --bundle: what each merge alone does to the queries that meet its tools, "
+            "with p-values after Holm.",
+        ),
+    ] = False
+
+    def refuse(self, servers: bool) -> None:
+        """Raises ``ConfigError`` for options that do not go together, or not with --servers."""
+        others = self.least or self.select or self.labels or self.each_change
+        if self.plan and (others or servers):
+            raise ConfigError(
+                "--plan measures sets of tools; leave out --min-recall, --select, --labels, "
+                "--each-change and --servers"
+            )
+        of_merges = {"--labels are": self.labels, "--each-change is": self.each_change}
+        for what, given in of_merges.items():
+            if given and (self.bundle is None or servers):
+                raise ConfigError(f"{what} of merges; give --bundle, and leave out --servers")
+        if self.select and servers:
+            raise ConfigError("--select takes tools, not servers; leave out --servers or --select")
+
+
+RANKINGS = EvaluationOptions()
+"""Nothing was given."""
+
+
+@command
+def evaluate(
+    catalogs: Catalogs,
+    queries: Annotated[
+        Path, typer.Option(help="JSONL or CSV with `id`, `query` and `gold` or `gold_servers`.")
+    ],
+    options: EvaluationOptions = RANKINGS,
+    knobs: SearchKnobs = DEFAULT_SEARCH,
+    searched: SearchedTools = ALL_TOOLS,
+    ask: AskRequest = SAVED,
+    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+) -> None:
+    """Measure how well queries find their tools or servers, before and after a merge."""
+    least = _least_recalls(options.least or [])
+    ks = tuple(sorted({*_cutoffs(options.cutoffs), *least}))
+    k = options.per_job if options.plan else max(*ks, PLACES * options.each_change)
+    search = SearchOptions(k, searched, knobs, ask, "model" in (options.select, options.worker))
+    options.refuse(search.servers)
+    if options.plan:
+        _tell_plans(planned_sides(catalogs, queries, search, options), as_json=as_json)
+        return
+    report = evaluation(catalogs, queries, search, options, ks)
+    if as_json:
+        say_json(result_json(report))
+    else:
+        _tell_evaluation(report)
+    fail_for(report.recall_below(least))
+
+
+@dataclass(frozen=True, slots=True)
+class MergedMetrics:
+    """The number of tools after a merge, and the metrics of the same queries on them."""
+
+    tools: int
+    metrics: Mapping[str, Interval]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """The metrics of a query set, and where a bundle was given of the same queries on the
+    ``merged`` toolset: ``p`` has by metric the paired p-value of no change, corrected by Holm.
+    ``unjudged`` is the number of queries without gold answers, ``skipped`` of those whose answers
+    are not there, ``whole`` of those that were searched whole since they have no steps;
+    ``augmented`` is the number of tools with a document variant, ``unknown_variants`` of variants
+    of no tool; ``from_tools`` is the share of places that a tool led to, of servers less than 1.
+    Where tools were searched before and after, the ``result`` has every query, tokens and gold
+    calls; ``changes`` are the merges, each alone, where they were asked for.
+    """
+
+    queries: int
+    unjudged: int
+    skipped: int
+    whole: int
+    tools: int
+    augmented: int
+    unknown_variants: int
+    from_tools: float
+    metrics: Mapping[str, Interval]
+    merged: MergedMetrics | None = None
+    p: Mapping[str, float] | None = None
+    labelled: LabelledMerges | None = None
+    changes: tuple[ComparedChange, ...] | None = None
+    result: Comparison | None = None
+
+    def recall_below(self, least: Mapping[int, float]) -> str:
+        """Which of the recalls asked for, by k, are not reached on the last toolset; empty if all
+        are.
+        """
+        metrics = (self.merged or self).metrics
+        recalls = {k: metrics[f"recall@{k}"].mean for k in sorted(least)}
+        return "; ".join(
+            f"recall@{k} is {recall:.3f}, below {least[k]:g}"
+            for k, recall in recalls.items()
+            if recall < least[k]
+        )
+
+
+def evaluation(
+    catalogs: Sequence[Path],
+    queries: Path,
+    search: SearchOptions,
+    options: EvaluationOptions,
+    cutoffs: tuple[int, ...],
+) -> EvaluationReport:
+    """The metrics of a query set, and those of a bundle's toolset with the gold answers relabelled
+    by φ. With ``search.servers`` the answers are servers.
+
+    Raises ``ConfigError`` where gold answers are not in the catalog, no query has any, or the
+    bundle is one of other tools.
+    """
+    catalog, variants = searched_catalog(read_files(catalogs), search)
+    query_set = with_ids(read_queries(queries), catalog.tools)
+    owners = _owners(catalog)
+    gold_of = partial(_gold, servers=search.servers, owners=owners)
+    judged = [query for query in query_set if gold_of(query)]
+    names = set(owners.values()) if search.servers else owners.keys()
+    kept = with_gold_among(judged, names, options.skip_unknown, gold_of)
+    if not kept:
+        raise ConfigError(
+            f"no query of {queries} has a gold answer in the catalog; give tool ids under `gold`, "
+            "or names of servers under `gold_servers` with --servers"
+        )
+    searcher = Searcher(catalog, search, progress())
+    rankings = searcher.rankings(kept)
+    golds = list(map(gold_of, kept))
+    rows = metric_rows(golds, rankings.names, cutoffs)
+    if options.select:
+        rows += searcher.selection_rates(rankings, golds, cutoffs, options.select)
+    report = EvaluationReport(
+        queries=len(kept),
+        unjudged=len(query_set) - len(judged),
+        skipped=len(judged) - len(kept),
+        whole=rankings.whole,
+        tools=len(catalog.tools),
+        augmented=len(variants.by_id),
+        unknown_variants=len(variants.unknown),
+        from_tools=rankings.from_tools,
+        metrics=_intervals(rows),
+    )
+    for toolset in with_merged(catalog, options.bundle)[1:]:
+        trial = Trial(catalog, kept, rankings.requests, cutoffs)
+        report = _with_merge(report, trial, rankings, rows, toolset, search, options)
+        if options.each_change:
+            before = Searched(catalog.tools, kept, rankings.requests, rankings.names)
+            merges = tuple(merges_of(toolset))
+            changes = compared_changes(before, merges, searcher.ranker, progress())
+            report = replace(report, changes=changes)
+    return report
+
+
+def _with_merge(
+    report: EvaluationReport,
+    trial: Trial,
+    rankings: QueryRankings,
+    rows: tuple[MetricRow, ...],
+    toolset: Toolset,
+    search: SearchOptions,
+    options: EvaluationOptions,
+) -> EvaluationReport:
+    """The report with the figures of a bundle's toolset beside those of its catalog."""
+    catalog, merged = trial.catalog, Catalog(toolset.tools)
+    searcher = Searcher(merged, search, progress(), toolset.phi, catalog)
+    rankings_after = searcher.rankings(trial.queries)
+    if search.servers:
+        owners = owners_after(_owners(catalog), _owners(merged), toolset.phi)
+        golds = [query.server_gold(owners) for query in trial.queries]
+        rows_after = metric_rows(golds, rankings_after.names, trial.cutoffs)
+        metrics = MergedMetrics(len(merged.tools), _intervals(rows_after))
+        return replace(report, merged=metrics, p=p_values(rows, rows_after))
+    before, after = (
+        of_rankings(side, trial, names, searcher.bench.tokens)
+        for side, names in ((as_it_is(catalog), rankings.names), (toolset, rankings_after.names))
+    )
+    if options.select:
+        rates = searcher.selection_rates(rankings_after, after.golds, trial.cutoffs, options.select)
+        before, after = replace(before, rows=rows), replace(after, rows=(*after.rows, *rates))
+    comparison = compared(trial, before, after)
+    return replace(
+        report,
+        merged=MergedMetrics(len(merged.tools), comparison.after.metrics),
+        p=comparison.p,
+        labelled=labelled_merges(toolset, read_labels(options.labels)) if options.labels else None,
+        result=comparison,
+    )
+
+
+def _intervals(rows: Iterable[MetricRow]) -> dict[str, Interval]:
+    return {row.name: row.interval for row in rows}
+
+
+def _gold(query: Query, servers: bool, owners: Mapping[str, str]) -> Gold:
+    return query.server_gold(owners) if servers else query.gold
+
+
+def _owners(catalog: Catalog) -> dict[str, str]:
+    return {tool.id: tool.owner for tool in catalog.tools}
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedSide:
-    """The plans of the queries on one toolset, and what questions to a model ``spent``."""
+    """The plans of the queries on one toolset, and what questions to a model took."""
 
     name: str
     figures: PlanFigures
-    spent: tuple[Spent, ...]
-
-    def as_json(self) -> JsonObject:
-        return {"toolset": self.name, **self.figures.as_json(), **spent_json(self.spent)}
+    spent: Mapping[str, int]
 
 
-def plan_evaluation(
-    catalogs: Sequence[Path],
-    queries: Path,
-    search: SearchOptions,
-    plan_options: PlanOptions,
-    bundle: Path | None = None,
-    skip_unknown: bool = False,
+def planned_sides(
+    catalogs: Sequence[Path], queries: Path, search: SearchOptions, options: EvaluationOptions
 ) -> list[PlannedSide]:
     """The plans of a query set, on the toolset of a bundle too, with gold answers moved by φ.
     Raises ``ConfigError`` where gold answers are not in the catalog, or no query has any.
     """
-    searched = searched_catalog(read_files(catalogs), search)
-    query_set = with_ids(read_queries(queries), searched.catalog.tools)
-    judged = [query for query in query_set if query.gold]
-    kept = with_gold_among(judged, searched.catalog.by_id, skip_unknown)
+    whole, _ = searched_catalog(read_files(catalogs), search)
+    query_set = [query for query in with_ids(read_queries(queries), whole.tools) if query.gold]
+    kept = with_gold_among(query_set, whole.by_id, options.skip_unknown)
     if not kept:
         raise ConfigError(f"no query of {queries} has a gold answer here; give ids under `gold`")
-    costs, sides = Costs(), []
-    for toolset in with_merged(searched.catalog, searched.variants.by_id, bundle):
-        catalog = Catalog(toolset.tools) if toolset.phi else searched.catalog
-        searcher = Searcher(catalog, search, progress(), toolset.phi, searched.catalog)
-        plans = searcher.plans(searcher.requests(kept), plan_options)
+    ways = PlanOptions(options.worker, options.iterative, options.is_filtered)
+    tokens, sides = token_counter(), []
+    for toolset in with_merged(whole, options.bundle):
+        catalog = Catalog(toolset.tools) if toolset.phi else whole
+        searcher = Searcher(catalog, search, progress(), toolset.phi, whole)
+        plans = plans_of(searcher, searcher.requests(kept), ways)
         golds = [query.gold for query in relabelled(kept, toolset.phi)]
-        figures = plan_figures(plans, golds, lambda tool: costs.of(tool, PROMPT_SHAPES[0]))
-        sides.append(PlannedSide(toolset.name, figures, searcher.spent))
+        figures = plan_figures(plans, golds, tokens)
+        sides.append(PlannedSide(toolset.name, figures, spent_json(searcher.spent)))
     return sides
 
 
-def tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
+def _tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
     """Print the figures of each toolset."""
     if as_json:
-        say_json({"sides": [side.as_json() for side in sides]})
+        rows = [{"toolset": one.name, **result_json(one.figures), **one.spent} for one in sides]
+        say_json({"sides": rows})
         return
     for side in sides:
         own = side.figures
@@ -106,95 +367,8 @@ def tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
             f"  a query: {own.jobs:.1f} jobs, {own.searches:.1f} rankings, {own.tools_called:.1f} "
             f"tools called of {own.tools_shown:.1f} shown ({own.tokens_shown:,.0f} tokens)"
         )
-        say(f"  {spent_text(spent_json(side.spent))}")
+        say(f"  {spent_text(side.spent)}")
     say("[95 % bootstrap intervals over queries]")
-
-
-MOST_RANKED = 1_000
-
-
-@command
-def evaluate(
-    catalogs: Catalogs,
-    queries: Annotated[
-        Path, typer.Option(help="JSONL or CSV with `id`, `query` and `gold` or `gold_servers`.")
-    ],
-    bundle: MergedBundle = None,
-    cutoffs: Annotated[
-        str, typer.Option("--at", help="The k of the metrics, with commas.")
-    ] = "1,5,10",
-    least: Annotated[
-        list[str] | None,
-        typer.Option("--min-recall", help="Such as 5=.9: exit with 1 if recall@5 is less than .9."),
-    ] = None,
-    skip_unknown: SkipUnknown = False,
-    select: Annotated[
-        Selection | None,
-        typer.Option(
-            help="Measure correct selections (CSR) too: of the k tools found for a request each "
-            "sub-query takes the best by its own search, or what a model chooses."
-        ),
-    ] = None,
-    plan: Annotated[
-        bool,
-        typer.Option(
-            "--plan",
-            help="Measure plans in place of rankings (Retrieval-Plan-Select, tables 9 and 10): the "
-            "set of tools that the jobs of a request call.",
-        ),
-    ] = False,
-    per_job: Annotated[int, typer.Option(help="With --plan: tools that each job sees.")] = 5,
-    worker: Worker = "best",
-    iterative: Iterative = True,
-    is_filtered: Filtered = False,
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --bundle: JSONL of pairs with `left`, `right` and `label` (merge or keep); "
-            "how many merges are right and wrong."
-        ),
-    ] = None,
-    each_change: Annotated[
-        bool,
-        typer.Option(
-            "--each-change",
-            help="With --bundle: what each merge alone does to the queries that meet its tools, "
-            "with p-values after Holm.",
-        ),
-    ] = False,
-    knobs: SearchKnobs = DEFAULT_SEARCH,
-    searched: SearchedTools = ALL_TOOLS,
-    ask: AskRequest = SAVED,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
-) -> None:
-    """Measure how well queries find their tools or servers, before and after a merge."""
-    from toolscope_core.cli.searcher import search_options
-    from toolscope_core.evaluation.change_effects import PLACES
-    from toolscope_core.rps.planner import PlanOptions
-
-    wanted = _least_recalls(least or [])
-    ks = sorted({*_cutoffs(cutoffs), *wanted})
-    k = per_job if plan else max(*ks, PLACES * each_change)
-    search = search_options(k, searched, knobs, ask, asks="model" in (select, worker))
-    options = EvaluationOptions(
-        search, tuple(ks), bundle, skip_unknown, select, labels, each_change
-    )
-    if plan:
-        if wanted or select or labels or each_change or searched.servers:
-            raise ConfigError(
-                "--plan measures sets of tools; leave out --min-recall, --select, --labels, "
-                "--each-change and --servers"
-            )
-        ways = PlanOptions(worker, iterative, is_filtered)
-        sides = plan_evaluation(catalogs, queries, search, ways, bundle, skip_unknown)
-        tell_plans(sides, as_json=as_json)
-        return
-    report = evaluation(catalogs, queries, options)
-    if as_json:
-        typer.echo(json.dumps(report.as_json(), indent=1))
-    else:
-        _tell_evaluation(report)
-    fail_for(report.recall_below(wanted))
 
 
 def _tell_evaluation(report: EvaluationReport) -> None:
@@ -207,17 +381,16 @@ def _tell_evaluation(report: EvaluationReport) -> None:
         say(f"{quantity(report.augmented, 'tool')} with a document variant{strange}")
     if report.from_tools < 1.0:
         say(f"places that a tool led to: {report.from_tools:.1%}; the others a server's own text")
-    if report.tools_after is not None:
-        say(f"after the merge: {quantity(report.tools_after, 'tool')}")
-    after = {row.name: row for row in report.rows_after}
-    for row in report.rows:
-        line = f"{row.name:13} {interval_text(*astuple(row.interval))}"
-        if row.name in after:
-            interval = interval_text(*astuple(after[row.name].interval))
-            line += f"  after {interval}  p {report.p[row.name]:.3f}"
+    if report.merged is not None:
+        say(f"after the merge: {quantity(report.merged.tools, 'tool')}")
+    for name, interval in report.metrics.items():
+        line = f"{name:13} {interval_text(*astuple(interval))}"
+        if report.merged is not None and report.p is not None:
+            after = interval_text(*astuple(report.merged.metrics[name]))
+            line += f"  after {after}  p {report.p[name]:.3f}"
         say(line)
-    if report.comparison is not None:
-        _tell_comparison(report.comparison)
+    if report.result is not None:
+        _tell_comparison(report.result)
     if report.labelled is not None:
         wrong = ", ".join(f"{one.left} + {one.right}" for one in report.labelled.wrong[:5])
         say(
@@ -233,12 +406,11 @@ def _tell_evaluation(report: EvaluationReport) -> None:
 def _tell_comparison(comparison: Comparison) -> None:
     before, after = comparison.before, comparison.after
     say(f"tokens of all tools: {before.tokens:,}, after {after.tokens:,}")
-    if before.coverage.calls:
+    if before.calls:
         say(
-            f"gold calls that run: {before.coverage.runnable:,} of {before.coverage.calls:,}, "
-            f"after {after.coverage.runnable:,} (share, TCCR: {before.coverage.tccr:.3f}, "
-            f"{after.coverage.tccr:.3f}; equal sets of argument names counted once, UCC: "
-            f"{before.coverage.ucc:.3f}, {after.coverage.ucc:.3f})"
+            f"gold calls that run: {before.runnable:,} of {before.calls:,}, after "
+            f"{after.runnable:,} (share, TCCR: {before.tccr:.3f}, {after.tccr:.3f}; equal sets of "
+            f"argument names counted once, UCC: {before.ucc:.3f}, {after.ucc:.3f})"
         )
     won, lost = comparison.count("won"), comparison.count("lost")
     unchanged = comparison.count("unchanged")
@@ -246,15 +418,12 @@ def _tell_comparison(comparison: Comparison) -> None:
 
 
 def _tell_change(one: ComparedChange) -> None:
-    from toolscope_core.evaluation.intervals import rate_text, too_few_text
-
-    effect = one.effect
-    won, lost = len(effect.won), len(effect.lost)
+    won, lost = len(one.won), len(one.lost)
     few = too_few_text(won + lost)
     say(
-        f"{' + '.join(one.change.replaced)}: {quantity(effect.touched, 'query')}, {won:,} won, "
-        f"{lost:,} lost, rate of wins {rate_text(won, won + lost)}, p {effect.p:.3f}, "
-        f"{one.corrected_p:.3f} after Holm{f'; {few}' if few else ''}"
+        f"{' + '.join(one.tools)}: {quantity(one.queries, 'query')}, {won:,} won, "
+        f"{lost:,} lost, rate of wins {rate_text(won, won + lost)}, p {one.p:.3f}, "
+        f"{one.p_holm:.3f} after Holm{f'; {few}' if few else ''}"
     )
 
 

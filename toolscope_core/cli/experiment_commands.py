@@ -1,16 +1,15 @@
 """The commands that measure a catalog under stress and under other settings."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import Annotated, get_args
 
 import typer
 
+from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import (
     SAVED,
     Accepted,
@@ -19,30 +18,41 @@ from toolscope_core.cli.options import (
     EmbedderName,
     VariantsFile,
 )
-from toolscope_core.cli.search_options import (
+from toolscope_core.cli.searcher import (
     ASKING,
     DEFAULT_SEARCH,
     Decomposition,
     MergedBundle,
+    SearchedTools,
+    Searcher,
     SearchKnobs,
+    SearchOptions,
     Selection,
     SkipUnknown,
     Splits,
 )
-from toolscope_core.cli.terminal import command, progress, say, say_json
+from toolscope_core.cli.terminal import Catalogs, command, progress, say, say_json
+from toolscope_core.evaluation.bench import Bench
+from toolscope_core.evaluation.comparison import ToolsetFigures, Trial
+from toolscope_core.evaluation.measured_toolsets import Toolset, with_merged
+from toolscope_core.evaluation.metrics import SWEPT_METRICS
+from toolscope_core.evaluation.results import result_json
+from toolscope_core.evaluation.selection import Choice
+from toolscope_core.evaluation.stress import StressPoint
+from toolscope_core.evaluation.sweeps import (
+    Standing,
+    SweepFigures,
+    ablation_rows,
+    encoder_points,
+    setting_points,
+)
+from toolscope_core.llm.embedding import embedder_of
 from toolscope_core.model.configuration import Knob, PlanConfig, Split
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import interval_text
 from toolscope_core.model.search_configuration import RetrievalConfig
-from toolscope_core.model.tool import JsonObject
-
-if TYPE_CHECKING:
-    from toolscope_core.cli.searcher import SearchOptions
-    from toolscope_core.evaluation.comparison import Trial
-    from toolscope_core.evaluation.laboratory import Laboratory
-    from toolscope_core.evaluation.measured_toolsets import Toolset
-    from toolscope_core.evaluation.selection import Choice
+from toolscope_core.rps.workers import taken_of_pools
 
 ENCODERS_K = 10
 """The cut-off of the figures of encoders."""
@@ -73,13 +83,11 @@ class ExperimentFiles:
     variants: VariantsFile = None
     embedder: EmbedderName = None
 
-    def laboratory(self, catalogs: Sequence[Path], split: Split | None = None) -> Laboratory:
-        """The catalog with its requests, split as the option says or as it is given."""
-        from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
-
-        files = (self.queries, split or self.decomposition, self.skip_unknown)
-        options = ExperimentOptions(*files, self.embedder, self.variants)
-        return Laboratory(catalogs, options, read_environment())
+    def bench(self, catalogs: Sequence[Path], cutoffs: Sequence[int]) -> tuple[Bench, Trial]:
+        """The catalog, and its requests with the cut-offs that are measured at."""
+        bench = Bench.of_files(catalogs, self.embedder, self.variants)
+        queries = bench.queries(self.queries, self.skip_unknown)
+        return bench, bench.trial(queries, cutoffs, self.decomposition)
 
 
 SYNTHETIC = ExperimentFiles()
@@ -127,26 +135,27 @@ def stress(
     """Find tools among more and more distractors, drawn at random or the closest
     (Retrieval-Plan-Select, tables 6 to 8).
     """
-    from toolscope_core.cli.searcher import SearchOptions
-
-    laboratory = files.laboratory(catalogs, "none")
-    config = RetrievalConfig(dense_weight=alpha, rerank="none")
-    ways: dict[Decomposition, SearchOptions] = {
-        way: SearchOptions(
-            decomposition=way,
-            config=config,
-            embedder=files.embedder,
-            splits=splits if way in ("steps", *ASKING) else None,
-            ask=ask,
-        )
-        for way in ("none", *_split_ways(decomposition or ["rules"]))
-    }
-    result = _stressed(laboratory, ways, bundle, select)
+    bench, trial = files.bench(catalogs, (1,))
+    knobs = SearchKnobs(alpha=alpha, rerank="none")
+    trials: dict[str, Trial] = {}
+    for way in ("none", *_split_ways(decomposition or ["rules"])):
+        recorded = splits if way in ("steps", *ASKING) else None
+        searched = SearchedTools(decomposition=way, embedder=files.embedder, splits=recorded)
+        searcher = Searcher(bench.catalog, SearchOptions(1, searched, knobs, ask), progress())
+        trials[way] = replace(trial, requests=tuple(searcher.requests(trial.queries)))
+    result = bench.stress(
+        with_merged(bench.catalog, bundle),
+        trials,
+        knobs.config(),
+        progress(),
+        best=1 if select == "best" else None,
+        chooser=partial(_chooser, select, ask),
+    )
     if as_json:
-        say_json(result)
+        say_json(result_json(result))
         return
-    _say_source(files.queries, len(result["queries"]))
-    for name, points in result["toolsets"].items():
+    _say_source(files.queries, len(result.queries))
+    for name, points in result.toolsets.items():
         _say_stress(name, points)
 
 
@@ -157,37 +166,6 @@ def _split_ways(names: Sequence[str]) -> list[Decomposition]:
     return [way for way in ways if way in names]
 
 
-def _stressed(
-    laboratory: Laboratory,
-    ways: Mapping[Decomposition, SearchOptions],
-    bundle: Path | None,
-    select: Selection | None,
-) -> JsonObject:
-    """The stress tests of the catalog, and of the toolset of a bundle, for each way to split."""
-    from toolscope_core.cli.searcher import Searcher
-    from toolscope_core.evaluation.comparison import SPLIT_NAMES
-    from toolscope_core.evaluation.measured_toolsets import with_merged
-    from toolscope_core.evaluation.results import stress_result
-    from toolscope_core.evaluation.stress import stress_test
-    from toolscope_core.retrieval.retriever import Retriever
-
-    trial, trials = laboratory.trial((1,)), {}
-    for way, options in ways.items():
-        searcher = Searcher(laboratory.catalog, options, progress())
-        trials[way] = replace(trial, requests=tuple(searcher.requests(trial.queries)))
-    tests, config = {}, ways["none"].config
-    alone: dict[str, str] = {}
-    for toolset in with_merged(laboratory.catalog, laboratory.variants, bundle):
-        retriever = Retriever(toolset.tools, laboratory.embedder, laboratory.cache, config)
-        for way, own in trials.items():
-            name, base = (f"{toolset.name}, {SPLIT_NAMES[one]}" for one in (way, "none"))
-            with _chooser(select, ways[way].ask, toolset, own) as choice:
-                best = 1 if select == "best" else None
-                tests[name] = stress_test(toolset, retriever, own, progress(), best, choice)
-            alone |= {} if name == base else {name: base}
-    return stress_result(trial, tests, alone)
-
-
 @contextmanager
 def _chooser(
     select: Selection | None, ask: AskRequest, toolset: Toolset, trial: Trial
@@ -196,21 +174,19 @@ def _chooser(
     if select != "model":
         yield None
         return
-    from toolscope_core.cli.asking import asking
-    from toolscope_core.rps.workers import taken_of_pools
-
     with asking(ask) as (_, asker):
         yield partial(taken_of_pools, toolset.tools, trial.requests, asker)
 
 
-def _say_stress(name: str, points: Sequence[JsonObject]) -> None:
-    against = "; of no gain by splitting, one-sided, two-sided" if "gain" in points[0] else ""
+def _say_stress(name: str, points: Sequence[StressPoint]) -> None:
+    against = "; of no gain by splitting, one-sided, two-sided" if points[0].gain else ""
     say(f"{name}: noise, distractors, precision, recall, F1, p of no loss{against}")
     for point in points:
-        figures = "  ".join(interval_text(**point[key]) for key in ("precision", "recall", "f1"))
-        p_values = [point["p_loss"], *point.get("gain", {}).values()]
+        intervals = (point.precision, point.recall, point.f1)
+        figures = "  ".join(interval_text(*astuple(one)) for one in intervals)
+        p_values = [point.p_loss, *(astuple(point.gain) if point.gain else ())]
         p_text = "  ".join(f"{p:.4f}" for p in p_values)
-        say(f"  {point['noise']:8} {point['distractors']:3}  {figures}  {p_text}")
+        say(f"  {point.noise:8} {point.distractors:3}  {figures}  {p_text}")
 
 
 @command
@@ -241,45 +217,39 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Move one setting and measure each value: size, recall, gold calls that run."""
-    from toolscope_core.evaluation.metrics import METRIC_NAMES, SWEPT_METRICS
-    from toolscope_core.evaluation.results import sweep_point
-    from toolscope_core.evaluation.sweeps import Standing, encoder_points, setting_points
-    from toolscope_core.llm.embedding import embedder_of
-
     if bool(encoders) != (setting == "encoder"):
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")
-    config, laboratory = knobs.config(), files.laboratory(catalogs)
-    trial = laboratory.trial((ENCODERS_K if encoders else 1,))
+    config = knobs.config()
+    bench, trial = files.bench(catalogs, (ENCODERS_K if encoders else 1,))
     plan_config = PlanConfig(accept=accept, routers=routers)
-    standing = Standing(trial, (), laboratory.tokens, plan_config, config, ENCODERS_K)
+    standing = Standing(trial, (), bench.tokens, plan_config, config, ENCODERS_K)
     if encoders:
         load = partial(embedder_of, read_environment())
-        points = encoder_points(standing, load, laboratory.cache, encoders, progress=progress())
+        made = encoder_points(standing, load, bench.cache, encoders, progress=progress())
     else:
-        analysis = laboratory.analysis(threshold, progress())
-        ranker_of = laboratory.ranker
-        points = setting_points(analysis, standing, ranker_of, setting, progress=progress())
-    size = len(laboratory.catalog.tools)
-    result: JsonObject = {
-        "knob": setting,
-        "accept": accept,
-        "routers": routers,
-        "queries": len(trial.queries),
-        "points": [sweep_point(point, size) for point in points],
-    }
+        analysis = bench.analysis(threshold, progress())
+        made = setting_points(analysis, standing, bench.ranker, setting, progress=progress())
+    points = [point.figures(bench.catalog) for point in made]
     if as_json:
-        say_json(result)
+        options = {"knob": setting, "accept": accept, "routers": routers}
+        say_json({**options, "queries": len(trial.queries), "points": result_json(points)})
         return
-    _say_source(files.queries, result["queries"])
-    names = "".join(f"{METRIC_NAMES[metric] + '@k':22}" for metric in SWEPT_METRICS)
+    _say_source(files.queries, len(trial.queries))
+    names = "".join(f"{metric.title + '@k':22}" for metric in SWEPT_METRICS)
     say(f"{setting:>10}  tools  smaller  {names}TCCR")
-    for point in result["points"]:
-        figures = "".join(f"{interval_text(**point['metrics'][one]):22}" for one in SWEPT_METRICS)
-        calls = "-" if point["tccr"] is None else f"{point['tccr']:.3f}"
-        say(
-            f"{_value(point['value'])}  {point['tools']:5}  {point['reduction']:6.1%}   "
-            f"{figures}{calls}"
-        )
+    for point in points:
+        _say_point(point)
+
+
+def _say_point(point: SweepFigures) -> None:
+    value = f"{point.value:10.10}" if isinstance(point.value, str) else f"{point.value:10g}"
+    calls = "-" if point.tccr is None else f"{point.tccr:.3f}"
+    figures = _figures(point, [metric.name for metric in SWEPT_METRICS])
+    say(f"{value}  {point.tools:5}  {point.reduction:6.1%}   {figures}{calls}")
+
+
+def _figures(row: ToolsetFigures, names: Sequence[str]) -> str:
+    return "".join(f"{interval_text(*astuple(row.metrics[name])):22}" for name in names)
 
 
 @command
@@ -292,38 +262,25 @@ def ablation(
     """Switch reranker, merger and correction on and off (ToolScope, table 3): the merger takes all
     proposals, drop-in or with those that need a gateway too.
     """
-    from toolscope_core.evaluation.results import ablation_row
-    from toolscope_core.evaluation.sweeps import Standing, ablation_rows
-
-    laboratory = files.laboratory(catalogs)
-    trial, size = laboratory.trial((5, 10, 30)), len(laboratory.catalog.tools)
-    analysis, standing = (
-        laboratory.analysis(threshold, progress()),
-        Standing(trial, (), laboratory.tokens),
-    )
-    rows = [
-        ablation_row(row, size)
-        for row in ablation_rows(analysis, standing, laboratory.ranker, progress())
-    ]
+    bench, trial = files.bench(catalogs, (5, 10, 30))
+    analysis = bench.analysis(threshold, progress())
+    standing = Standing(trial, (), bench.tokens)
+    made = ablation_rows(analysis, standing, bench.ranker, progress())
+    rows = [row.figures(bench.catalog) for row in made]
     if as_json:
-        say_json({"queries": len(trial.queries), "rows": rows})
+        say_json({"queries": len(trial.queries), "rows": result_json(rows)})
         return
     _say_source(files.queries, len(trial.queries))
     shown = ("csr@5", "csr@30", "recall@10")
     names = "".join(f"{name:22}" for name in shown)
     say(f"reranker  merger    correction  tools  smaller  {names}TCCR   UCC")
     for row in rows:
-        figures = "".join(f"{interval_text(**row['metrics'][name]):22}" for name in shown)
-        on = {part: "on" if row[part] else "-" for part in ("reranker", "correction")}
-        calls = "-" if row["tccr"] is None else f"{row['tccr']:.3f}  {row['ucc']:.3f}"
+        reranker, correction = ("on" if on else "-" for on in (row.reranker, row.correction))
+        calls = "-" if row.tccr is None else f"{row.tccr:.3f}  {row.ucc:.3f}"
         say(
-            f"{on['reranker']:9} {row['merger']:9} {on['correction']:10}  {row['tools']:5}  "
-            f"{row['reduction']:6.1%}   {figures}{calls}"
+            f"{reranker:9} {row.merger:9} {correction:10}  {row.tools:5}  "
+            f"{row.reduction:6.1%}   {_figures(row, shown)}{calls}"
         )
-
-
-def _value(value: float | str) -> str:
-    return f"{value:10.10}" if isinstance(value, str) else f"{value:10g}"
 
 
 def _say_source(queries: Path | None, count: int) -> None:

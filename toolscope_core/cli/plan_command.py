@@ -1,58 +1,38 @@
 """The command that plans a request."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from toolscope_core.catalog.isolation import read_files
+from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import SAVED, AskRequest, EmbedderName, VariantsFile
-from toolscope_core.cli.search_options import (
+from toolscope_core.cli.searcher import (
     DEFAULT_SEARCH,
     Decompose,
     Filtered,
     Iterative,
+    SearchedTools,
+    Searcher,
     SearchKnobs,
+    SearchOptions,
     Worker,
     catalogs_and_request,
+    searched_catalog,
 )
 from toolscope_core.cli.terminal import command, progress, say, say_json, spent_json, spent_text
+from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.tool import JsonObject
-
-if TYPE_CHECKING:  # planning takes half a second to import, which the help does not need
-    from toolscope_core.cli.searcher import SearchOptions
-    from toolscope_core.model.protocols import Spent
-    from toolscope_core.rps.planner import PlanOptions
-    from toolscope_core.rps.workers import PlannedStep, RequestPlan
-
-
-@dataclass(frozen=True, slots=True)
-class PlanReport:
-    """A plan and what it took (Retrieval–Plan–Select, table 11): searches, tools shown to a model,
-    what the questions to it ``spent``, and seconds without loading.
-    """
-
-    plan: RequestPlan
-    searches: int
-    tools_shown: int
-    spent: tuple[Spent, ...]
-    seconds: float
-
-    def as_json(self) -> JsonObject:
-        """The trace and what it took."""
-        return {
-            **self.plan.as_json(),
-            "searches": self.searches,
-            **spent_json(self.spent),
-            "tools_shown": self.tools_shown,
-            "seconds": round(self.seconds, 3),
-        }
+from toolscope_core.model.protocols import Spent
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import IN_VIEW
+from toolscope_core.rps.planner import PlanOptions, model_planner, offline_planner
+from toolscope_core.rps.workers import PlannedStep, RequestPlan
 
 
 @command
@@ -75,22 +55,17 @@ def plan_request(
     as_json: Annotated[bool, typer.Option("--json", help="The whole trace, as JSON.")] = False,
 ) -> None:
     """Find the tools of a long request: its jobs, candidates for each, what is called."""
-    from toolscope_core.cli.searcher import SearchOptions
-    from toolscope_core.rps.planner import PlanOptions
-
     files, request = catalogs_and_request(catalogs)
-    options = SearchOptions(
-        k=k,
-        decomposition=decomposition,
-        config=knobs.config(),
-        embedder=embedder,
-        variants=variants,
-        ask=ask,
-    )
-    report = _plan(files, request, options, PlanOptions(worker, iterative, is_filtered))
-    took = report.as_json()
+    if decomposition == "steps":
+        raise ConfigError("recorded steps are of the queries of a file; take another --decompose")
+    searched = SearchedTools(decomposition=decomposition, variants=variants, embedder=embedder)
+    options = SearchOptions(k, searched, knobs, ask)
+    ways = PlanOptions(worker, iterative, is_filtered)
+    report = _plan(files, request, options, ways)
+    took = spent_json(report.spent)
     if as_json:
-        say_json(took)
+        counts = {"tools_shown": report.tools_shown, "seconds": round(report.seconds, 3)}
+        say_json({**report.plan.as_json(), "searches": report.searches, **took, **counts})
         return
     for number, step in enumerate(report.plan.steps, 1):
         _tell_step(number, step)
@@ -103,34 +78,55 @@ def plan_request(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class PlanReport:
+    """A plan and what it took (Retrieval–Plan–Select, table 11): searches, tools shown to a model,
+    what the questions to it ``spent``, and seconds without loading.
+    """
+
+    plan: RequestPlan
+    searches: int
+    tools_shown: int
+    spent: tuple[Spent, ...]
+    seconds: float
+
+
 def _plan(
-    catalogs: Sequence[Path], request: str, options: SearchOptions, plan_options: PlanOptions
+    catalogs: Sequence[Path], request: str, options: SearchOptions, ways: PlanOptions
 ) -> PlanReport:
     """The plan of one request: its jobs as ``options`` split it, ``options.k`` candidates for
     each.
     """
-    from toolscope_core.catalog.isolation import read_files
-    from toolscope_core.cli.searcher import Searcher, searched_catalog
-    from toolscope_core.evaluation.query_sets import Query
-    from toolscope_core.retrieval.decomposition import IN_VIEW
-
-    if options.decomposition == "steps":
-        raise ConfigError("recorded steps are of the queries of a file; take another --decompose")
-    catalog = searched_catalog(read_files(catalogs), options).catalog
+    catalog, _ = searched_catalog(read_files(catalogs), options)
     searcher = Searcher(catalog, options, progress())
     _ = searcher.tools  # loads and indexes, which is not the plan's time
     start = time.perf_counter()
     requests = searcher.requests([Query("", request)])
-    (plan,) = searcher.plans(requests, plan_options)
-    in_view = min(IN_VIEW, len(catalog.tools)) if options.decomposition == "context" else 0
-    shown = plan.tools_shown + len(plan.chosen) * plan_options.is_filtered
+    (plan,) = plans_of(searcher, requests, ways)
+    in_view = min(IN_VIEW, len(catalog.tools)) if options.split == "context" else 0
+    shown = plan.tools_shown + len(plan.chosen) * ways.is_filtered
     return PlanReport(
         plan=plan,
         searches=plan.searches + bool(in_view),
-        tools_shown=in_view + (shown if plan_options.worker == "model" else 0),
+        tools_shown=in_view + (shown if ways.worker == "model" else 0),
         spent=searcher.spent,
         seconds=time.perf_counter() - start,
     )
+
+
+def plans_of(
+    searcher: Searcher, requests: Sequence[ToolRequest], options: PlanOptions
+) -> tuple[RequestPlan, ...]:
+    """A plan for each request, of whose jobs each has the k best tools. Raises as the model's
+    commands do where the worker is a model.
+    """
+    parts = searcher.bench.catalog, searcher.tools, searcher.options.k, options
+    if options.worker == "best":
+        return offline_planner(*parts).plans(requests, searcher.progress)
+    with asking(searcher.options.model_request) as (_, asker):
+        plans = model_planner(*parts, asker).plans(requests, searcher.progress)
+        searcher.spent += asker.spent
+        return plans
 
 
 def _tell_step(number: int, step: PlannedStep) -> None:

@@ -1,31 +1,32 @@
 """The command that shows what a request finds: tools, or the servers that have them."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from toolscope_core.catalog.isolation import start_waiting
 from toolscope_core.cli.options import HERE, SAVED, AskRequest, EngineChoice
-from toolscope_core.cli.search_options import (
+from toolscope_core.cli.searcher import (
     ALL_TOOLS,
     DEFAULT_SEARCH,
     SearchedTools,
+    Searcher,
     SearchKnobs,
+    SearchOptions,
     catalogs_and_request,
+    searched_catalog,
 )
 from toolscope_core.cli.terminal import command, more, progress, say, say_error
+from toolscope_core.evaluation.query_sets import Query, read_queries
+from toolscope_core.evaluation.search_results import doubt
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import Engine, Progress, Step
-
-if TYPE_CHECKING:
-    from toolscope_core.cli.searcher import SearchOptions
-    from toolscope_core.retrieval.retriever import RankedTool
-    from toolscope_core.retrieval.servers import RankedServer
+from toolscope_core.retrieval.retriever import PARTS, RankedTool, ranked_by_words
+from toolscope_core.retrieval.servers import RankedServer
 
 ENCODING = ("embed", "tokens")
 """Stages in which texts are encoded."""
@@ -53,19 +54,15 @@ def search(
     on: EngineChoice = HERE,
 ) -> None:
     """Show which tools an agent would be given for a request, the best first."""
-    from toolscope_core.catalog.isolation import start_waiting
-
     start_waiting()
-    from toolscope_core.cli.searcher import search_options, searched_catalog
-
-    options = search_options(k, searched, knobs, ask)
+    options = SearchOptions(k, searched, knobs, ask)
     files, request = [Path(one) for one in catalogs], ""
     if queries is None:
         files, request = catalogs_and_request(catalogs)
     elif out is None:
         raise ConfigError("--queries was given without --out; say where the rankings go")
     with on.start() as engine:
-        catalog = searched_catalog(on.read(files, engine, progress()), options).catalog
+        catalog, _ = searched_catalog(on.read(files, engine, progress()), options)
         if queries is None:
             _answer(catalog, request, options, engine)
         elif out is not None:
@@ -74,11 +71,7 @@ def search(
 
 def _answer(catalog: Catalog, request: str, options: SearchOptions, engine: Engine) -> None:
     """Say what one request is split into and what it finds, a line a place."""
-    from toolscope_core.cli.searcher import Searcher
-    from toolscope_core.evaluation.query_sets import Query
-    from toolscope_core.evaluation.search_results import doubt
-
-    if options.splits is not None or options.decomposition == "steps":
+    if options.searched.splits is not None or options.split == "steps":
         raise ConfigError("recorded steps are of the queries of a file; give --queries")
     words_first = _words_first(request, catalog, options.k) if not options.servers else progress()
     searcher = Searcher(catalog, options, words_first, engine=engine)
@@ -97,7 +90,7 @@ def _answer(catalog: Catalog, request: str, options: SearchOptions, engine: Engi
         say(f"part {number}: {part}")
     for place, line in enumerate(lines, 1):
         say(f"{place:3}  {line}")
-    if options.config.client is None and (doubtful := doubt(tools)):
+    if options.knobs.client is None and (doubtful := doubt(tools)):
         say(doubtful)
 
 
@@ -118,8 +111,6 @@ def _words_first(request: str, catalog: Catalog, k: int) -> Progress:
 
 
 def _tell_words_alone(request: str, catalog: Catalog, k: int) -> None:
-    from toolscope_core.retrieval.retriever import ranked_by_words
-
     say_error("The index of these tools is made now, once. By words alone (BM25) the best are:")
     for place, tool in enumerate(ranked_by_words(catalog.tools, request, k), 1):
         say_error(f"{place:3}  {_tool_line(tool, catalog)}")
@@ -129,9 +120,6 @@ def _write_rankings(
     catalog: Catalog, queries: Path, out: Path, options: SearchOptions, engine: Engine
 ) -> None:
     """A ranking for each query of a set, written as JSONL in its order."""
-    from toolscope_core.cli.searcher import Searcher
-    from toolscope_core.evaluation.query_sets import read_queries
-
     query_set = read_queries(queries)
     rankings = Searcher(catalog, options, progress(), engine=engine).rankings(query_set)
     rows = zip(query_set, rankings.requests, rankings.names, rankings.scores, strict=True)
@@ -153,8 +141,6 @@ def _write_rankings(
 
 def _tool_line(tool: RankedTool, catalog: Catalog) -> str:
     """A tool with the parts that add up to its score."""
-    from toolscope_core.retrieval.retriever import PARTS
-
     named = catalog.by_id[tool.tool_id]
     shares = zip(PARTS, tool.parts, strict=True)
     parts = "  ".join(f"{name} {part:.2f}" for name, part in shares if part or name in PARTS[:2])

@@ -1,36 +1,48 @@
-"""A catalog searched as the options of a command say: for tools, or the servers that have them."""
-
-from __future__ import annotations
+"""The options of the commands that search, and a catalog searched so: for tools, or for servers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated, Any, Literal
+
+import typer
 
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
-from toolscope_core.cli.options import SAVED, AskRequest
-from toolscope_core.cli.search_options import (
-    ASKING,
-    SearchedTools,
-    SearchKnobs,
-    Selection,
-    trained_model,
-)
-from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
+from toolscope_core.cli.asking import asking
+from toolscope_core.cli.options import SAVED, AskRequest, EmbedderName, VariantsFile
+from toolscope_core.evaluation.bench import Bench
+from toolscope_core.evaluation.measured_toolsets import ToolsetRanker, variants_of
 from toolscope_core.evaluation.metrics import Gold, MetricRow
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled, with_ids
+from toolscope_core.evaluation.selection import (
+    job_rankings,
+    offline_rates,
+    selected_by_model,
+    selection_rates,
+)
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
-from toolscope_core.llm.embedding import encoder_and_cache, scorer_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import LOCAL, Embedder, Engine, Progress, Spent, silent
-from toolscope_core.model.search_configuration import RetrievalConfig
+from toolscope_core.model.protocols import LOCAL, Engine, Progress, Spent, silent
+from toolscope_core.model.search_configuration import (
+    Assembly,
+    ClientName,
+    Corpus,
+    Paper,
+    RetrievalConfig,
+    named_search,
+)
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.client_search import SearchableTools, SearchSetup
-from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.retrieval.client_search import SearchableTools
+from toolscope_core.retrieval.decomposition import (
+    IN_VIEW,
+    decompose,
+    recorded_splits,
+    splits_of_model,
+)
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.retrieval.index_files import encode_documents
 from toolscope_core.retrieval.retriever import Retriever
@@ -38,65 +50,220 @@ from toolscope_core.retrieval.searching import BY_TOKENS
 from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
-
-if TYPE_CHECKING:
-    from toolscope_core.rps.planner import PlanOptions
-    from toolscope_core.rps.workers import RequestPlan
+from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 
 USAGE_MODELS = "learned"
 """The folder of the cache with models that a search made for itself."""
 
+Decomposition = Literal["none", "rules", "steps", "dummy", "context"]
+"""How a request is split into sub-queries."""
+ASKING: tuple[Decomposition, ...] = ("dummy", "context")
+"""A model is asked for these."""
+Selection = Literal["best", "model"]
+"""Who takes tools of those that are found."""
+Decompose = Annotated[
+    Decomposition,
+    typer.Option(
+        "--decompose",
+        help="Split requests by rules, by their own steps, or by a model: dummy sees the request, "
+        "context the nearest tools too.",
+    ),
+]
+Splits = Annotated[
+    Path | None,
+    typer.Option(help="JSONL with `id` and the recorded steps, dummy or context split of each."),
+]
+ModelFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="DIR",
+        help="Folder of a trained model (learn --out). With --decompose dummy or context any other "
+        "text is the name of the model that is asked; default TOOLSCOPE_MODEL.",
+    ),
+]
+MergedBundle = Annotated[
+    Path | None,
+    typer.Option(help="Folder that merge wrote, or Export's zip: its toolset is measured as well."),
+]
+SkipUnknown = Annotated[
+    bool, typer.Option(help="Leave out queries whose answers the catalog does not have.")
+]
+Usage = Annotated[
+    Path | None,
+    typer.Option(
+        help="JSONL or CSV with `query` and `gold`: tools are found by the mean vector of the "
+        "queries that they serve too (Tool2Vec)."
+    ),
+]
+Worker = Annotated[
+    Selection,
+    typer.Option(help="Who takes tools: the best of each ranking, or what a model chooses."),
+]
+Iterative = Annotated[
+    bool,
+    typer.Option(
+        "--iterative/--once",
+        help="Search each job in several phrasings, show a model more tools until it takes one; or "
+        "each job once, as it stands.",
+    ),
+]
+Filtered = Annotated[
+    bool, typer.Option("--filter", help="Leave out tools that the whole request does not need.")
+]
+Servers = Annotated[bool, typer.Option("--servers", help="Find servers in place of tools.")]
+SearchedTexts = Annotated[
+    Corpus, typer.Option(help="What --servers searches: the texts of tools, of servers, or both.")
+]
+
 
 @dataclass(frozen=True, slots=True)
-class SearchOptions(SearchedTools):
-    """How a catalog is searched: the ``k`` best tools, or ``servers``.
+class SearchKnobs:
+    """How tools are ranked, each setting as an option; what is ``None`` is the paper's, where one
+    is named, else the default.
+    """
 
-    ``decomposition`` says what splits a request: nothing, *rules*, the *steps* of its query, or a
-    model that sees the request alone (*dummy*) or the nearest tools too (*context*); of the last
-    two the answers are in the file ``splits`` where it is given, else the model of ``ask`` gives
-    them. ``variants`` is a file of document variants; ``learned`` the folder of a trained model, or
-    ``usage`` a file of queries whose vectors stand for the tools beside their text, or in its place
-    where they stand ``learned_alone``.
+    as_in_paper: Annotated[
+        Paper | None,
+        typer.Option(
+            help="Search as a paper does: toolscope (cosine, a cross-encoder, eq. 5), rps (cosine "
+            "to each part), tool2vec (cosine, with --usage or --model what was learned alone, not "
+            "split), tool-to-agent (algorithm 1). The other options change single settings of it."
+        ),
+    ] = None
+    client: Annotated[
+        ClientName | None,
+        typer.Option(
+            "--as",
+            help="Rank as the search of a client does that defers tools; of the other options "
+            "only steps of --decompose count then, each searched for by itself.",
+        ),
+    ] = None
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="Weight of the dense score, 0 to 1; the rest is BM25's; default 0.6."),
+    ] = None
+    rerank: Annotated[
+        str | None,
+        typer.Option(
+            metavar="<auto|none|late|MODEL>",
+            help="Score the best anew: token by token (late), or by a sentence-transformers "
+            "CrossEncoder; auto, the default, is late for tools, none for servers.",
+        ),
+    ] = None
+    candidates: Annotated[
+        int | None, typer.Option(help="How many of the best are scored anew; default 50.")
+    ] = None
+    rerank_weight: Annotated[
+        float | None,
+        typer.Option(help="Weight of that score beside 1, inf for it alone; default 0.7."),
+    ] = None
+    assembly: Annotated[
+        Assembly | None,
+        typer.Option(
+            help="How the parts of a request give one ranking: blend, the default, or top1, the "
+            "best of each part first and the others min-max normalised (ToolScope, eq. 5)."
+        ),
+    ] = None
+    subquery_weight: Annotated[
+        float | None,
+        typer.Option(help="Blend: weight of parts split by rules beside 1; default 0.5."),
+    ] = None
+    step_weight: Annotated[
+        float | None,
+        typer.Option(help="Blend: weight of other parts, inf for these alone; default 1.5."),
+    ] = None
+    server_weight: Annotated[
+        float | None,
+        typer.Option(
+            help="Weight of a server's own text beside 1 for its best, where servers are found; "
+            "default 0.5."
+        ),
+    ] = None
+
+    def config(self, corpus: Corpus = "both") -> RetrievalConfig:
+        """Raises ``ConfigError`` for values that cannot be meant."""
+        base = named_search(self.as_in_paper or "")
+        values = {"dense_weight" if key == "alpha" else key: v for key, v in asdict(self).items()}
+        del values["as_in_paper"]
+        own: dict[str, Any] = {key: one for key, one in values.items() if one is not None}
+        return replace(base, corpus=corpus, **own)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedTools:
+    """What is searched and by what, each as an option."""
+
+    decomposition: Decompose = "rules"
+    splits: Splits = None
+    servers: Servers = False
+    corpus: SearchedTexts = "both"
+    variants: VariantsFile = None
+    embedder: EmbedderName = None
+    usage: Usage = None
+    model: ModelFolder = None
+
+
+DEFAULT_SEARCH, ALL_TOOLS = SearchKnobs(), SearchedTools()
+"""Nothing was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How a catalog is searched: the ``k`` best, under the options of a command, which ``asks`` a
+    model for more than splits, or does not.
     """
 
     k: int = 10
-    config: RetrievalConfig = field(default_factory=RetrievalConfig)
+    searched: SearchedTools = ALL_TOOLS
+    knobs: SearchKnobs = DEFAULT_SEARCH
     ask: AskRequest = SAVED
-    learned: Path | None = None
-    learned_alone: bool = False
+    asks: bool = False
 
     def __post_init__(self) -> None:
-        if self.learned is not None and self.usage is not None:
+        is_learned = self.learned is not None or self.searched.usage is not None
+        if self.learned is not None and self.searched.usage is not None:
             raise ConfigError("a trained model and --usage were both given; give one of them")
-        if self.servers and (self.learned is not None or self.usage is not None):
+        if self.servers and is_learned:
             raise ConfigError("what is learned ranks tools; leave out --servers")
-        if self.servers and self.config.client:
+        if self.servers and self.knobs.client:
             raise ConfigError("clients search tools; leave out --servers or --as")
         if self.k < 1:
             raise ConfigError(f"k is {self.k}; give at least 1")
-        if self.splits is not None and self.decomposition in ("none", "rules"):
+        if self.searched.splits is not None and self.split in ("none", "rules"):
             raise ConfigError(
-                f"--splits was given with --decompose {self.decomposition}; give --decompose "
+                f"--splits was given with --decompose {self.split}; give --decompose "
                 "steps, dummy or context, whichever the file has"
             )
 
+    @property
+    def servers(self) -> bool:
+        return self.searched.servers
 
-def search_options(
-    k: int, searched: SearchedTools, knobs: SearchKnobs, ask: AskRequest, asks: bool = False
-) -> SearchOptions:
-    """How a catalog is searched by the options of a command, which ``asks`` a model or may not."""
-    asks = asks or searched.decomposition in ASKING
-    learned = trained_model(searched.model, asks=asks)
-    given = {one.name: getattr(searched, one.name) for one in fields(searched)}
-    given["decomposition"] = knobs.split(searched.decomposition)
-    return SearchOptions(
-        **given,
-        k=k,
-        config=knobs.config(searched.corpus),
-        ask=replace(ask, model=None if learned else searched.model),
-        learned=learned,
-        learned_alone=knobs.as_in_paper == "tool2vec",
-    )
+    @property
+    def config(self) -> RetrievalConfig:
+        """Raises ``ConfigError`` for values that cannot be meant."""
+        return self.knobs.config(self.searched.corpus)
+
+    @property
+    def split(self) -> Decomposition:
+        """What splits a request: the queries of Tool2Vec are whole."""
+        alone = self.knobs.as_in_paper == "tool2vec"
+        return "none" if alone else self.searched.decomposition
+
+    @property
+    def learned(self) -> Path | None:
+        """The folder of a trained model; the text may be the name of one that is asked."""
+        model = self.searched.model
+        asks = self.asks or self.searched.decomposition in ASKING
+        return Path(model) if model and not (asks and not Path(model).is_dir()) else None
+
+    @property
+    def model_request(self) -> AskRequest:
+        """Which model is asked, and how."""
+        return replace(
+            self.ask, model=None if self.learned else self.searched.model or self.ask.model
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,26 +283,16 @@ class QueryRankings:
         return sum(not one.by_rule and not one.subqueries for one in self.requests)
 
 
-@dataclass(frozen=True, slots=True)
-class SearchedCatalog:
-    """A catalog whose tools carry their document variants, where a file has some."""
-
-    catalog: Catalog
-    variants: LoadedVariants
-
-
-def searched_catalog(catalog: Catalog, options: SearchOptions) -> SearchedCatalog:
-    """The catalog with the variants of a file, or with those that a trained model was trained with.
-    Raises as their readers do.
+def searched_catalog(catalog: Catalog, options: SearchOptions) -> tuple[Catalog, LoadedVariants]:
+    """The catalog with the variants of a file, or with those that a trained model was trained with,
+    and these. Raises as their readers do.
     """
-    if options.variants is not None:
-        variants = read_variants(options.variants, catalog)
+    variants = LoadedVariants({})
+    if options.searched.variants is not None:
+        variants = read_variants(options.searched.variants, catalog)
     elif options.learned is not None:
         variants = LoadedVariants(read_model(options.learned).variants_of(catalog.tools))
-    else:
-        variants = LoadedVariants({})
-    tools = with_variants(catalog.tools, variants.by_id)
-    return SearchedCatalog(replace(catalog, tools=tools), variants)
+    return replace(catalog, tools=with_variants(catalog.tools, variants.by_id)), variants
 
 
 class Searcher:
@@ -152,11 +309,9 @@ class Searcher:
         former: Catalog | None = None,
         engine: Engine = LOCAL,
     ) -> None:
-        self._catalog, self._options = catalog, options
-        self._engine = engine
-        self._progress, self._phi, self._former = progress, phi, former
-        self._embedder, self._cache = encoder_and_cache(options.embedder)
-        self._scorer = scorer_of(options.config)
+        self.bench = Bench.of(catalog, options.searched.embedder)
+        self.options, self._engine = options, engine
+        self.progress, self._phi, self._former = progress, phi, former
         self.spent: tuple[Spent, ...] = ()
         """What models that split or planned requests took."""
 
@@ -164,67 +319,53 @@ class Searcher:
     def tools(self) -> SearchableTools:
         """The search for tools."""
         self._encode()
-        return self._setup(self._model()).open(self._catalog.tools, self._progress)
+        search = self.bench.search(self.options.config, self._model())
+        return search.open(self.bench.catalog.tools, self.progress)
 
     @cached_property
     def ranker(self) -> ToolsetRanker:
         """The same search for many requests on several toolsets."""
-        return ToolsetRanker(self._setup(self._model()))
+        return self.bench.ranker(self.options.config, self._model())
 
     def _encode(self) -> None:
         """Have what the index needs in the cache, where other workers make it."""
-        config, servers = self._options.config, self._options.servers
+        config, servers = self.options.config, self.options.servers
         if self._engine is LOCAL or config.client:
             return
-        documents = [tool_document(tool, not servers) for tool in self._catalog.tools]
+        bench = self.bench
+        documents = [tool_document(tool, not servers) for tool in bench.catalog.tools]
         encode_documents(
-            *(documents, self._embedder, self._cache, self._engine, self._progress),
+            *(documents, bench.embedder, bench.cache, self._engine, self.progress),
             keep_tokens=not servers and config.rerank in BY_TOKENS,
         )
 
-    def _setup(self, learned: LearnedModel | None) -> SearchSetup:
-        config, servers = self._options.config, self._catalog.servers
-        return SearchSetup(self._embedder, self._cache, config, self._scorer, learned, servers)
-
     def _model(self) -> LearnedModel | None:
         model = self._trained()
-        return model.alone() if model and self._options.learned_alone else model
+        return model.alone() if model and self.options.knobs.as_in_paper == "tool2vec" else model
 
     def _trained(self) -> LearnedModel | None:
-        if self._options.learned is not None:
-            model = read_model(self._options.learned)
+        catalog, usage = self.bench.catalog, self.options.searched.usage
+        if self.options.learned is not None:
+            model = read_model(self.options.learned)
             if self._former is None or self._phi is None:
                 return model
-            return model.after_merge(self._former.tools, self._phi, self._catalog.tools)
-        if self._options.usage is None:
+            return model.after_merge(self._former.tools, self._phi, catalog.tools)
+        if usage is None:
             return None
-        named = (self._former or self._catalog).tools
-        queries = with_ids(read_queries(self._options.usage), named)
-        return _usage_model(
-            self._catalog,
-            relabelled(queries, self._phi) if self._phi else queries,
-            self._options.config,
-            self._embedder,
-            self._cache,
-            self._progress,
-        )
+        queries = with_ids(read_queries(usage), (self._former or catalog).tools)
+        queries = relabelled(queries, self._phi) if self._phi else queries
+        return _usage_model(self.bench, queries, self.options.config, self.progress)
 
     def servers(self) -> ServerRetriever:
         """The search for servers. Raises ``ConfigError`` where no tool has one."""
         self._encode()
-        config = self._options.config
-        retriever = ServerRetriever(
-            self._catalog, self._embedder, self._cache, config, self._scorer, self._progress
-        )
-        if not retriever.profiles:
-            raise ConfigError("no tool of the catalog has a server; search without --servers")
-        return retriever
+        return self.bench.server_search(self.options.config, self.progress)
 
     def rankings(self, queries: Sequence[Query]) -> QueryRankings:
         """What each query finds."""
-        requests, k = tuple(self.requests(queries)), self._options.k
-        if self._options.servers:
-            servers = self.servers().search_each(requests, k, self._progress)
+        requests, k = tuple(self.requests(queries)), self.options.k
+        if self.options.servers:
+            servers = self.servers().search_each(requests, k, self.progress)
             places = [place for ranking in servers for place in ranking]
             return QueryRankings(
                 requests,
@@ -232,7 +373,7 @@ class Searcher:
                 tuple(tuple(place.score for place in ranking) for ranking in servers),
                 sum(place.tool_id is not None for place in places) / max(1, len(places)),
             )
-        tools = self.tools.search_each(requests, k, self._progress)
+        tools = self.tools.search_each(requests, k, self.progress)
         return QueryRankings(
             requests,
             tuple(tuple(place.tool_id for place in ranking) for ranking in tools),
@@ -245,64 +386,34 @@ class Searcher:
         """How often exactly what is needed is taken of the k first tools of these rankings: the
         *best* for each job, or what a *model* takes. Raises as the model's commands do.
         """
-        from toolscope_core.cli.asking import asking
-        from toolscope_core.evaluation.selection import (
-            job_rankings,
-            offline_rates,
-            selected_by_model,
-            selection_rates,
-        )
-
-        tools, requests = self._catalog.tools, rankings.requests
+        tools, requests = self.bench.catalog.tools, rankings.requests
         if by == "best":
-            by_job = job_rankings(tools, requests, self.ranker, self._progress)
+            by_job = job_rankings(tools, requests, self.ranker, self.progress)
             return offline_rates(requests, by_job, rankings.names, golds, cutoffs)
-        with asking(self._options.ask) as (_, model):
+        with asking(self.options.model_request) as (_, model):
             choice = partial(selected_by_model, tools, requests, model)
             return selection_rates(choice, rankings.names, golds, cutoffs)
-
-    def plans(
-        self, requests: Sequence[ToolRequest], options: PlanOptions
-    ) -> tuple[RequestPlan, ...]:
-        """A plan for each request, of whose jobs each has the k best tools. Raises as the model's
-        commands do where the worker is a model.
-        """
-        from toolscope_core.cli.asking import asking
-        from toolscope_core.rps.planner import model_planner, offline_planner
-
-        retriever, k = self.tools, self._options.k
-        if options.worker == "best":
-            planner = offline_planner(self._catalog, retriever, k, options)
-            return planner.plans(requests, self._progress)
-        with asking(self._options.ask) as (_, asker):
-            planner = model_planner(self._catalog, retriever, k, options, asker)
-            plans = planner.plans(requests, self._progress)
-            self.spent += asker.spent
-            return plans
 
     def requests(self, queries: Sequence[Query]) -> list[ToolRequest]:
         """What is searched for each query. Raises as the model's commands do where one is asked."""
         texts = [one.text for one in queries]
         splits = self._splits(queries, texts)
-        by_rule = self._options.decomposition in ("none", "rules")
+        by_rule = self.options.split in ("none", "rules")
         return [ToolRequest(*one, by_rule) for one in zip(texts, splits, strict=True)]
 
     def _splits(self, queries: Sequence[Query], texts: Sequence[str]) -> Sequence[tuple[str, ...]]:
         """The sub-queries of each query, none where it is searched whole."""
-        kind = self._options.decomposition
+        kind = self.options.split
         if kind == "none":
             return [()] * len(texts)
         if kind == "rules":
             return [decompose(text) for text in texts]
-        from toolscope_core.cli.asking import asking
-        from toolscope_core.retrieval.decomposition import recorded_splits, splits_of_model
-
-        if self._options.splits is not None:
-            recorded = recorded_splits(self._options.splits, kind)
+        if self.options.searched.splits is not None:
+            recorded = recorded_splits(self.options.searched.splits, kind)
             return [recorded.get(one.id, ()) for one in queries]
         if kind == "steps":
             return [one.steps for one in queries]
-        with asking(self._options.ask) as (_, model):
+        with asking(self.options.model_request) as (_, model):
             in_view = self._nearest(texts) if kind == "context" else [()] * len(texts)
             splits = splits_of_model(texts, in_view, kind, model)
             self.spent += model.spent
@@ -310,43 +421,47 @@ class Searcher:
 
     def _nearest(self, texts: Sequence[str]) -> list[tuple[Tool, ...]]:
         """The tools that a model sees beside each request: the nearest by the hybrid score."""
-        from toolscope_core.retrieval.decomposition import IN_VIEW
-
-        tools = self._catalog.by_id
-        plain = Retriever(tools.values(), self._embedder, self._cache, progress=self._progress)
+        tools, bench = self.bench.catalog.by_id, self.bench
+        plain = Retriever(tools.values(), bench.embedder, bench.cache, progress=self.progress)
         requests = [ToolRequest(text) for text in texts]
-        rankings = plain.search_each(requests, IN_VIEW, self._progress)
+        rankings = plain.search_each(requests, IN_VIEW, self.progress)
         return [tuple(tools[one.tool_id] for one in ranking) for ranking in rankings]
 
 
 def _usage_model(
-    catalog: Catalog,
-    queries: Sequence[Query],
-    config: RetrievalConfig,
-    embedder: Embedder,
-    cache: VectorCache,
-    progress: Progress,
+    bench: Bench, queries: Sequence[Query], config: RetrievalConfig, progress: Progress
 ) -> LearnedModel:
     """The Tool2Vec model of a catalog, whose tools may carry variants, from queries; that of the
     cache folder if it was trained from the same.
     """
-    variants = {tool.id: tool.augmentation for tool in catalog.tools if tool.augmentation}
+    tools, variants = bench.catalog.tools, variants_of(bench.catalog)
     query_rows = sorted((one.text, sorted(sorted(need) for need in one.gold)) for one in queries)
-    fingerprints = sorted(tool.fingerprint for tool in catalog.tools)
+    fingerprints = sorted(tool.fingerprint for tool in tools)
     key = digest(
-        fingerprints, query_rows, repr(sorted(variants.items())), embedder.name, repr(config)
+        fingerprints, query_rows, repr(sorted(variants.items())), bench.embedder.name, repr(config)
     )
-    folder = cache.folder / USAGE_MODELS / key
+    folder = bench.cache.folder / USAGE_MODELS / key
     if folder.is_dir():
-        try:
+        with suppress(ConfigError):  # damaged: it is trained again
             return read_model(folder)
-        except ConfigError:
-            pass  # damaged: it is trained again
-    from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
-
     options = LearnOptions("tool2vec", retrieval=config)
-    trainer = Trainer(embedder, cache, progress)
-    model = trained_model(catalog.tools, queries, variants, options, trainer)
+    trainer = Trainer(bench.embedder, bench.cache, progress)
+    model = trained_model(tools, queries, variants, options, trainer)
     if not why_not_ours(folder, MODEL_PROGRAM):
         write_model(model, folder)
     return model
+
+
+def catalogs_and_request(words: Sequence[str]) -> tuple[list[Path], str]:
+    """The catalog files and the request that comes after them.
+
+    Raises ``ConfigError`` where one is missing.
+    """
+    *files, request = words
+    if not files:
+        raise ConfigError(
+            f"only {request[:60]!r} was given; give a catalog and after it the request, in quotes"
+        )
+    if not request.strip():
+        raise ConfigError("the request is empty; say in words what an agent is asked")
+    return list(map(Path, files)), request

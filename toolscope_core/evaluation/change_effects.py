@@ -1,22 +1,20 @@
-"""What one change of a toolset does to the requests that it touches: right before, right after."""
+"""What one change of a toolset, or each merge of a plan, does to the requests that it touches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from toolscope_core.evaluation.comparison import Trial
+from toolscope_core.evaluation.comparison import PLACES, Measured, MergeEffect, QueryEffect, Trial
 from toolscope_core.evaluation.confusions import is_right
-from toolscope_core.evaluation.intervals import discordant_p, holm, share_interval
-from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset
-from toolscope_core.evaluation.merge_effects import joined_queries
+from toolscope_core.evaluation.intervals import Interval, discordant_p, holm, share_interval
+from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset, joined_queries
+from toolscope_core.evaluation.metrics import ndcg
 from toolscope_core.evaluation.query_sets import Query, relabelled
+from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
-
-PLACES = 10
-"""A request is touched where one of the tools that change is among so many places before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +128,20 @@ def merges_of(toolset: Toolset) -> Iterator[ToolsetChange]:
 
 @dataclass(frozen=True, slots=True)
 class ComparedChange:
-    """A change with what it does; ``corrected_p`` is after Holm over all that are compared."""
+    """What a change of ``tools`` does beside others: how many ``queries`` it touches and are right
+    before it, the ids of those that it wins and loses, how many of them need two tools that become
+    one, its p-value, that after Holm over all changes, and the ``rate`` of wins.
+    """
 
-    change: ToolsetChange
-    effect: ChangeEffect
-    corrected_p: float
+    tools: tuple[str, ...]
+    queries: int
+    right_before: int
+    won: tuple[str, ...]
+    lost: tuple[str, ...]
+    joined: int
+    p: float
+    p_holm: float
+    rate: Interval
 
 
 def compared_changes(
@@ -146,5 +153,109 @@ def compared_changes(
         progress(Step("merges", number, len(changes)))
         effects.append(change_effect(before, change, ranker))
     corrected = holm([effect.p for effect in effects])
-    rows = map(ComparedChange, changes, effects, corrected)
-    return tuple(sorted(rows, key=lambda row: (row.effect.gain, row.change.replaced)))
+    rows = [
+        ComparedChange(
+            tools=change.replaced,
+            queries=effect.touched,
+            right_before=effect.right,
+            won=tuple(query.id for query in effect.won),
+            lost=tuple(query.id for query in effect.lost),
+            joined=effect.joined,
+            p=effect.p,
+            p_holm=p_holm,
+            rate=Interval(*effect.rate),
+        )
+        for change, effect, p_holm in zip(changes, effects, corrected, strict=True)
+    ]
+    return tuple(sorted(rows, key=lambda row: (len(row.won) - len(row.lost), row.tools)))
+
+
+def merge_effects(
+    plan: MergePlan,
+    trial: Trial,
+    before: Measured,
+    after: Measured,
+    ranker: Ranker,
+    progress: Progress = silent,
+) -> tuple[MergeEffect, ...]:
+    """Every merge of a plan that touches a query, that which harms most first.
+
+    ``before`` measured the catalog of the plan, ``after`` what the plan exports. A merge is left
+    out by putting its members back in place of the merged tool; everything else stays, names too.
+
+    Reports ``Step("merges", …)`` in merges.
+    """
+    merges = [item for item in plan.tools if len(item.members) > 1]
+    effects = []
+    for number, merge in enumerate(merges):
+        progress(Step("merges", number, len(merges)))
+        if touched := _touched(merge, trial, before, after):
+            effects.append(_effect(before.toolset, merge, touched, trial, after, ranker))
+    progress(Step("merges", len(merges), len(merges)))
+    return tuple(sorted(effects, key=lambda one: (one.change, one.tool)))
+
+
+def without_merge(toolset: Toolset, came: Toolset, merge: MergedTool) -> Toolset:
+    """The toolset with the members of one merge, as they are in ``came``, in place of the merged
+    tool.
+    """
+    members, old = set(merge.members), came.by_id
+    return replace(
+        toolset,
+        tools=(
+            *(tool for tool in toolset.tools if tool.id != merge.tool.id),
+            *(old[one] for one in merge.members),
+        ),
+        phi={one: new for one, new in toolset.phi.items() if one not in members},
+        arguments={one: a for one, a in toolset.arguments.items() if one not in members},
+    )
+
+
+def _touched(merge: MergedTool, trial: Trial, before: Measured, after: Measured) -> list[int]:
+    members = set(merge.members)
+    return [
+        place
+        for place, query in enumerate(trial.queries)
+        if any(not members.isdisjoint(need) for need in query.gold)
+        or not members.isdisjoint(before.rankings[place])
+        or merge.tool.id in after.rankings[place]
+    ]
+
+
+def _effect(
+    came: Toolset,
+    merge: MergedTool,
+    touched: Sequence[int],
+    trial: Trial,
+    after: Measured,
+    ranker: Ranker,
+) -> MergeEffect:
+    toolset, k = without_merge(after.toolset, came, merge), max(trial.cutoffs)
+    rankings = ranker.rankings(toolset.tools, [trial.requests[place] for place in touched], k)
+    golds = [one.gold for one in relabelled([trial.queries[at] for at in touched], toolset.phi)]
+    members = set(merge.members)
+    queries = tuple(
+        QueryEffect(
+            trial.queries[at].id,
+            ndcg(ranking, gold, k),
+            ndcg(after.rankings[at], after.golds[at], k),
+        )
+        for at, ranking, gold in zip(touched, rankings, golds, strict=True)
+    )
+    gains = [one.ndcg_with - one.ndcg_without for one in queries]
+    return MergeEffect(
+        tool=merge.tool.id,
+        members=merge.members,
+        change=round(sum(gains), 6),
+        helped=sum(gain > 0 for gain in gains),
+        hurt=sum(gain < 0 for gain in gains),
+        queries=tuple(
+            replace(one, ndcg_without=round(one.ndcg_without, 6), ndcg_with=round(one.ndcg_with, 6))
+            for one in queries
+        ),
+        joins=tuple(
+            trial.queries[at].id
+            for at in touched
+            if sum(not members.isdisjoint(need) for need in trial.queries[at].gold) > 1
+        ),
+    )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal
+from typing import Any, Literal, Self
 
 from jsonschema_rs import Draft202012Validator
 
 from toolscope_core.catalog.calls import map_call, read_call, takes, validator_of
 from toolscope_core.catalog.naming import ids_by_name
+from toolscope_core.evaluation.confusions import PairConfusion
 from toolscope_core.evaluation.intervals import Interval, interval
-from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset
+from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset, joined_queries
 from toolscope_core.evaluation.metrics import (
     Gold,
     MetricRow,
@@ -120,6 +121,8 @@ SPLIT_NAMES = {
     "context": "by a model in context",
 }
 Outcome = Literal["won", "lost", "unchanged"]
+PLACES = 10
+"""So many places of a ranking count: for a change, and where what is found is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,39 +170,160 @@ class Measured:
     sent: Mapping[int, float]
 
 
-@dataclass(frozen=True, slots=True)
-class QueryChange:
-    """A query on both toolsets: nDCG at the largest cut-off, and for each need its best
-    place, from 1; ``None`` where it is not among those.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsetFigures:
+    """The figures of one toolset: tokens of all its definitions, and the mean of those that are
+    sent at the largest cut-off; TCCR and UCC are ``None`` without gold ``calls``; ``metrics`` by
+    name and cut-off.
     """
 
-    query: Query
-    before: float
-    after: float
+    version: str
+    tools: int
+    tokens: int
+    tokens_sent: float
+    calls: int
+    tccr: float | None
+    ucc: float | None
+    metrics: Mapping[str, Interval]
+
+    @classmethod
+    def of(cls, one: Measured, **more: Any) -> Self:
+        """``more`` are the other fields of the class, or other values for these."""
+        own: dict[str, Any] = {
+            "version": one.toolset.version,
+            "tools": len(one.toolset.tools),
+            "tokens": one.tokens,
+            "tokens_sent": round(one.sent[max(one.sent)], 3),
+            "calls": one.coverage.calls,
+            "tccr": one.coverage.tccr,
+            "ucc": one.coverage.ucc,
+            "metrics": {row.name: row.interval for row in one.rows},
+        }
+        return cls(**own | more)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedFigures(ToolsetFigures):
+    """Those of a toolset that is compared with another."""
+
+    name: str
+
+    @property
+    def runnable(self) -> int:
+        """How many of the gold calls run."""
+        return round(self.calls * (self.tccr or 0.0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchedQuery:
+    """A query with gold answers and what it finds before the merge, the first ``PLACES``; ``None``
+    where it was measured before this was kept.
+    """
+
+    id: str
+    query: str
+    gold: tuple[tuple[str, ...], ...]
+    allowed: tuple[str, ...] = ()
+    found: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, query: Query, ranking: Sequence[str], **more: Any) -> Self:
+        """``more`` are the other fields of the class."""
+        return cls(
+            id=query.id,
+            query=query.text,
+            gold=tuple(tuple(sorted(need)) for need in query.gold),
+            allowed=tuple(sorted(query.allowed)),
+            found=tuple(ranking[:PLACES]),
+            **more,
+        )
+
+    @property
+    def as_query(self) -> Query:
+        gold = tuple(map(frozenset, self.gold))
+        allowed = frozenset(self.allowed)
+        return Query(self.id, self.query, gold, allowed=allowed, needs_none=not gold)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedQuery(SearchedQuery):
+    """A query on both toolsets: nDCG at the largest cut-off, and for each need its best place,
+    from 1; ``None`` where it is not among those.
+    """
+
+    outcome: Outcome
+    ndcg_before: float
+    ndcg_after: float
     places_before: tuple[int | None, ...]
     places_after: tuple[int | None, ...]
 
     @property
-    def outcome(self) -> Outcome:
-        if self.after == self.before:
-            return "unchanged"
-        return "won" if self.after > self.before else "lost"
+    def change(self) -> float:
+        return round(self.ndcg_after - self.ndcg_before, 4)
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two toolsets under the same queries. ``changes`` has by metric the mean difference with its
-    paired interval, ``p`` the paired p-value of no change, corrected by Holm.
+class QueryEffect:
+    """nDCG of the query with this id, without a merge and with it."""
+
+    id: str
+    ndcg_without: float
+    ndcg_with: float
+
+
+@dataclass(frozen=True, slots=True)
+class MergeEffect:
+    """What one merge does: ``members`` are the ids of the tools that became ``tool``, ``queries``
+    those it touches. A query is touched where it needs a member, or where the members or the merged
+    tool are among the places that count; the others are not searched again. ``change`` is the sum
+    over its queries of what nDCG gains by it: below 0 the merge harms. So many are ``helped`` and
+    ``hurt``. ``joins`` are the queries that need two members or more, which an agent told apart
+    before.
     """
 
-    before: Measured
-    after: Measured
+    tool: str
+    members: tuple[str, ...]
+    change: float
+    helped: int
+    hurt: int
+    queries: tuple[QueryEffect, ...]
+    joins: tuple[str, ...] = ()
+
+    @property
+    def changed_queries(self) -> list[str]:
+        """The ids of the queries whose nDCG is another with the merge."""
+        return [one.id for one in self.queries if one.ndcg_with != one.ndcg_without]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two toolsets under the same queries. ``changes`` has by metric the mean difference with its
+    paired interval, ``p`` the paired p-value of no change, corrected by Holm. ``joined`` are the
+    ids of queries that need two tools which are one now, ``forbidden`` the pairs that were merged
+    though people said never, which they did of so many as ``never``; ``needing_none`` the queries
+    that need no tool. ``merges`` are those that a query meets, ``confusions`` the pairs that
+    queries confuse before.
+    """
+
+    before: NamedFigures
+    after: NamedFigures
     changes: Mapping[str, Interval]
     p: Mapping[str, float]
-    queries: tuple[QueryChange, ...]
+    joined: tuple[str, ...]
+    forbidden: tuple[tuple[str, str], ...] = ()
+    never: int = 0
+    needing_none: tuple[SearchedQuery, ...] = ()
+    queries: tuple[ComparedQuery, ...]
+    merges: tuple[MergeEffect, ...] = ()
+    confusions: tuple[PairConfusion, ...] = ()
 
     def count(self, outcome: Outcome) -> int:
         return sum(one.outcome == outcome for one in self.queries)
+
+    @property
+    def searched(self) -> list[SearchedQuery]:
+        """The queries of which is known what they find, those that need no tool last."""
+        return [one for one in (*self.queries, *self.needing_none) if one.found is not None]
 
 
 def request_of(split: Split) -> Callable[[Query], ToolRequest]:
@@ -255,26 +379,38 @@ def of_rankings(
 
 
 def compared(trial: Trial, before: Measured, after: Measured) -> Comparison:
-    """Two measurements of one trial side by side."""
+    """Two measurements of one trial side by side; merges, confusions and what people forbade are
+    the caller's to add.
+    """
     changes = {
         old.name: interval(
             [new_value - value for value, new_value in zip(old.values, new.values, strict=True)]
         )
         for old, new in zip(before.rows, after.rows, strict=True)
     }
-    p = p_values(before.rows, after.rows)
-    return Comparison(before, after, changes, p, _query_changes(trial, before, after))
+    return Comparison(
+        before=NamedFigures.of(before, name=before.toolset.name),
+        after=NamedFigures.of(after, name=after.toolset.name),
+        changes=changes,
+        p=p_values(before.rows, after.rows),
+        joined=tuple(trial.queries[at].id for at in joined_queries(trial.queries, after.toolset)),
+        queries=tuple(
+            _compared_query(query, at, before, after, max(trial.cutoffs))
+            for at, query in enumerate(trial.queries)
+        ),
+    )
 
 
-def _query_changes(trial: Trial, before: Measured, after: Measured) -> tuple[QueryChange, ...]:
-    k = max(trial.cutoffs)
-    return tuple(
-        QueryChange(
-            query,
-            ndcg(before.rankings[at], before.golds[at], k),
-            ndcg(after.rankings[at], after.golds[at], k),
-            best_places(before.rankings[at], before.golds[at]),
-            best_places(after.rankings[at], after.golds[at]),
-        )
-        for at, query in enumerate(trial.queries)
+def _compared_query(
+    query: Query, at: int, before: Measured, after: Measured, k: int
+) -> ComparedQuery:
+    old, new = (ndcg(side.rankings[at], side.golds[at], k) for side in (before, after))
+    return ComparedQuery.of(
+        query,
+        before.rankings[at],
+        outcome="unchanged" if new == old else "won" if new > old else "lost",
+        ndcg_before=round(old, 6),
+        ndcg_after=round(new, 6),
+        places_before=best_places(before.rankings[at], before.golds[at]),
+        places_after=best_places(after.rankings[at], after.golds[at]),
     )

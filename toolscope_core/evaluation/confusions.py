@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolscope_core.evaluation.metrics import Gold, best_places
+from toolscope_core.evaluation.metrics import best_places
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import JsonObject
@@ -31,42 +31,47 @@ class FoundInstead:
 
 @dataclass(frozen=True, slots=True)
 class PairConfusion:
-    """Two tools and the places of the queries in which one stands above the other, which is the
-    answer, or is found while the answer is not. ``cost`` is the sum over these of 1 / the place of
-    the tool that stands in the way.
+    """Two tools, by their ids in order, and the ids of the queries in which one stands above the
+    other, which is the answer, or is found while the answer is not. ``cost`` is the sum over these
+    of 1 / the place of the tool that stands in the way.
     """
 
-    pair: Pair
-    queries: tuple[int, ...]
+    left: str
+    right: str
     cost: float
+    queries: tuple[str, ...]
+
+    @property
+    def pair(self) -> Pair:
+        return Pair(self.left, self.right)
 
 
 def pair_confusions(
-    golds: Sequence[Gold], rankings: Sequence[Sequence[str]]
+    queries: Iterable[Query], rankings: Sequence[Sequence[str]]
 ) -> tuple[PairConfusion, ...]:
-    """Every pair of tools that a query confuses, the costliest first.
-
-    ``golds`` and ``rankings`` are those of the queries, in one order. Only tools that no need of
-    the query names can stand in an answer's way.
+    """Every pair of tools that a query confuses, the costliest first; ``rankings`` are those of the
+    queries, in one order. Only tools that no need of the query names can stand in an answer's way.
     """
-    queries: dict[Pair, list[int]] = {}
+    confused: dict[Pair, list[str]] = {}
     costs: dict[Pair, float] = {}
-    for place, (gold, ranking) in enumerate(zip(golds, rankings, strict=True)):
-        wanted = {one for need in gold for one in need}
+    for query, ranking in zip(queries, rankings, strict=True):
+        wanted = {one for need in query.gold for one in need}
         ranks = {tool_id: rank for rank, tool_id in enumerate(ranking, 1)}
-        for need, best in zip(gold, best_places(ranking, gold), strict=True):
+        for need, best in zip(query.gold, best_places(ranking, query.gold), strict=True):
             answer = min(need, key=lambda one: (ranks.get(one, len(ranking) + 1), one))
             for other, rank in ranks.items():
                 if other in wanted or (best is not None and rank > best):
                     continue
                 pair = Pair.of(answer, other)
-                queries.setdefault(pair, []).append(place)
+                confused.setdefault(pair, []).append(query.id)
                 costs[pair] = costs.get(pair, 0.0) + 1 / rank
-    confused = [
-        PairConfusion(pair, tuple(dict.fromkeys(places)), costs[pair])
-        for pair, places in queries.items()
-    ]
-    return tuple(sorted(confused, key=lambda one: (-one.cost, one.pair.left, one.pair.right)))
+    order = sorted(costs, key=lambda pair: (-costs[pair], pair.left, pair.right))
+    return tuple(
+        PairConfusion(
+            pair.left, pair.right, round(costs[pair], 6), tuple(dict.fromkeys(confused[pair]))
+        )
+        for pair in order
+    )
 
 
 def wanted_and_instead(

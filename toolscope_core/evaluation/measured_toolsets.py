@@ -1,18 +1,21 @@
 """A toolset to be measured, and the way from the catalog that the queries name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.relabelling import Relabelling, read_relabelling
+from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.sources import load_paths
+from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.files.archives import bundle_folder
+from toolscope_core.files.json_lines import read_rows
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import Augmentation, Tool, digest
@@ -59,41 +62,114 @@ def of_plan(plan: MergePlan, name: str) -> Toolset:
     """What the plan exports, with the variants that the tools of its catalog carry."""
     arguments = {one.tool_id: one for one in plan.arguments}
     toolset = Toolset(name, tuple(item.tool for item in plan.tools), plan.phi, arguments)
-    written = {one.id: one.augmentation for one in plan.catalog.tools if one.augmentation}
+    written = variants_of(plan.catalog)
     return augmented(toolset, written) if written else toolset
 
 
-def of_bundle(catalog: Catalog, relabelling: Relabelling, name: str) -> Toolset:
-    """The tools of an exported bundle with its own φ and α."""
-    return Toolset(name, catalog.tools, relabelling.phi, relabelling.arguments)
+def of_bundle(folder: Path, catalog: Catalog, name: str, file: object) -> Toolset:
+    """The tools of an exported bundle, unpacked from a ``file``, with its own φ and α. Raises
+    ``ConfigError`` for a bundle of other tools.
+    """
+    relabelling = read_relabelling(folder)
+    if foreign := sorted(catalog.by_id.keys() - relabelling.phi.keys()):
+        raise ConfigError(
+            f"{file} says nothing of {foreign[0]}; give a bundle that was made of this version of "
+            "the catalog"
+        )
+    merged = read_isolated(load_paths([folder]))
+    return Toolset(name, merged.tools, relabelling.phi, relabelling.arguments)
 
 
 def merged_toolset(bundle: Path, catalog: Catalog) -> Toolset:
-    """The toolset of a bundle's folder or zip. Raises ``ConfigError`` for one of other tools."""
+    """The toolset of a bundle's folder or zip. Raises as ``of_bundle``."""
     with bundle_folder(bundle) as folder:
-        relabelling = read_relabelling(folder)
-        merged = read_isolated(load_paths([folder]))
-    if foreign := sorted(catalog.by_id.keys() - relabelling.phi.keys()):
-        raise ConfigError(
-            f"{bundle} says nothing of {foreign[0]}; give a bundle that was made of this catalog"
-        )
-    return of_bundle(merged, relabelling, "merged")
+        return of_bundle(folder, catalog, "merged", bundle)
 
 
-def with_merged(
-    catalog: Catalog, variants: Mapping[str, Augmentation], bundle: Path | None
-) -> list[Toolset]:
-    """The catalog itself and, where a bundle is given, the toolset of it, with the catalog's
-    variants. Raises as ``merged_toolset`` does.
+def with_merged(catalog: Catalog, bundle: Path | None) -> list[Toolset]:
+    """The catalog itself and, where a bundle is given, its toolset, with the variants that the
+    catalog's tools carry. Raises as ``merged_toolset`` does.
     """
-    merged = [augmented(merged_toolset(bundle, catalog), variants)] if bundle else []
-    return [as_it_is(catalog), *merged]
+    toolsets = [as_it_is(catalog)]
+    if bundle is not None:
+        toolsets.append(augmented(merged_toolset(bundle, catalog), variants_of(catalog)))
+    return toolsets
+
+
+def variants_of(catalog: Catalog) -> dict[str, Augmentation]:
+    """By tool id the variants that the tools carry."""
+    return {one.id: one.augmentation for one in catalog.tools if one.augmentation}
 
 
 def of_version(catalog: Catalog, named: Catalog, name: str) -> Toolset:
     """Another version of the catalog ``named``: its tools by the same ids, and what is gone."""
     kept = catalog.by_id
     return Toolset(name, catalog.tools, {one.id: None for one in named.tools if one.id not in kept})
+
+
+LABELS = ("merge", "keep")
+
+
+def joined_queries(queries: Sequence[Query], toolset: Toolset) -> tuple[int, ...]:
+    """The places of the queries that need two tools which are one now: somebody told them apart."""
+    return tuple(
+        place
+        for place, query in enumerate(queries)
+        if len({_after(need, toolset) for need in query.gold}) < len(set(query.gold))
+    )
+
+
+def forbidden_merges(toolset: Toolset, never: Iterable[Pair]) -> tuple[Pair, ...]:
+    """The pairs of ``never`` that are one tool now, in their order."""
+    ranked = sorted(never, key=lambda one: (one.left, one.right))
+    return tuple(pair for pair in ranked if _is_one(pair, toolset))
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledMerges:
+    """Of pairs that people labelled: merges that are ``right`` and ``wrong``, and those ``missed``,
+    which were left apart.
+    """
+
+    right: int
+    wrong: tuple[Pair, ...]
+    missed: int
+
+
+def labelled_merges(toolset: Toolset, labels: Mapping[Pair, bool]) -> LabelledMerges:
+    """``labels`` say of a pair whether it may be merged."""
+    merged = [pair for pair in labels if _is_one(pair, toolset)]
+    right = sum(labels[pair] for pair in merged)
+    return LabelledMerges(
+        right=right,
+        wrong=forbidden_merges(toolset, [pair for pair in merged if not labels[pair]]),
+        missed=sum(labels.values()) - right,
+    )
+
+
+def read_labels(path: Path) -> dict[Pair, bool]:
+    """Labelled pairs of a JSONL file with ``left``, ``right`` (tool ids) and ``label`` (*merge* or
+    *keep*). Raises ``ConfigError`` for a file that cannot be read, or a row of another form.
+    """
+    labels: dict[Pair, bool] = {}
+    for number, row in read_rows(path):
+        left, right, label = row.get("left"), row.get("right"), row.get("label")
+        if not isinstance(left, str) or not isinstance(right, str) or label not in LABELS:
+            raise ConfigError(
+                f"{path}, line {number}: give `left` and `right` as tool ids, and `label` as "
+                f"{' or '.join(LABELS)}"
+            )
+        labels[Pair.of(left, right)] = label == LABELS[0]
+    return labels
+
+
+def _is_one(pair: Pair, toolset: Toolset) -> bool:
+    left = toolset.phi.get(pair.left, pair.left)
+    return left is not None and left == toolset.phi.get(pair.right, pair.right)
+
+
+def _after(need: frozenset[str], toolset: Toolset) -> frozenset[str | None]:
+    return frozenset(toolset.phi.get(one, one) for one in need)
 
 
 Rankings = tuple[tuple[str, ...], ...]

@@ -9,7 +9,7 @@ from toolscope_core.evaluation.intervals import Interval, holm, interval, paired
 Gold = Sequence[Collection[str]]
 """What a query needs: for each need the ids of which any one serves it."""
 
-Metric = Callable[[Sequence[str], Gold, int], float]
+RankingMetric = Callable[[Sequence[str], Gold, int], float]
 
 
 def gains(ranking: Sequence[str], gold: Gold, k: int) -> tuple[int, ...]:
@@ -85,27 +85,85 @@ def set_metrics(taken: Collection[str], gold: Gold) -> tuple[float, float, float
     return precision, recall, 2 * precision * recall / both if both else 0.0
 
 
-METRICS: dict[str, Metric] = {
-    "recall": recall,
-    "precision": precision,
-    "f1": f1,
-    "ndcg": ndcg,
-    "map": average_precision,
-    "mrr": reciprocal_rank,
-    "hit": hit,
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric as reports name it, its ``title`` on the screen with what it says, and its function
+    of a ranking, gold answers and k; ``None`` where selections decide it (see ``selection``).
+    Beside figures of both toolsets it ``is_shown`` from ``least_k`` on; a sweep shows it where it
+    ``is_swept``, an ablation at the cut-offs of ``ablated_at``.
+    """
+
+    name: str
+    title: str
+    help: str
+    of: RankingMetric | None = None
+    is_shown: bool = True
+    least_k: int = 1
+    is_swept: bool = False
+    ablated_at: tuple[int, ...] = ()
+
+
+METRICS: Mapping[str, Metric] = {
+    one.name: one
+    for one in (
+        Metric(
+            "recall",
+            "recall",
+            "of the tools that a query needs, the share that is found",
+            recall,
+            is_swept=True,
+            ablated_at=(1, 5, 10),
+        ),
+        Metric(
+            "precision",
+            "precision",
+            "of the tools that are found, the share that is needed",
+            precision,
+            is_shown=False,
+        ),
+        Metric(
+            "f1",
+            "f1",
+            "recall and precision in one figure (their harmonic mean)",
+            f1,
+            is_shown=False,
+        ),
+        Metric(
+            "ndcg",
+            "nDCG",
+            "how high the needed tools stand, 1 if all are on top",
+            ndcg,
+            is_swept=True,
+        ),
+        Metric(
+            "map",
+            "MAP",
+            "how few others stand above the needed tools, 1 if none does",
+            average_precision,
+            least_k=2,
+        ),
+        Metric(
+            "mrr",
+            "MRR",
+            "one over the place of the first tool that is needed",
+            reciprocal_rank,
+            is_shown=False,
+        ),
+        Metric("hit", "hit", "the share of queries that find at least one tool they need", hit),
+        Metric(
+            "csr",
+            "CSR",
+            "the share of queries for which exactly what is needed is taken of the tools that are "
+            "found, each part of the request taking the best by its own search",
+            is_swept=True,
+            ablated_at=(5, 10),
+        ),
+        Metric("parts", "best of each part", "the same of all tools, each part searched alone"),
+    )
 }
 """By the name that reports use."""
-METRIC_NAMES = {
-    "recall": "recall",
-    "ndcg": "nDCG",
-    "map": "MAP",
-    "hit": "hit",
-    "csr": "CSR",
-    "parts": "best of each part",
-}
-"""The metrics that are shown, in words."""
-SWEPT_METRICS = ("recall", "ndcg", "csr")
-"""Those that a sweep shows."""
+RANKING_METRICS = {name: one.of for name, one in METRICS.items() if one.of}
+SWEPT_METRICS = tuple(one for one in METRICS.values() if one.is_swept)
 
 
 def _needs(gold: Gold) -> list[frozenset[str]]:
@@ -146,7 +204,7 @@ def metric_rows(
     """
     judged = [(gold, ids) for gold, ids in zip(golds, rankings, strict=True) if gold]
     rows = []
-    for name, metric in METRICS.items():
+    for name, metric in RANKING_METRICS.items():
         for k in cutoffs:
             values = tuple(metric(ids, gold, k) for gold, ids in judged)
             rows.append(MetricRow(name, k, interval(values), values))

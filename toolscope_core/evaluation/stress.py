@@ -6,8 +6,8 @@ recall and F1 are taken.
 """
 
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -33,11 +33,22 @@ SEED = 20_251
 
 
 @dataclass(frozen=True, slots=True)
+class SplitGain:
+    """What splitting gives at one noise against retrieval alone, the same requests not split (table
+    7): the p-values of no gain of recall, one-sided as printed, and of no change, two-sided and
+    corrected by Holm over all levels.
+    """
+
+    p_one_sided: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
 class StressPoint:
     """The mean precision, recall and F1 at a number of distractors, over queries. ``p_recall`` and
     ``p_f1`` are the p-values of no change against no distractors, corrected by Holm, ``p_loss`` the
     one-sided one of no loss of recall (table 6), not corrected. ``recalls`` and ``f1s`` are those
-    of each query, in their order.
+    of each query, in their order. ``gain`` is that over the same requests not split.
     """
 
     noise: Noise
@@ -50,17 +61,32 @@ class StressPoint:
     p_loss: float
     recalls: tuple[float, ...]
     f1s: tuple[float, ...]
+    gain: SplitGain | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class SplitGain:
-    """What splitting gives at one noise against retrieval alone, the same requests not split (table
-    7): the p-values of no gain of recall, one-sided as printed, and of no change, two-sided and
-    corrected by Holm over all levels.
-    """
+class Stress:
+    """The ids of the queries, and by the name of each test its points."""
 
-    p_one_sided: float
-    p: float
+    queries: tuple[str, ...]
+    levels: tuple[int, ...]
+    toolsets: Mapping[str, tuple[StressPoint, ...]]
+
+
+def stress_of(
+    trial: Trial, tests: Mapping[str, Sequence[StressPoint]], alone: Mapping[str, str]
+) -> Stress:
+    """The tests of a trial. ``alone`` has by the name of a test that of the same toolset where
+    requests are not split; its gain stands beside it.
+    """
+    toolsets = {}
+    for name, points in tests.items():
+        gains = split_gains(points, tests[alone[name]]) if name in alone else [None] * len(points)
+        toolsets[name] = tuple(
+            replace(one, recalls=_rounded(one.recalls), f1s=_rounded(one.f1s), gain=gain)
+            for one, gain in zip(points, gains, strict=True)
+        )
+    return Stress(tuple(query.id for query in trial.queries), LEVELS, toolsets)
 
 
 def split_gains(
@@ -176,3 +202,7 @@ def _points(
         loss = one_sided_p(own[1], columns[place[0], LEVELS[0]][1])
         points.append(StressPoint(*place, precision, recall, f1, *p, loss, own[1], own[2]))
     return tuple(points)
+
+
+def _rounded(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(round(value, 6) for value in values)

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Literal, TypeVar, get_args
 
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.comparison import Measured, Trial, measured
+from toolscope_core.evaluation.comparison import Measured, ToolsetFigures, Trial, measured
 from toolscope_core.evaluation.measured_toolsets import (
     Ranker,
     Toolset,
@@ -23,12 +23,13 @@ from toolscope_core.merging.analysing import (
     plan_of,
     proposed,
 )
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, Knob, MergeThresholds, PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.retrieval.client_search import SearchSetup
 
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30)
@@ -40,20 +41,28 @@ Merger = Literal["none", "drop-in", "gateway"]
 MERGERS: tuple[Merger, ...] = get_args(Merger)
 
 
-@dataclass(frozen=True, slots=True)
-class SweepPoint:
-    """What one value, a number or the name of an encoder, gives: a toolset measured under a
-    configuration of the search. ``k`` is the cut-off that its figures are read at.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepFigures(ToolsetFigures):
+    """What one value, a number or the name of an encoder, gives at the cut-off ``k``.
+    ``reduction`` is the share of tools that the merge saves, ``recalls`` those of each query.
     """
 
-    value: float | str
+    value: int | float | str
     k: int
-    config: RetrievalConfig
-    measured: Measured
+    configuration: JsonObject
+    reduction: float
+    recalls: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AblationRow:
+class Sweep:
+    """The points that are measured, in the order of the values."""
+
+    points: tuple[SweepFigures, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AblationFigures(ToolsetFigures):
     """The parts that are on, and what they give. The merger takes all proposals: *drop-in* those
     that switch tools off and no more, *gateway* those too whose tool is written anew, as the
     paper's always is; the correction divides groups that do not hold together.
@@ -62,7 +71,58 @@ class AblationRow:
     reranker: bool
     merger: Merger
     correction: bool
+    reduction: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """A row for each combination of parts."""
+
+    rows: tuple[AblationFigures, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPoint:
+    """A toolset measured under a configuration of the search, for one value."""
+
+    value: float | str
+    k: int
+    config: RetrievalConfig
     measured: Measured
+
+    def figures(self, catalog: Catalog) -> SweepFigures:
+        """Those at its cut-off, beside the catalog."""
+        at_k = {row.metric: row for row in self.measured.rows if row.k == self.k}
+        return SweepFigures.of(
+            self.measured,
+            value=self.value,
+            k=self.k,
+            configuration=self.config.as_json(),
+            tokens_sent=round(self.measured.sent[self.k], 3),
+            reduction=_reduction(self.measured, catalog),
+            metrics={name: row.interval for name, row in at_k.items()},
+            recalls=tuple(round(value, 6) for value in at_k["recall"].values),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AblationRow:
+    """A toolset measured with some parts on, see ``AblationFigures``."""
+
+    reranker: bool
+    merger: Merger
+    correction: bool
+    measured: Measured
+
+    def figures(self, catalog: Catalog) -> AblationFigures:
+        """Those beside the catalog."""
+        return AblationFigures.of(
+            self.measured,
+            reranker=self.reranker,
+            merger=self.merger,
+            correction=self.correction,
+            reduction=_reduction(self.measured, catalog),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,3 +257,8 @@ def _moved(config: RetrievalConfig, knob: Knob, value: float) -> RetrievalConfig
     if knob == "alpha":
         return replace(config, dense_weight=value)
     return replace(config, candidates=int(value)) if knob == "candidates" else config
+
+
+def _reduction(measured: Measured, catalog: Catalog) -> float:
+    """The share of the catalog's tools that the merge saves."""
+    return round(1 - len(measured.toolset.tools) / len(catalog.tools), 6)

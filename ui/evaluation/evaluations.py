@@ -9,10 +9,16 @@ from typing import Literal
 
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.evaluation.change_effects import PLACES
-from toolscope_core.evaluation.comparison import SPLIT_NAMES, Trial, compared, measured, request_of
+from toolscope_core.evaluation.change_effects import PLACES, merge_effects
+from toolscope_core.evaluation.comparison import (
+    SPLIT_NAMES,
+    MergeEffect,
+    Trial,
+    compared,
+    measured,
+    request_of,
+)
 from toolscope_core.evaluation.confusions import pair_confusions
-from toolscope_core.evaluation.merge_effects import MergeEffect, merge_effects
 from toolscope_core.evaluation.query_sets import Query, relabelled, synthetic_queries
 from toolscope_core.evaluation.results import (
     ablation_row,

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from toolscope_core.evaluation.agent.agent_loop import Episode, MadeCall
+from toolscope_core.evaluation.agent.agent_loop import Episode, Grade, MadeCall
 from toolscope_core.evaluation.intervals import Interval, interval, paired_p
 from toolscope_core.evaluation.metrics import recall
 from toolscope_core.evaluation.query_sets import Query
@@ -19,7 +19,7 @@ from toolscope_core.model.tool import JsonObject, canonical_json
 FAILED = ("error", "no tool")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkFigures:
     """How the requests went with one toolset of ``tools`` tools.
 
@@ -35,8 +35,8 @@ class WorkFigures:
     tools: int
     correct: Interval
     served: Interval
-    right: int
-    wrong: int
+    right: int = 0
+    wrong: int = 0
     calls: float
     failed_calls: float
     unneeded_calls: float
@@ -59,8 +59,40 @@ class AgentReport:
     correct_p: float | None
     served_p: float | None
 
-    def as_json(self) -> JsonObject:
-        return asdict(self)
+    @property
+    def names(self) -> list[str]:
+        """Of the toolsets."""
+        return [side.name for side in self.sides]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestWork:
+    """What was done for a request with one toolset: the names of the tools that were called, in
+    order, whether they are the right ones, and the answer, or why there is none.
+    """
+
+    toolset: str
+    called: tuple[str, ...]
+    right: bool
+    grade: Grade = "not graded"
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkedRequest:
+    """A request with its needs, and what was done for it with each toolset."""
+
+    id: str
+    query: str
+    gold: tuple[tuple[str, ...], ...]
+    sides: tuple[RequestWork, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRun(AgentReport):
+    """A report with every request."""
+
+    requests: tuple[WorkedRequest, ...]
 
 
 def agent_report(

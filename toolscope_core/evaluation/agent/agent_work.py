@@ -1,10 +1,11 @@
-"""What an agent did with two toolsets, as rows; and its turns with a model, paid for by the run."""
+"""The figures of an agent with several toolsets, as rows; and its turns, paid for by the run."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
 
+from toolscope_core.evaluation.agent.agent_report import AgentReport, WorkFigures
+from toolscope_core.evaluation.intervals import Interval
 from toolscope_core.llm.requests.request_workers import Terms
 from toolscope_core.llm.tasks.selection_prompt import AGENT_TASK
 from toolscope_core.model.errors import PausedError
@@ -24,66 +25,35 @@ class WorkRow:
     p: float | None = None
 
 
-def work_rows(report: JsonObject) -> list[WorkRow]:
-    """The figures of ``AgentReport.as_json``."""
-    sides: Sequence[JsonObject] = report["sides"]
+def work_rows(report: AgentReport) -> list[WorkRow]:
+    """The figures of all toolsets."""
 
-    def row(label: str, cell: Callable[[JsonObject], str], p: float | None = None) -> WorkRow:
-        return WorkRow(label, tuple(map(cell, sides)), p)
+    def row(label: str, cell: Callable[[WorkFigures], str], p: float | None = None) -> WorkRow:
+        return WorkRow(label, tuple(map(cell, report.sides)), p)
+
+    def tokens(side: WorkFigures, number: float) -> str:
+        return f"{'' if side.counted else 'about '}{number:,.0f}"
 
     return [
-        row("tools", lambda side: f"{side['tools']:,}"),
-        row("exactly the right tools", lambda side: _share(side["correct"]), report["correct_p"]),
-        row("needs served", lambda side: _share(side["served"]), report["served_p"]),
-        row("answers right", lambda side: f"{side.get('right', 0):,}"),
-        row("answers wrong", lambda side: f"{side.get('wrong', 0):,}"),
-        row("answers not graded", lambda side: f"{report['queries'] - _graded(side):,}"),
-        row("calls a request", lambda side: f"{side['calls']:.2f}"),
-        row("  of tools not needed", lambda side: f"{side['unneeded_calls']:.2f}"),
-        row("  that failed", lambda side: f"{side['failed_calls']:.2f}"),
-        row("turns a request", lambda side: f"{side['turns']:.2f}"),
-        row("tokens in a request", lambda side: _tokens(side, "tokens_in")),
-        row("tokens out a request", lambda side: _tokens(side, "tokens_out")),
-        row("seconds a request", lambda side: f"{side['seconds']:.2f}"),
-        row("requests without an answer", lambda side: f"{side['unanswered']:,}"),
+        row("tools", lambda side: f"{side.tools:,}"),
+        row("exactly the right tools", lambda side: _share(side.correct), report.correct_p),
+        row("needs served", lambda side: _share(side.served), report.served_p),
+        row("answers right", lambda side: f"{side.right:,}"),
+        row("answers wrong", lambda side: f"{side.wrong:,}"),
+        row("answers not graded", lambda side: f"{report.queries - side.right - side.wrong:,}"),
+        row("calls a request", lambda side: f"{side.calls:.2f}"),
+        row("  of tools not needed", lambda side: f"{side.unneeded_calls:.2f}"),
+        row("  that failed", lambda side: f"{side.failed_calls:.2f}"),
+        row("turns a request", lambda side: f"{side.turns:.2f}"),
+        row("tokens in a request", lambda side: tokens(side, side.tokens_in)),
+        row("tokens out a request", lambda side: tokens(side, side.tokens_out)),
+        row("seconds a request", lambda side: f"{side.seconds:.2f}"),
+        row("requests without an answer", lambda side: f"{side.unanswered:,}"),
     ]
 
 
-def request_rows(
-    requests: Sequence[Mapping[str, Any]], toolsets: Sequence[str]
-) -> list[dict[str, str]]:
-    """The requests of a kept run, those first that went right with one toolset only: what each
-    needs, by toolset the tools that were called in order, with ✓ where they are exactly those, and
-    the grades of the agent's answers with them, or with why there is none.
-    """
-    ranked = sorted(requests, key=lambda one: len({side["right"] for side in one["sides"]}) == 1)
-    rows = []
-    for one in ranked:
-        sides = list(zip(toolsets, one["sides"], strict=True))
-        called = {
-            name: f"{'✓' if side['right'] else '✗'} {', '.join(side['called']) or 'nothing'}"
-            for name, side in sides
-        }
-        answers = {
-            f"answer, {name}": f"{side.get('grade', 'not graded')}: {side['answer']}"
-            for name, side in sides
-        }
-        needs = " and ".join(" or ".join(need) for need in one["gold"])
-        rows.append({"request": str(one["query"]), "needs": needs, **called, **answers})
-    return rows
-
-
-def _share(interval: Mapping[str, float]) -> str:
-    return interval_text(interval["mean"], interval["low"], interval["high"])
-
-
-def _graded(side: JsonObject) -> int:
-    """How many answers were graded; none of a run that was kept before answers were."""
-    return int(side.get("right", 0) + side.get("wrong", 0))
-
-
-def _tokens(side: JsonObject, name: str) -> str:
-    return f"{'' if side['counted'] else 'about '}{side[name]:,.0f}"
+def _share(one: Interval) -> str:
+    return interval_text(*astuple(one))
 
 
 class PaidTurns:

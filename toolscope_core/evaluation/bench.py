@@ -1,0 +1,141 @@
+"""A catalog on the bench: searched, asked its queries, measured under stress and other settings."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+from toolscope_core.catalog.document_variants import read_variants, with_variants
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.isolation import read_files
+from toolscope_core.catalog.tokens import Costs
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.comparison import SPLIT_NAMES, Trial, request_of
+from toolscope_core.evaluation.measured_toolsets import Toolset, ToolsetRanker
+from toolscope_core.evaluation.query_sets import (
+    Query,
+    read_queries,
+    synthetic_queries,
+    with_gold_among,
+    with_ids,
+)
+from toolscope_core.evaluation.selection import Choice
+from toolscope_core.evaluation.stress import Stress, stress_of, stress_test
+from toolscope_core.llm.embedding import encoder_and_cache, scorer_of
+from toolscope_core.merging.analysing import Analysis, analyse
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.configuration import AnalysisConfig, Split
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import Embedder, Progress, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
+from toolscope_core.model.tool import Tool
+from toolscope_core.retrieval.assembly import LearnedRanking
+from toolscope_core.retrieval.client_search import SearchSetup
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.servers import ServerRetriever
+
+Chooser = Callable[[Toolset, Trial], AbstractContextManager[Choice | None]]
+"""What takes tools of pools of a toolset for the requests of a trial; ``None`` for the best."""
+
+
+def token_counter() -> Callable[[Tool], int]:
+    """Counts the tokens of a definition, each once."""
+    costs = Costs()
+    return lambda tool: costs.of(tool, PROMPT_SHAPES[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bench:
+    """A catalog with what searches it: what encodes texts, the cache of their vectors, and what
+    counts the ``tokens`` of a definition.
+    """
+
+    catalog: Catalog
+    embedder: Embedder
+    cache: VectorCache
+    tokens: Callable[[Tool], int]
+
+    @classmethod
+    def of(cls, catalog: Catalog, embedder: str | None = None) -> Self:
+        """With the encoder of the environment, or of this name."""
+        return cls(catalog, *encoder_and_cache(embedder), token_counter())
+
+    @classmethod
+    def of_files(
+        cls, paths: Sequence[Path], embedder: str | None = None, variants: Path | None = None
+    ) -> Self:
+        """The catalog of some files, whose tools carry the document ``variants`` of another. Raises
+        as their readers do.
+        """
+        catalog = read_files(paths)
+        if variants is not None:
+            written = read_variants(variants, catalog).by_id
+            catalog = replace(catalog, tools=with_variants(catalog.tools, written))
+        return cls.of(catalog, embedder)
+
+    def queries(self, file: Path | None, skip_unknown: bool = False) -> tuple[Query, ...]:
+        """Those of a file that have gold answers, or without one those made from the descriptions.
+        Raises ``ConfigError`` where gold answers are not in the catalog, unless ``skip_unknown``
+        leaves their queries out.
+        """
+        if file is None:
+            return synthetic_queries(self.catalog)
+        judged = [one for one in with_ids(read_queries(file), self.catalog.tools) if one.gold]
+        return with_gold_among(judged, self.catalog.by_id, skip_unknown)
+
+    def trial(
+        self, queries: Iterable[Query], cutoffs: Sequence[int], split: Split = "rules"
+    ) -> Trial:
+        """Raises ``ConfigError`` where no query has a gold answer."""
+        return Trial.of(self.catalog, queries, request_of(split), cutoffs)
+
+    def analysis(self, threshold: float | None = None, progress: Progress = silent) -> Analysis:
+        """The catalog analysed from a least cosine on, ``None`` for that of the embedder."""
+        config = AnalysisConfig(threshold=threshold)
+        return analyse(self.catalog, config, self.embedder, self.cache, progress)
+
+    def search(self, config: RetrievalConfig, learned: LearnedRanking | None = None) -> SearchSetup:
+        """A search with this configuration, whose cross-encoder is loaded by its name."""
+        scorer, servers = scorer_of(config), self.catalog.servers
+        return SearchSetup(self.embedder, self.cache, config, scorer, learned, servers)
+
+    def ranker(
+        self, config: RetrievalConfig, learned: LearnedRanking | None = None
+    ) -> ToolsetRanker:
+        """The same for many requests on several toolsets."""
+        return ToolsetRanker(self.search(config, learned))
+
+    def server_search(
+        self, config: RetrievalConfig, progress: Progress = silent
+    ) -> ServerRetriever:
+        """The search for servers. Raises ``ConfigError`` where no tool has one."""
+        retriever = ServerRetriever(
+            self.catalog, self.embedder, self.cache, config, scorer_of(config), progress
+        )
+        if not retriever.profiles:
+            raise ConfigError("no tool of the catalog has a server; search without --servers")
+        return retriever
+
+    def stress(
+        self,
+        toolsets: Iterable[Toolset],
+        trials: Mapping[str, Trial],
+        config: RetrievalConfig,
+        progress: Progress = silent,
+        best: int | None = None,
+        chooser: Chooser = lambda toolset, trial: nullcontext(),
+    ) -> Stress:
+        """Each toolset under stress, each trial by the name of its split, *none* among them;
+        ``best`` as in ``stress_test``.
+        """
+        tests, alone = {}, dict[str, str]()
+        for toolset in toolsets:
+            retriever = Retriever(toolset.tools, self.embedder, self.cache, config)
+            for split, trial in trials.items():
+                name, whole = (f"{toolset.name}, {SPLIT_NAMES[one]}" for one in (split, "none"))
+                with chooser(toolset, trial) as choice:
+                    tests[name] = stress_test(toolset, retriever, trial, progress, best, choice)
+                if split != "none":
+                    alone[name] = whole
+        return stress_of(trials["none"], tests, alone)
