@@ -44,7 +44,7 @@ VENDORS = {
     "llm": "openai pydantic httpx2 httpcore2",
     "retrieval": "bm25s",
     "mcp": "pydantic mcp mcp_types anyio uvicorn starlette httpx2 jsonschema_rs",
-    "evaluation": "sklearn anyio jsonschema_rs scipy",
+    "evaluation": "sklearn anyio jsonschema_rs scipy pydantic",
     "tool2vec": "torch transformers rapidfuzz safetensors",
     "cli": "typer",
 }

@@ -13,7 +13,6 @@ from toolscope_core.evaluation.change_effects import (
     merges_of,
 )
 from toolscope_core.evaluation.measured_toolsets import of_plan
-from toolscope_core.evaluation.results import change_rows
 
 SEARCH_IS_FIND = ToolsetChange(("find", "search"), (TOOLS["find"],))
 
@@ -60,7 +59,7 @@ def test_every_merge_of_a_toolset_is_told_with_its_p_values(before, ranker):
     assert list(merges_of(of_plan(MERGED, "merged"))) == [SEARCH_IS_FIND]
     bad = ToolsetChange(("weather",), (TOOLS["weather"],))
     once = replace(before, rankings=(*before.rankings[:3], ("weather",)))
-    rows = change_rows(compared_changes(once, [SEARCH_IS_FIND, bad], ranker))
-    assert [row["tools"] for row in rows] == [["weather"], ["find", "search"]]
-    assert rows[1]["won"] == ["1", "2"] and (rows[1]["p"], rows[1]["p_holm"]) == (0.5, 1.0)
-    assert rows[1]["rate"]["mean"] == 1.0 and 0.34 < rows[1]["rate"]["low"] < 0.35
+    rows = compared_changes(once, [SEARCH_IS_FIND, bad], ranker)
+    assert [row.tools for row in rows] == [("weather",), ("find", "search")]
+    assert rows[1].won == ("1", "2") and (rows[1].p, rows[1].p_holm) == (0.5, 1.0)
+    assert rows[1].rate.mean == 1.0 and 0.34 < rows[1].rate.low < 0.35

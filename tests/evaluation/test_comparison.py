@@ -58,12 +58,12 @@ def test_the_figures_of_both_toolsets(both):
 
 def test_what_became_of_each_query(both):
     result = compared(trial(), *both)
-    assert [one.query.id for one in result.queries] == ["1", "2", "3", "4"]
+    assert [one.id for one in result.queries] == ["1", "2", "3", "4"]
     assert [one.outcome for one in result.queries] == ["won", "won", "lost", "unchanged"]
     assert [one.places_before for one in result.queries] == [(2,), (1, 3), (2, 3), (None,)]
     assert [one.places_after for one in result.queries] == [(1,), (1, 2), (2, 2), (None,)]
     assert (result.count("won"), result.count("lost")) == (2, 1)
-    assert set(result.p) == {row.name for row in result.before.rows}
+    assert set(result.p) == set(result.before.metrics)
     gained = result.changes["recall@1"]
     assert gained.mean == 0.25 and 0.0 <= gained.low <= gained.mean <= gained.high <= 1.0
     assert all(0.0 < p <= 1.0 for p in result.p.values())
@@ -83,8 +83,8 @@ def test_what_a_merge_does_to_the_queries_it_touches(both):
     ranker = KnownOrder()
     (effect,) = merge_effects(MERGED, trial(), *both, ranker)
     assert effect.members == ("find", "search")
-    assert [one.query for one in effect.queries] == [0, 1, 2, 3], "the last finds both in vain"
-    assert (effect.helped, effect.hurt, effect.joins) == (2, 1, (2,))
+    assert [one.id for one in effect.queries] == ["1", "2", "3", "4"], "the last finds both in vain"
+    assert (effect.helped, effect.hurt, effect.joins) == (2, 1, ("3",))
     ideal = 1 + SECOND
     gain = (1 - SECOND) + (1 - (1 + THIRD) / ideal) + (SECOND - (SECOND + THIRD) / ideal)
     assert effect.change == pytest.approx(gain)

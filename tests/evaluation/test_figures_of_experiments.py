@@ -28,19 +28,20 @@ from toolscope_core.model.tool import Tool
 
 
 def test_a_pair_is_confused_where_one_stands_above_the_other_that_is_the_answer():
-    golds = [(frozenset("b"),), (frozenset("b"), frozenset("d")), (frozenset("ac"),)]
+    needs = [("b",), ("b", "d"), ("ac",)]
+    queries = [Query(str(at), "", tuple(map(frozenset, own))) for at, own in enumerate(needs)]
     rankings = [["a", "b", "c"], ["a", "b", "x", "d"], ["b", "c", "a"]]
-    found = {one.pair: one for one in pair_confusions(golds, rankings)}
-    assert found[Pair.of("a", "b")].queries == (0, 1)
+    found = {one.pair: one for one in pair_confusions(queries, rankings)}
+    assert found[Pair.of("a", "b")].queries == ("0", "1")
     assert found[Pair.of("a", "b")].cost == 2.0
-    assert found[Pair.of("b", "c")].queries == (2,), "the best of the alternatives"
+    assert found[Pair.of("b", "c")].queries == ("2",), "the best of the alternatives"
     assert Pair.of("b", "d") not in found, "both are needed"
-    assert found[Pair.of("d", "x")].cost == pytest.approx(1 / 3)
-    assert [one.cost for one in pair_confusions(golds, rankings)] == [2.0, 1.0, 1.0, 1 / 3]
+    assert found[Pair.of("d", "x")].cost == pytest.approx(1 / 3, abs=1e-6)
+    assert [one.cost for one in pair_confusions(queries, rankings)] == [2.0, 1.0, 1.0, 0.333333]
 
 
 def test_an_answer_that_is_not_found_is_confused_with_all_that_is():
-    (one, other) = pair_confusions([(frozenset({"z"}),)], [["a", "b"]])
+    (one, other) = pair_confusions([Query("", "", (frozenset({"z"}),))], [["a", "b"]])
     assert (one.pair, one.cost) == (Pair.of("a", "z"), 1.0)
     assert (other.pair, other.cost) == (Pair.of("b", "z"), 0.5)
 

@@ -1,5 +1,6 @@
 """Pools of the stress test, and what is found in them."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +11,14 @@ from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
 from toolscope_core.evaluation.metrics import set_metrics
-from toolscope_core.evaluation.results import stress_result, table_of
+from toolscope_core.evaluation.results import read_result, result_json, table_of
 from toolscope_core.evaluation.stress import (
     LEVELS,
+    Stress,
     closest_noise,
     random_noise,
     split_gains,
+    stress_of,
     stress_test,
 )
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -106,18 +109,20 @@ def test_splitting_stands_against_retrieval_alone_at_the_same_noise(retriever):
     assert (same.p_one_sided, same.p) == (1.0, 1.0)
     (worse, *_) = split_gains(none, all_of)
     assert worse.p_one_sided == 1.0 and worse.p == gain.p
-    result = stress_result(trial(), {"whole": none, "split": all_of}, {"split": "whole"})
-    assert "gain" not in result["toolsets"]["whole"][0]
-    assert result["toolsets"]["split"][0]["gain"]["p_one_sided"] == gain.p_one_sided
+    result = stress_of(trial(), {"whole": none, "split": all_of}, {"split": "whole"})
+    assert result.toolsets["whole"][0].gain is None and result.toolsets["split"][0].gain == gain
+    written = result_json(result)
+    assert "gain" not in written["toolsets"]["whole"][0]
+    assert read_result(Stress, json.loads(json.dumps(written))) == result
 
 
 def test_after_a_merge_the_pool_is_of_the_merged_toolset(retriever):
     toolset = of_plan(MERGED, "merged")
     test = stress_test(toolset, retriever(toolset), trial())
     assert test[0].recall.mean == 1.0
-    result = stress_result(trial(), {"merged": test})
-    assert result["queries"] == ["1", "2", "3", "4"]
-    rows = table_of("stress", result)
+    result = stress_of(trial(), {"merged": test}, {})
+    assert result.queries == ("1", "2", "3", "4")
+    rows = table_of("stress", result_json(result))
     assert len(rows) == 2 * len(LEVELS)
     assert rows[0]["toolset"] == "merged" and rows[0]["recall_mean"] == 1.0
     assert "recalls" not in rows[0]

@@ -6,6 +6,7 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.evaluation.comparison import ComparedQuery
 from toolscope_core.model.catalog import Problem
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
@@ -133,12 +134,13 @@ def test_a_name_on_several_servers_leads_to_its_tools(monkeypatch, work):
 
 
 def test_tools_that_a_measurement_did_not_find_are_named_with_the_request():
-    two = [["alpha/send_mail"], ["beta/send_mail"]]
-    rows = [
-        {"query": "post", "gold": two, "places_before": [None, None]},
-        {"query": "mail", "gold": [["beta/send_mail", "x"]], "places_before": [3]},
+    two = (("alpha/send_mail",), ("beta/send_mail",))
+    rest = {"id": "", "outcome": "won", "ndcg_before": 0.0, "ndcg_after": 1.0, "places_after": ()}
+    queries = [
+        ComparedQuery(query="post", gold=two, places_before=(None, None), **rest),
+        ComparedQuery(query="mail", gold=(("beta/send_mail", "x"),), places_before=(3,), **rest),
     ]
-    assert missed_tools({"queries": rows}) == {"alpha/send_mail": "post"}
+    assert missed_tools(queries) == {"alpha/send_mail": "post"}
 
 
 def test_an_upload_is_previewed_and_stored_only_by_the_button(monkeypatch, work):

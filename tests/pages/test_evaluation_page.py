@@ -6,7 +6,12 @@ import pytest
 
 from tests.ui.services.small_workspace import add_queries, by_name, say_one_account
 from toolscope_core.model.pair import Pair, pair_key
-from toolscope_core.store.experiment_rows import delete_experiment, keep_result, open_experiment
+from toolscope_core.store.experiment_rows import (
+    delete_experiment,
+    get_experiment,
+    keep_result,
+    open_experiment,
+)
 from ui.evaluation import evaluations
 from ui.evaluation.evaluations import Wanted
 from ui.shared.cards import change_effect_panel
@@ -72,7 +77,7 @@ def test_figures_of_both_toolsets_and_what_shows_over_merging(page):
 
 def test_a_merge_that_loses_is_named(page):
     number = measure(page, after="all proposals")
-    whole = experiments.get(page.work.store, number).result
+    whole = get_experiment(page.work.store, number).result
     for at, merge in enumerate(whole["merges"]):
         merge["change"] = -0.25 if at == 0 else 0.1
     keep_result(page.work.store, number, whole, 1.0, is_done=True)
@@ -158,7 +163,7 @@ def test_experiments_are_listed_with_what_is_out_of_date(page):
 
 def test_a_half_finished_sweep_is_shown_and_said(page):
     number = measure(page, kind="sweep")
-    whole = experiments.get(page.work.store, number).result
+    whole = get_experiment(page.work.store, number).result
     keep_result(page.work.store, number, {"points": whole["points"][:2]}, 1.0, is_done=False)
     experiment(page, "Sweep")
     assert "Not finished" in page.text

@@ -1,7 +1,7 @@
 """The command that measures how well queries find their answers, before and after a merge."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -66,7 +66,7 @@ from toolscope_core.evaluation.query_sets import (
 from toolscope_core.evaluation.results import result_json
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.numbers import interval_text, quantity
+from toolscope_core.model.numbers import quantity
 from toolscope_core.rps.planner import PlanFigures, PlanOptions, plan_figures
 
 MOST_RANKED = 1_000
@@ -362,7 +362,7 @@ def _tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
         own = side.figures
         say(f"{side.name}: {quantity(own.queries, 'query')}")
         for name in ("precision", "recall", "f1", "exact"):
-            say(f"  {name:10} {interval_text(*astuple(getattr(own, name)))}")
+            say(f"  {name:10} {getattr(own, name).text}")
         say(
             f"  a query: {own.jobs:.1f} jobs, {own.searches:.1f} rankings, {own.tools_called:.1f} "
             f"tools called of {own.tools_shown:.1f} shown ({own.tokens_shown:,.0f} tokens)"
@@ -384,9 +384,9 @@ def _tell_evaluation(report: EvaluationReport) -> None:
     if report.merged is not None:
         say(f"after the merge: {quantity(report.merged.tools, 'tool')}")
     for name, interval in report.metrics.items():
-        line = f"{name:13} {interval_text(*astuple(interval))}"
+        line = f"{name:13} {interval.text}"
         if report.merged is not None and report.p is not None:
-            after = interval_text(*astuple(report.merged.metrics[name]))
+            after = report.merged.metrics[name].text
             line += f"  after {after}  p {report.p[name]:.3f}"
         say(line)
     if report.result is not None:

@@ -31,7 +31,7 @@ from toolscope_core.cli.searcher import (
     SkipUnknown,
     Splits,
 )
-from toolscope_core.cli.terminal import Catalogs, command, progress, say, say_json
+from toolscope_core.cli.terminal import command, progress, say, say_json
 from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.comparison import ToolsetFigures, Trial
 from toolscope_core.evaluation.measured_toolsets import Toolset, with_merged
@@ -50,7 +50,6 @@ from toolscope_core.llm.embedding import embedder_of
 from toolscope_core.model.configuration import Knob, PlanConfig, Split
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.numbers import interval_text
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.rps.workers import taken_of_pools
 
@@ -183,7 +182,7 @@ def _say_stress(name: str, points: Sequence[StressPoint]) -> None:
     say(f"{name}: noise, distractors, precision, recall, F1, p of no loss{against}")
     for point in points:
         intervals = (point.precision, point.recall, point.f1)
-        figures = "  ".join(interval_text(*astuple(one)) for one in intervals)
+        figures = "  ".join(one.text for one in intervals)
         p_values = [point.p_loss, *(astuple(point.gain) if point.gain else ())]
         p_text = "  ".join(f"{p:.4f}" for p in p_values)
         say(f"  {point.noise:8} {point.distractors:3}  {figures}  {p_text}")
@@ -249,7 +248,7 @@ def _say_point(point: SweepFigures) -> None:
 
 
 def _figures(row: ToolsetFigures, names: Sequence[str]) -> str:
-    return "".join(f"{interval_text(*astuple(row.metrics[name])):22}" for name in names)
+    return "".join(f"{row.metrics[name].text:22}" for name in names)
 
 
 @command

@@ -359,7 +359,10 @@ class Searcher:
     def servers(self) -> ServerRetriever:
         """The search for servers. Raises ``ConfigError`` where no tool has one."""
         self._encode()
-        return self.bench.server_search(self.options.config, self.progress)
+        retriever = self.bench.server_search(self.options.config, self.progress)
+        if not retriever.profiles:
+            raise ConfigError("no tool of the catalog has a server; search without --servers")
+        return retriever
 
     def rankings(self, queries: Sequence[Query]) -> QueryRankings:
         """What each query finds."""

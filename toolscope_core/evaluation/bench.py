@@ -26,7 +26,6 @@ from toolscope_core.llm.embedding import encoder_and_cache, scorer_of
 from toolscope_core.merging.analysing import Analysis, analyse
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, Split
-from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
@@ -109,13 +108,9 @@ class Bench:
     def server_search(
         self, config: RetrievalConfig, progress: Progress = silent
     ) -> ServerRetriever:
-        """The search for servers. Raises ``ConfigError`` where no tool has one."""
-        retriever = ServerRetriever(
-            self.catalog, self.embedder, self.cache, config, scorer_of(config), progress
-        )
-        if not retriever.profiles:
-            raise ConfigError("no tool of the catalog has a server; search without --servers")
-        return retriever
+        """The search for servers."""
+        scorer = scorer_of(config)
+        return ServerRetriever(self.catalog, self.embedder, self.cache, config, scorer, progress)
 
     def stress(
         self,

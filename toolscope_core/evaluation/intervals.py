@@ -24,6 +24,11 @@ class Interval:
     low: float
     high: float
 
+    @property
+    def text(self) -> str:
+        """As ``interval_text`` says it."""
+        return interval_text(self.mean, self.low, self.high)
+
 
 def interval(values: Sequence[float]) -> Interval:
     """The mean of one value a query, with the 2.5 and 97.5 percentiles of the means of 2,000

@@ -12,7 +12,13 @@ from pathlib import Path
 
 from toolscope_core import __version__
 from toolscope_core.evaluation.agent.agent_loop import Episode
-from toolscope_core.evaluation.agent.agent_report import EpisodeFile, Episodes, chose_right
+from toolscope_core.evaluation.agent.agent_report import (
+    EpisodeFile,
+    Episodes,
+    RequestWork,
+    WorkedRequest,
+    chose_right,
+)
 from toolscope_core.evaluation.agent.agent_work import PaidTurns
 from toolscope_core.evaluation.agent.toolset_pair import (
     AgentEstimate,
@@ -22,6 +28,8 @@ from toolscope_core.evaluation.agent.toolset_pair import (
     read_toolset_pair,
     work_with_both,
 )
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.results import result_json
 from toolscope_core.export.bundle import zipped
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.llm.tool_calling import ToolCallingModel
@@ -34,12 +42,13 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.store.experiment_rows import keep_result, open_experiment
 from ui.evaluation import evaluations
 from ui.evaluation.evaluations import SYNTHETIC
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared.kept import kept_under
-from ui.shared.services import exports, live_servers, model_runs, searches
+from ui.shared.services import exports, live_servers, model_runs
 from ui.shared.services.experiments import ORIGINAL
 from ui.shared.services.model_runs import RunAccess
 from ui.shared.services.workspace import Workspace
@@ -133,7 +142,8 @@ def run(
         agent = ConfiguredAgent(turns, wanted.config, partial(_search_of, snapshot.work))
         originals = OriginalsConfigured(configuration, keys, os.environ)
         report = work_with_both(pair, originals, agent, file, __version__, progress)
-        result = {**report.as_json(), "requests": _requests(pair, file.read(pair.by_id))}
+        requests = result_json(_requests(pair, file.read(pair.by_id)))
+        result = {**result_json(report), "requests": requests}
         seconds = time.monotonic() - started
         keep_result(snapshot.work.store, experiment.number, result, seconds, is_done=True)
 
@@ -156,7 +166,7 @@ def _pair(snapshot: Snapshot, wanted: WantedRun) -> ToolsetPair:
 
 
 def _search_of(work: Workspace, tools: Sequence[Tool]) -> Search:
-    retriever = searches.retriever(work, tools, RetrievalConfig())
+    retriever = Retriever(tools, work.embedder, work.vectors, RetrievalConfig())
 
     def search(request: str, limit: int) -> list[str]:
         ranking = retriever.search(ToolRequest(request, decompose(request)), limit)
@@ -179,24 +189,27 @@ def _about(snapshot: Snapshot, wanted: WantedRun, pair: ToolsetPair) -> JsonObje
     }
 
 
-def _requests(pair: ToolsetPair, episodes: Episodes) -> list[JsonObject]:
+def _requests(pair: ToolsetPair, episodes: Episodes) -> list[WorkedRequest]:
     """What was done for each request with each toolset."""
     return [
-        {
-            "id": query.id,
-            "query": query.text,
-            "gold": [sorted(need) for need in query.gold],
-            "sides": [_side(episodes[query.id, name], pair, name, at) for name in pair.bundles],
-        }
+        WorkedRequest(
+            id=query.id,
+            query=query.text,
+            gold=tuple(tuple(sorted(need)) for need in query.gold),
+            sides=tuple(
+                _side(episodes[query.id, name], name, pair.queries[name][at])
+                for name in pair.bundles
+            ),
+        )
         for at, query in enumerate(pair.by_id.values())
     ]
 
 
-def _side(episode: Episode, pair: ToolsetPair, name: str, at: int) -> JsonObject:
-    return {
-        "toolset": name,
-        "called": [call.name for call in episode.calls],
-        "right": chose_right(episode, pair.queries[name][at]),
-        "grade": episode.grade,
-        "answer": (episode.answer or episode.reason)[:LONGEST_ANSWER],
-    }
+def _side(episode: Episode, toolset: str, query: Query) -> RequestWork:
+    return RequestWork(
+        toolset=toolset,
+        called=tuple(call.name for call in episode.calls),
+        right=chose_right(episode, query),
+        grade=episode.grade,
+        answer=(episode.answer or episode.reason)[:LONGEST_ANSWER],
+    )

@@ -1,10 +1,12 @@
 """An agent at work on a query set, with the toolset as it is and as merged."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 
-from toolscope_core.evaluation.agent.agent_work import request_rows, work_rows
+from toolscope_core.evaluation.agent.agent_report import AgentRun, WorkedRequest
+from toolscope_core.evaluation.agent.agent_work import WorkRow, work_rows
 from toolscope_core.evaluation.agent.toolset_pair import AgentEstimate
 from toolscope_core.mcp.servers.launches import likely_key
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
@@ -17,9 +19,10 @@ from ui.evaluation import agent_jobs
 from ui.evaluation.agent_jobs import AGENT, WantedRun
 from ui.evaluation.measure_panel import describe, newest, say_unknown
 from ui.evaluation.measured_sides import POLICIES
-from ui.shared import cell_tables, safe_text, sign_in
+from ui.shared import data_tables, safe_text, sign_in
+from ui.shared.data_tables import Column
 from ui.shared.models import ask_panel
-from ui.shared.services import judging, live_servers
+from ui.shared.services import experiments, judging, live_servers
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_choice
 
@@ -172,28 +175,48 @@ def _start(
 
 
 def _results(snapshot: Snapshot, run: Experiment) -> None:
-    """The figures side by side, and each request."""
-    result = run.result or {}
-    sides = [str(side["name"]) for side in result["sides"]]
+    """The figures side by side, and each request, those first that went right with one toolset
+    only.
+    """
+    result = experiments.result_of(run, AgentRun)
     describe(snapshot, run)
-    cell_tables.draw(
+    data_tables.draw(
+        work_rows(result),
         [
-            {
-                "figure": row.label,
-                **dict(zip(sides, row.cells, strict=True)),
-                "p": "" if row.p is None else f"{row.p:.3f}",
-            }
-            for row in work_rows(result)
-        ],
-        "The agent's work with both toolsets",
-        {
-            "figure": 240,
-            "p": st.column_config.TextColumn(
+            Column[WorkRow]("figure", lambda row: row.label, width=240),
+            *(Column(name, partial(_cell, at)) for at, name in enumerate(result.names)),
+            Column[WorkRow](
+                "p",
+                lambda row: "" if row.p is None else f"{row.p:.3f}",
                 width=70,
                 help="Of a paired bootstrap: the chance of such a change where there is none.",
             ),
-        },
+        ],
+        "The agent's work with both toolsets",
         height="content",
     )
     st.markdown("**Requests**, those first that went right with one toolset only")
-    cell_tables.draw(request_rows(result["requests"], sides), "Each request", {"request": 320})
+    requests = sorted(result.requests, key=lambda one: len({side.right for side in one.sides}) == 1)
+    columns: list[Column[WorkedRequest]] = [
+        Column("request", lambda one: one.query, width=320),
+        Column("needs", lambda one: " and ".join(" or ".join(need) for need in one.gold)),
+        *(Column(name, partial(_called, at)) for at, name in enumerate(result.names)),
+        *(Column(f"answer, {name}", partial(_answer, at)) for at, name in enumerate(result.names)),
+    ]
+    data_tables.draw(requests, columns, "Each request")
+
+
+def _cell(at: int, row: WorkRow) -> str:
+    return row.cells[at]
+
+
+def _called(at: int, request: WorkedRequest) -> str:
+    """The tools that were called with a toolset, in order, after whether they are exactly the right
+    ones.
+    """
+    side = request.sides[at]
+    return f"{'✓' if side.right else '✗'} {', '.join(side.called) or 'nothing'}"
+
+
+def _answer(at: int, request: WorkedRequest) -> str:
+    return f"{request.sides[at].grade}: {request.sides[at].answer}"

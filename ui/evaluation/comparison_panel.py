@@ -3,28 +3,32 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import get_args
 
 import streamlit as st
 
+from toolscope_core.evaluation.comparison import ComparedQuery, Comparison, MergeEffect, Outcome
 from toolscope_core.evaluation.confusions import (
     NONE,
     NOT_A_TOOL,
     FoundInstead,
+    PairConfusion,
     case_rows,
     confusion_matrix,
 )
 from toolscope_core.evaluation.intervals import rate_text
-from toolscope_core.evaluation.results import searched_queries
+from toolscope_core.evaluation.metrics import SWEPT_METRICS
+from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair, pair_key
-from toolscope_core.model.tool import JsonObject
 from ui.evaluation import evaluations, experiment_tables
-from ui.evaluation.experiment_tables import FigureRow
-from ui.evaluation.measure_panel import measured
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.evaluation.experiment_tables import BANDS, FigureRow
+from ui.evaluation.measure_panel import measured_result
+from ui.shared import data_tables, page_frame, safe_text
+from ui.shared.data_tables import Column, Columns
 from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.services import judging
-from ui.shared.services.experiments import MergeRow, confusion_rows, merge_rows
 from ui.shared.snapshot import Snapshot
 
 MOST_SIDE = 40
@@ -32,9 +36,10 @@ MOST_SIDE = 40
 ASKED = "asked for"
 
 
-def confusion_matrix_panel(snapshot: Snapshot, result: JsonObject) -> None:
+def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
     """The matrix of an experiment; a chosen cell opens its queries below."""
-    queries, rankings = searched_queries(result)
+    queries = [one.as_query for one in result.searched]
+    rankings = [one.found or () for one in result.searched]
     if not queries:
         st.caption("Measure again: what each query finds was not kept then.")
         return
@@ -72,11 +77,9 @@ def confusion_matrix_panel(snapshot: Snapshot, result: JsonObject) -> None:
     st.markdown(f"Asked for **{wanted}**, found **{instead}**: {quantity(len(places), 'query')}.")
     if not places:
         return
-    cell_tables.draw(
-        {"query": [queries[at].text for at in places], "id": [queries[at].id for at in places]},
-        "The queries of the cell",
-        key="cell_queries",
-    )
+    columns = [Column[Query]("query", lambda query: query.text), Column[Query]("id")]
+    own = [queries[at] for at in places]
+    data_tables.draw(own, columns, "The queries of the cell", key="cell_queries")
     if chosen.is_wrong and {chosen.wanted, chosen.instead} <= tools.keys():
         pair_link(snapshot, pair_key(Pair.of(chosen.wanted, chosen.instead)))
 
@@ -94,17 +97,22 @@ def _matrix(
     columns = [name for name in beside if name in most_instead]
     grid = [[FoundInstead(row, name) for row in rows] for name in columns]
     grid.insert(0, [FoundInstead(row, row) for row in rows])
-    counts = [[len(cells[one]) if one in cells else None for one in column] for column in grid]
-    state = cell_tables.draw(
-        {ASKED: rows, **{str(number): column for number, column in enumerate(counts)}},
+
+    def count(column: Sequence[FoundInstead], row: int) -> int | None:
+        return len(cells[column[row]]) if column[row] in cells else None
+
+    state = data_tables.draw(
+        range(len(rows)),
+        [
+            Column[int](ASKED, rows.__getitem__, width=240, pinned=True),
+            *(
+                Column[int](str(number), partial(count, column), title=name, width=110, help=name)
+                for number, (name, column) in enumerate(
+                    zip(["itself", *columns], grid, strict=True)
+                )
+            ),
+        ],
         "How many queries find what, by what they ask for",
-        {
-            ASKED: st.column_config.TextColumn(width=240, pinned=True),
-            **{
-                str(number): st.column_config.NumberColumn(name, width=110, help=name)
-                for number, name in enumerate(["itself", *columns])
-            },
-        },
         most=640,
         key="confusion_matrix",
         on_select="rerun",
@@ -127,7 +135,7 @@ def _most(counts: Mapping[str, int]) -> list[str]:
 
 
 MOST_ROWS = 2_000
-MAIN = ("recall@10", "nDCG@10", "CSR@10")
+MAIN = [f"{metric.title}@10" for metric in SWEPT_METRICS]
 """The measures that stand first; the others wait under *More figures*."""
 CAUTION = (
     "Fewer tools are mostly easier to search: a merge is good only if queries that need two of its "
@@ -142,27 +150,25 @@ MARKS = {True: "▲ better", False: "▼ worse", None: ""}
 
 def result_panel(snapshot: Snapshot) -> None:
     """Both toolsets under the same queries, the queries won and lost, and each merge."""
-    experiment = measured(snapshot, "comparison")
-    if experiment is None:
+    measured = measured_result(snapshot, "comparison", Comparison)
+    if measured is None:
         return
-    result = experiment.result or {}
-    merges = merge_rows(result)
-    _summary(snapshot, result, merges)
+    _, result = measured
+    _summary(snapshot, result)
     _figures(snapshot, result)
     st.subheader("Queries", anchor=False)
     _queries(snapshot, result)
     st.subheader("Merges", anchor=False)
-    _merges(snapshot, merges)
+    _merges(snapshot, result.merges)
 
 
-def _summary(snapshot: Snapshot, result: JsonObject, merges: Sequence[MergeRow]) -> None:
+def _summary(snapshot: Snapshot, result: Comparison) -> None:
     """How many queries won and lost, which merges lose, and whether that is more than chance."""
-    counts = experiment_tables.outcomes(result)
     lines = [
-        f"**{quantity(counts['won'], 'query')} won**, **{counts['lost']:,} lost**, "
-        f"{counts['unchanged']:,} unchanged, by how high their answers stand (nDCG@10)."
+        f"**{quantity(result.count('won'), 'query')} won**, **{result.count('lost'):,} lost**, "
+        f"{result.count('unchanged'):,} unchanged, by how high their answers stand (nDCG@10)."
     ]
-    losing = [row for row in merges if row.change < 0]
+    losing = [row for row in result.merges if row.change < 0]
     if losing:
         verb = "loses" if len(losing) == 1 else "lose"
         names = [safe_text.first_few(_names(snapshot, row.members), 4) for row in losing]
@@ -170,22 +176,22 @@ def _summary(snapshot: Snapshot, result: JsonObject, merges: Sequence[MergeRow])
         lines.append(
             f"**{quantity(len(losing), 'merge')} {verb}** nDCG: {listed(costs, 3, between='; ')}."
         )
-    elif merges:
+    elif result.merges:
         lines.append("No single merge loses.")
-    is_moved = any(one["mean"] for one in result["changes"].values())
-    if is_moved and min(result["p"].values(), default=1.0) >= experiment_tables.SIGNIFICANT:
+    is_moved = any(one.mean for one in result.changes.values())
+    if is_moved and min(result.p.values(), default=1.0) >= experiment_tables.SIGNIFICANT:
         lines.append("None of the changes in finding tools is larger than chance alone may show.")
     st.markdown("  \n".join(lines))
 
 
-def _figures(snapshot: Snapshot, result: JsonObject) -> None:
+def _figures(snapshot: Snapshot, result: Comparison) -> None:
     """Size, tokens, gold calls and metrics of both toolsets."""
     rows = experiment_tables.figure_rows(result)
     main = [row for row in rows if "@" not in row.name or row.name in MAIN]
     more = [row for row in rows if row not in main]
     _figure_table(result, main, "figures")
     st.caption(f"{experiment_tables.in_words(row.name for row in main)} {CAUTION}")
-    if not result["before"]["calls"]:
+    if not result.before.calls:
         st.caption(NO_CALLS)
     grades = judging.grades(snapshot)
     bands = experiment_tables.band_rows(result, grades)
@@ -194,39 +200,56 @@ def _figures(snapshot: Snapshot, result: JsonObject) -> None:
         st.caption(experiment_tables.in_words(row.name for row in more))
         if bands:
             st.markdown("**By documentation**")
-            cell_tables.draw(bands, "Recall by documentation", key="bands")
+            data_tables.draw(bands, BANDS, "Recall by documentation", key="bands")
 
 
-def _figure_table(result: JsonObject, rows: Sequence[FigureRow], key: str) -> None:
-    cell_tables.draw(
-        {
-            "figure": [row.name for row in rows],
-            **cell_tables.columns(rows, ["before", "after", "change"]),
-            "p": [f"{row.p} {MARKS[row.better]}".strip() for row in rows],
-        },
-        "The figures of both toolsets",
-        {
-            "figure": 220,
-            "before": st.column_config.TextColumn(result["before"]["name"], width=150),
-            "after": st.column_config.TextColumn(result["after"]["name"], width=150),
-            "change": st.column_config.TextColumn(
-                width=165, help="With the 95 % interval of the difference, paired by query."
-            ),
-            "p": st.column_config.TextColumn(
-                width=105,
-                help="How often chance alone would show such a change: paired bootstrap over the "
-                "queries, corrected for the number of figures (Holm). Better or worse is said "
-                "below .05; empty where nothing changed.",
-            ),
-        },
-        key=key,
-        height="content",
+def _figure_table(result: Comparison, rows: Sequence[FigureRow], key: str) -> None:
+    columns: Columns[FigureRow] = [
+        Column("figure", lambda row: row.name, width=220),
+        Column("before", title=result.before.name, width=150),
+        Column("after", title=result.after.name, width=150),
+        Column(
+            "change", width=165, help="With the 95 % interval of the difference, paired by query."
+        ),
+        Column(
+            "p",
+            lambda row: f"{row.p} {MARKS[row.better]}".strip(),
+            width=105,
+            help="How often chance alone would show such a change: paired bootstrap over the "
+            "queries, corrected for the number of figures (Holm). Better or worse is said below "
+            ".05; empty where nothing changed.",
+        ),
+    ]
+    data_tables.draw(rows, columns, "The figures of both toolsets", key=key, height="content")
+
+
+def _moved(row: ComparedQuery) -> str:
+    """The answers that stand at another place, each with both places."""
+    moves = zip(row.gold, row.places_before, row.places_after, strict=True)
+    return "; ".join(
+        f"{old or '-'} → {new or '-'} {need[0]}{' or another' if len(need) > 1 else ''}"
+        for need, old, new in moves
+        if old != new
     )
 
 
-def _queries(snapshot: Snapshot, result: JsonObject) -> None:
+QUERIES: Columns[ComparedQuery] = [
+    Column("change", title="nDCG", format="%+.3f", width=80),
+    Column("query", width=380),
+    Column(
+        "moved",
+        _moved,
+        title="answers that moved",
+        width=320,
+        help="Place before → after, and the tool; - is not among the first 10.",
+    ),
+    Column("id", width=120),
+]
+
+
+def _queries(snapshot: Snapshot, result: Comparison) -> None:
     """Every query, with where its answers stood and stand."""
-    counts = experiment_tables.outcomes(result)
+    counts = {outcome: result.count(outcome) for outcome in get_args(Outcome)}
     chosen = st.segmented_control(
         "Outcome",
         list(counts),
@@ -237,42 +260,23 @@ def _queries(snapshot: Snapshot, result: JsonObject) -> None:
         format_func=lambda outcome: f"{outcome} ({counts[outcome]:,})",
         label_visibility="collapsed",
     )
-    rows = experiment_tables.query_rows(result, chosen)
-    shown = rows[:MOST_ROWS]
+    rows = [one for one in result.queries if one.outcome == chosen]
+    rows.sort(key=lambda one: (-abs(one.change), one.id))
     if not rows:
         st.caption("None.")
         return
-    picked = cell_tables.chosen_row(
-        shown,
-        {
-            "change": [row.change for row in shown],
-            "query": [row.text for row in shown],
-            **cell_tables.columns(shown, ["moved", "id"]),
-        },
-        f"Queries: {chosen}",
-        {
-            "query": 380,
-            "moved": st.column_config.TextColumn(
-                "answers that moved",
-                width=320,
-                help="Place before → after, and the tool; - is not among the first 10.",
-            ),
-            "change": st.column_config.NumberColumn("nDCG", format="%+.3f", width=80),
-            "id": 120,
-        },
-        most=480,
-        key="queries",
-    )
+    alt = f"Queries: {chosen}"
+    picked = data_tables.chosen_row(rows[:MOST_ROWS], QUERIES, alt, most=480, key="queries")
     if len(rows) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS:,} of {quantity(len(rows), 'query')}.")
     if picked is None:
         st.caption("Select a query to try it on the Retrieval page.")
     else:
-        name, text = snapshot.record.name, picked.text[:2_000]
+        name, text = snapshot.record.name, picked.query[:2_000]
         page_frame.page_link("retrieval", "Search this request", catalog=name, q=text)
 
 
-def _merges(snapshot: Snapshot, rows: Sequence[MergeRow]) -> None:
+def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
     """What each merge does to the queries that meet it; one can be taken back."""
     if not rows:
         st.info(
@@ -285,29 +289,32 @@ def _merges(snapshot: Snapshot, rows: Sequence[MergeRow]) -> None:
         "Each merge is left out once, and the queries that meet it are searched again. *gain*: by "
         "how much their nDCG@10 is higher with the merge, added up; below 0 the merge loses."
     )
-    picked = cell_tables.chosen_row(
-        rows,
-        {
-            "change": [row.change for row in rows],
-            "members": [", ".join(_names(snapshot, row.members)) for row in rows],
-            **cell_tables.columns(rows, ["helped", "hurt", "queries", "joins"]),
-        },
-        "What each merge does",
-        {
-            "change": st.column_config.NumberColumn("gain", format="%+.3f", width=80),
-            "members": ("merged tools", 420),
-            "helped": ("won", 60),
-            "hurt": ("lost", 60),
-            "queries": ("queries it changes", 220),
-            "joins": st.column_config.TextColumn(
-                "need two of them",
-                width=140,
-                help="Queries that need two of these tools: perhaps they are not the same job.",
-            ),
-        },
-        most=480,
-        key="measured_merges",
-    )
+    columns: Columns[MergeEffect] = [
+        Column("change", title="gain", format="%+.3f", width=80),
+        Column(
+            "members",
+            lambda row: ", ".join(_names(snapshot, row.members)),
+            title="merged tools",
+            width=420,
+        ),
+        Column("helped", title="won", width=60),
+        Column("hurt", title="lost", width=60),
+        Column(
+            "queries",
+            lambda row: listed(row.changed_queries, 5),
+            title="queries it changes",
+            width=220,
+        ),
+        Column(
+            "joins",
+            lambda row: listed(row.joins, 5),
+            title="need two of them",
+            width=140,
+            help="Queries that need two of these tools: perhaps they are not the same job.",
+        ),
+    ]
+    alt = "What each merge does"
+    picked = data_tables.chosen_row(rows, columns, alt, most=480, key="measured_merges")
     if picked is None:
         st.caption("Select a merge to take it back.")
     else:
@@ -316,11 +323,15 @@ def _merges(snapshot: Snapshot, rows: Sequence[MergeRow]) -> None:
 
 def _names(snapshot: Snapshot, ids: Iterable[str]) -> list[str]:
     """The ids of tools, each after its name where the id does not say it."""
-    by_id = snapshot.analysis.catalog.by_id
-    return [safe_text.named(one, by_id[one].name) if one in by_id else one for one in ids]
+    return [_name(snapshot, one) for one in ids]
 
 
-def _taken_back(snapshot: Snapshot, row: MergeRow) -> None:
+def _name(snapshot: Snapshot, tool_id: str) -> str:
+    tool = snapshot.analysis.catalog.by_id.get(tool_id)
+    return safe_text.named(tool_id, tool.name) if tool else tool_id
+
+
+def _taken_back(snapshot: Snapshot, row: MergeEffect) -> None:
     names = safe_text.first_few(_names(snapshot, row.members), 4)
     if st.button(
         "Take this merge back",
@@ -336,47 +347,40 @@ def _taken_back(snapshot: Snapshot, row: MergeRow) -> None:
 
 def confusions_panel(snapshot: Snapshot) -> None:
     """What is found where another tool is asked for, before the merge, and pairs so confused."""
-    experiment = measured(
+    measured = measured_result(
         snapshot,
         "comparison",
+        Comparison,
         "Which tools stand in each other's way? Every query is searched in the toolset before the "
         "merge; counted is where it finds another tool above its answer.",
     )
-    if experiment is None:
+    if measured is None:
         return
-    confusion_matrix_panel(snapshot, experiment.result or {})
+    _, result = measured
+    confusion_matrix_panel(snapshot, result)
     st.subheader("Pairs", anchor=False)
-    rows = confusion_rows(experiment.result or {})[:MOST_ROWS]
+    rows = result.confusions[:MOST_ROWS]
     if not rows:
         st.caption("No query finds another tool above its answer.")
         return
     st.markdown(f"**{quantity(len(rows), 'pair')}** of tools, the worst first.")
-    picked = cell_tables.chosen_row(
-        rows,
-        {
-            "cost": [row.cost for row in rows],
-            "left": _names(snapshot, (row.left for row in rows)),
-            "right": _names(snapshot, (row.right for row in rows)),
-            "queries": [len(row.queries) for row in rows],
-            "texts": [row.texts[0] for row in rows],
-        },
-        "Tools that queries confuse",
-        {
-            "cost": st.column_config.NumberColumn(
-                format="%.2f",
-                width=70,
-                help="Each query counts 1 divided by the place of the wrong tool: 1 if it came "
-                "first, ½ if second.",
-            ),
-            "left": ("one tool", 250),
-            "right": ("the other", 250),
-            "queries": 80,
-            "texts": ("such as", 360),
-        },
-        most=480,
-        key="confusions",
-    )
+    texts = {one.id: one.query for one in result.queries}
+    columns: Columns[PairConfusion] = [
+        Column(
+            "cost",
+            format="%.2f",
+            width=70,
+            help="Each query counts 1 divided by the place of the wrong tool: 1 if it came first, "
+            "½ if second.",
+        ),
+        Column("left", lambda row: _name(snapshot, row.left), title="one tool", width=250),
+        Column("right", lambda row: _name(snapshot, row.right), title="the other", width=250),
+        Column("queries", lambda row: len(row.queries), width=80),
+        Column("texts", lambda row: texts[row.queries[0]], title="such as", width=360),
+    ]
+    alt = "Tools that queries confuse"
+    picked = data_tables.chosen_row(rows, columns, alt, most=480, key="confusions")
     if picked is None:
         st.caption("Select a pair to open it on the Overlap page.")
     else:
-        pair_link(snapshot, picked.key)
+        pair_link(snapshot, pair_key(picked.pair))

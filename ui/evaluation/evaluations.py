@@ -9,26 +9,24 @@ from typing import Literal
 
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.evaluation.change_effects import PLACES, merge_effects
+from toolscope_core.evaluation.change_effects import merge_effects
 from toolscope_core.evaluation.comparison import (
-    SPLIT_NAMES,
+    PLACES,
+    Comparison,
     MergeEffect,
+    SearchedQuery,
     Trial,
     compared,
     measured,
     request_of,
 )
 from toolscope_core.evaluation.confusions import pair_confusions
+from toolscope_core.evaluation.measured_toolsets import Toolset, forbidden_merges
 from toolscope_core.evaluation.query_sets import Query, relabelled, synthetic_queries
-from toolscope_core.evaluation.results import (
-    ablation_row,
-    comparison_result,
-    stress_result,
-    sweep_point,
-    table_of,
-)
-from toolscope_core.evaluation.stress import stress_test
+from toolscope_core.evaluation.results import result_json, table_of
+from toolscope_core.evaluation.stress import Stress
 from toolscope_core.evaluation.sweeps import (
+    Ablation,
     Standing,
     SweepPoint,
     ablation_rows,
@@ -45,7 +43,14 @@ from toolscope_core.model.plan import Experiment
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig, SearchName, named_search
 from toolscope_core.model.tool import JsonObject, digest
-from toolscope_core.rps.planner import WORKER_K, PlanOptions, offline_planner, plan_figures
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.rps.planner import (
+    WORKER_K,
+    PlanFigures,
+    PlanOptions,
+    offline_planner,
+    plan_figures,
+)
 from toolscope_core.store.experiment_rows import keep_result, open_experiment
 from ui.evaluation import measured_sides
 from ui.evaluation.measured_sides import POLICIES
@@ -59,6 +64,20 @@ Kind = Literal["comparison", "stress", "sweep", "ablation", "plan"]
 SYNTHETIC = "made from descriptions"
 CUTOFFS = (1, 5, 10)
 MOST_CONFUSIONS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetPlans(PlanFigures):
+    """The figures of the plans on one toolset."""
+
+    toolset: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plans:
+    """Those of every toolset."""
+
+    plans: tuple[ToolsetPlans, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,32 +129,26 @@ def run(snapshot: Snapshot, wanted: Wanted, progress: Progress = silent) -> int:
 
     Raises ``ConfigError`` where no query has a gold answer.
     """
-    analysis, ranker = snapshot.analysis, partial(searches.ranker, snapshot.work)
-    trial = _trial(snapshot, wanted)
-    experiment = open_experiment(
-        snapshot.work.store, snapshot.id, wanted.kind, _configuration(snapshot, wanted, trial)
-    )
+    work, trial = snapshot.work, _trial(snapshot, wanted)
+    configuration = _configuration(snapshot, wanted, trial)
+    experiment = open_experiment(work.store, snapshot.id, wanted.kind, configuration)
     started = time.monotonic() - experiment.seconds
 
     def keep(result: JsonObject, *, is_done: bool) -> None:
         seconds = time.monotonic() - started
-        keep_result(snapshot.work.store, experiment.number, result, seconds, is_done=is_done)
+        keep_result(work.store, experiment.number, result, seconds, is_done=is_done)
 
-    whole = {"comparison": _compare, "stress": _stress, "plan": _plans}
-    if measure := whole.get(wanted.kind):
-        keep(measure(snapshot, wanted, trial, progress), is_done=True)
-    elif wanted.kind == "ablation":
-        standing = Standing(trial, snapshot.log, snapshot.work.catalogs.definition_tokens)
-        rows = ablation_rows(analysis, standing, ranker, progress)
-        size = len(analysis.catalog.tools)
-        keep({"rows": [ablation_row(row, size) for row in rows]}, is_done=True)
-    else:
+    if wanted.kind == "sweep":
         points = list((experiment.result or {}).get("points", ()))
         done = [point["value"] for point in points]
         for point in _sweep(snapshot, wanted, trial, done, progress):
-            points.append(sweep_point(point, len(analysis.catalog.tools)))
+            points.append(result_json(point.figures(trial.catalog)))
             keep({"points": points}, is_done=False)
         keep({"points": points}, is_done=True)
+    else:
+        measure = {"comparison": _compare, "stress": _stress, "ablation": _ablate, "plan": _plans}
+        result = measure[wanted.kind](snapshot, wanted, trial, progress)
+        keep(result_json(result), is_done=True)
     return experiment.number
 
 
@@ -221,29 +234,33 @@ def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
     raise ConfigError(f"there is no query set {name!r}; choose another")
 
 
-def _compare(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> JsonObject:
+def _compare(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> Comparison:
     before, _ = measured_sides.toolset_of(snapshot, wanted.before)
     after, plan = measured_sides.toolset_of(snapshot, wanted.after)
     models = [measured_sides.model(snapshot, side) for side in (wanted.before, wanted.after)]
-    ranker, other = (searches.ranker(snapshot.work, _retrieval(wanted), one) for one in models)
+    bench = searches.bench(snapshot)
+    ranker, other = (bench.ranker(_retrieval(wanted), one) for one in models)
     if models[0] is models[1]:
         other = ranker  # compared in memory once
-    tokens = snapshot.work.catalogs.definition_tokens
-    first = second = measured(before, trial, ranker, tokens, progress)
+    first = second = measured(before, trial, ranker, bench.tokens, progress)
     if after.version != before.version or other is not ranker:
-        second = measured(after, trial, other, tokens, progress)
-    effects: Sequence[MergeEffect] = ()
+        second = measured(after, trial, other, bench.tokens, progress)
+    effects: tuple[MergeEffect, ...] = ()
     if plan is not None and wanted.before == ORIGINAL:
         effects = merge_effects(plan, trial, first, second, ranker, progress)
-    confused = pair_confusions(first.golds, first.rankings)[:MOST_CONFUSIONS]
-    second = replace(second, toolset=after)
+    named = relabelled(trial.queries, before.phi)
     never = constraints(trial.catalog, snapshot.log).cannot
-    unneeded = [q for q in queries_of(snapshot, wanted.queries) if q.needs_none]
+    unneeded = [one for one in queries_of(snapshot, wanted.queries) if one.needs_none]
     requests = list(map(request_of(wanted.split), unneeded))
     rankings = ranker.rankings(before.tools, requests, PLACES, progress) if requests else ()
-    comparison = compared(trial, first, second)
-    needing_none = zip(unneeded, rankings, strict=True)
-    return comparison_result(comparison, effects, confused, never, needing_none)
+    return replace(
+        compared(trial, first, replace(second, toolset=after)),
+        merges=effects,
+        confusions=pair_confusions(named, first.rankings)[:MOST_CONFUSIONS],
+        forbidden=tuple((one.left, one.right) for one in forbidden_merges(after, never)),
+        never=len(never),
+        needing_none=tuple(map(SearchedQuery.of, unneeded, rankings)),
+    )
 
 
 def _sweep(
@@ -254,17 +271,13 @@ def _sweep(
     progress: Progress,
 ) -> Iterator[SweepPoint]:
     """The points of a sweep that are not ``done``."""
-    config = POLICIES.get(wanted.after, PlanConfig(accept="auto"))
-    standing = Standing(
-        trial, snapshot.log, snapshot.work.catalogs.definition_tokens, config, _retrieval(wanted)
-    )
+    bench, config = searches.bench(snapshot), POLICIES.get(wanted.after, PlanConfig(accept="auto"))
+    standing = Standing(trial, snapshot.log, bench.tokens, config, _retrieval(wanted))
     if wanted.knob == "encoder":
-        encoder = partial(_encoder, snapshot.work.embedder)
-        return encoder_points(
-            standing, encoder, snapshot.work.vectors, wanted.encoders, done, progress
-        )
-    ranker = partial(searches.ranker, snapshot.work)
-    return setting_points(snapshot.analysis, standing, ranker, wanted.knob, done, progress)
+        encoder = partial(_encoder, bench.embedder)
+        return encoder_points(standing, encoder, bench.cache, wanted.encoders, done, progress)
+    analysis = snapshot.analysis
+    return setting_points(analysis, standing, bench.ranker, wanted.knob, done, progress)
 
 
 def _encoder(own: Embedder, name: str) -> Embedder:
@@ -272,33 +285,35 @@ def _encoder(own: Embedder, name: str) -> Embedder:
     return own if name == own.name else local_embedder(name)
 
 
-def _stress(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> JsonObject:
+def _stress(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> Stress:
     config = replace(_retrieval(wanted), rerank="none")  # the pools are small
-    tests = {}
-    alone: dict[str, str] = {}
-    for side in dict.fromkeys((wanted.before, wanted.after)):
-        toolset, _ = measured_sides.toolset_of(snapshot, side)
-        retriever = searches.retriever(snapshot.work, toolset.tools, config)
-        for split in dict.fromkeys(("none", wanted.split)):
-            name, base = (f"{side}, {SPLIT_NAMES[one]}" for one in (split, "none"))
-            tests[name] = stress_test(toolset, retriever, trial.split_by(split), progress)
-            alone |= {} if name == base else {name: base}
-    return stress_result(trial, tests, alone)
+    splits: tuple[Split, ...] = ("none", wanted.split)
+    trials: dict[str, Trial] = {one: trial.split_by(one) for one in splits}
+    return searches.bench(snapshot).stress(_sides(snapshot, wanted), trials, config, progress)
+
+
+def _ablate(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> Ablation:
+    bench = searches.bench(snapshot)
+    standing = Standing(trial, snapshot.log, bench.tokens)
+    rows = ablation_rows(snapshot.analysis, standing, bench.ranker, progress)
+    return Ablation(tuple(row.figures(trial.catalog) for row in rows))
 
 
 def _plans(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> JsonObject:
     """What the plans of the queries call on both sides, each job by the ranking."""
-    plans = []
-    for side in dict.fromkeys((wanted.before, wanted.after)):
-        toolset, _ = measured_sides.toolset_of(snapshot, side)
-        retriever = searches.retriever(snapshot.work, toolset.tools, _retrieval(wanted))
+    bench, rows = searches.bench(snapshot), []
+    for toolset in _sides(snapshot, wanted):
+        retriever = Retriever(toolset.tools, bench.embedder, bench.cache, _retrieval(wanted))
         planner = offline_planner(Catalog(toolset.tools), retriever, WORKER_K, PlanOptions())
         golds = [query.gold for query in relabelled(trial.queries, toolset.phi)]
-        figures = plan_figures(
-            planner.plans(trial.requests, progress), golds, snapshot.work.catalogs.definition_tokens
-        )
-        plans.append({"toolset": side, **figures.as_json()})
-    return {"plans": plans}
+        figures = plan_figures(planner.plans(trial.requests, progress), golds, bench.tokens)
+        rows.append({"toolset": toolset.name, **result_json(figures)})
+    return {"plans": rows}
+
+
+def _sides(snapshot: Snapshot, wanted: Wanted) -> list[Toolset]:
+    sides = dict.fromkeys((wanted.before, wanted.after))
+    return [measured_sides.toolset_of(snapshot, side)[0] for side in sides]
 
 
 def _configuration(snapshot: Snapshot, wanted: Wanted, trial: Trial) -> JsonObject:

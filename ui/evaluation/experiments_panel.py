@@ -7,82 +7,84 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from toolscope_core.evaluation.metrics import METRIC_NAMES, SWEPT_METRICS
+from toolscope_core.evaluation.agent.agent_report import AgentRun
+from toolscope_core.evaluation.comparison import Comparison
+from toolscope_core.evaluation.intervals import Interval
+from toolscope_core.evaluation.metrics import SWEPT_METRICS
+from toolscope_core.evaluation.stress import Stress, StressPoint
+from toolscope_core.evaluation.sweeps import Ablation, Sweep, SweepFigures
 from toolscope_core.model.plan import Experiment
-from toolscope_core.model.tool import JsonObject
-from toolscope_core.store.experiment_rows import delete_experiment
+from toolscope_core.store.experiment_rows import delete_experiment, get_experiment
 from ui.evaluation import evaluations, experiment_tables
 from ui.evaluation.agent_panel import agent_panel
-from ui.evaluation.evaluations import Kind
-from ui.evaluation.measure_panel import described, knob_name, measured
-from ui.shared import cell_tables, safe_text
+from ui.evaluation.evaluations import Plans
+from ui.evaluation.experiment_tables import PLANS, STRESS, StressRow
+from ui.evaluation.measure_panel import described, knob_name, measured_result
+from ui.shared import data_tables, safe_text
 from ui.shared.charts import pictures
 from ui.shared.charts.pictures import PALETTE, picture
+from ui.shared.data_tables import Column, Columns, records
 from ui.shared.services import experiments
 from ui.shared.snapshot import Snapshot
 
 HEIGHT = 360
 DASHES = {"random": "dot", "closest": "solid"}
-SHARES = {
-    "reduction": "smaller by",
-    "tccr": "gold calls that run (TCCR)",
-    "ucc": "capabilities kept (UCC)",
-}
 
 
-def sweep_lines(points: Sequence[JsonObject], title: str) -> go.Figure:
+def sweep_lines(points: Sequence[SweepFigures], title: str) -> go.Figure:
     """What each value gives: recall and nDCG with their intervals; the share of tools saved and of
     gold calls kept where they change.
     """
-    values = [point["value"] for point in points]
+    values = [point.value for point in points]
     traces = [
-        _line(values, [point["metrics"][key] for point in points], METRIC_NAMES[key], PALETTE[at])
-        for at, key in enumerate(SWEPT_METRICS)
+        _line(values, [point.metrics[one.name] for point in points], one.title, PALETTE[at])
+        for at, one in enumerate(SWEPT_METRICS)
     ]
-    for at, (key, name) in enumerate(SHARES.items(), len(SWEPT_METRICS)):
-        shares = [point[key] for point in points]
-        if all(share is not None for share in shares) and any(shares):
-            traces.append(_trace(values, shares, name, PALETTE[at], "dash"))
+    shares: dict[str, list[float | None]] = {
+        "smaller by": [point.reduction for point in points],
+        "gold calls that run (TCCR)": [point.tccr for point in points],
+        "capabilities kept (UCC)": [point.ucc for point in points],
+    }
+    for at, (name, own) in enumerate(shares.items(), len(SWEPT_METRICS)):
+        if all(share is not None for share in own) and any(own):
+            traces.append(_trace(values, own, name, PALETTE[at], "dash"))
     return _figure(traces, title, {"range": [0, 1.02]})
 
 
-def stress_lines(toolsets: Mapping[str, Sequence[JsonObject]]) -> go.Figure:
+def stress_lines(toolsets: Mapping[str, Sequence[StressPoint]]) -> go.Figure:
     """Recall by the number of distractors, for each toolset and kind of noise."""
-    traces = [
-        _line(
-            [point["distractors"] for point in points if point["noise"] == noise],
-            [point["recall"] for point in points if point["noise"] == noise],
-            f"{pictures.label(name)}, {noise}",
-            PALETTE[at % len(PALETTE)],
-            dash,
-        )
-        for at, (name, points) in enumerate(toolsets.items())
-        for noise, dash in DASHES.items()
-    ]
+    traces = []
+    for at, (name, points) in enumerate(toolsets.items()):
+        for noise, dash in DASHES.items():
+            own = [point for point in points if point.noise == noise]
+            distractors, recalls = [one.distractors for one in own], [one.recall for one in own]
+            label = f"{pictures.label(name)}, {noise}"
+            traces.append(_line(distractors, recalls, label, PALETTE[at % len(PALETTE)], dash))
     return _figure(traces, "distractors a query", {"title": "recall", "range": [0, 1.02]})
 
 
 def _line(
-    x: Sequence[float],
-    intervals: Sequence[Mapping[str, float]],
+    x: Sequence[float | str],
+    intervals: Sequence[Interval],
     name: str,
     color: str,
     dash: str = "solid",
 ) -> go.Scatter:
-    means = [one["mean"] for one in intervals]
     errors = {
         "type": "data",
         "symmetric": False,
-        "array": [one["high"] - one["mean"] for one in intervals],
-        "arrayminus": [one["mean"] - one["low"] for one in intervals],
+        "array": [one.high - one.mean for one in intervals],
+        "arrayminus": [one.mean - one.low for one in intervals],
         "thickness": 1,
         "width": 3,
     }
-    hover = "%{x}: %{y:.3f}<extra></extra>"
-    return _trace(x, means, name, color, dash).update(error_y=errors, hovertemplate=hover)
+    trace = _trace(x, [one.mean for one in intervals], name, color, dash)
+    return trace.update(error_y=errors, hovertemplate="%{x}: %{y:.3f}<extra></extra>")
 
 
-def _trace(x: Sequence[float], y: Sequence[float], name: str, color: str, dash: str) -> go.Scatter:
+def _trace(
+    x: Sequence[float | str], y: Sequence[float | None], name: str, color: str, dash: str
+) -> go.Scatter:
     line = {"color": color, "dash": dash}
     return go.Scatter(x=list(x), y=list(y), name=name, mode="lines+markers", line=line)
 
@@ -109,23 +111,46 @@ def experiments_panel(snapshot: Snapshot) -> None:
     PARTS[part](snapshot)
 
 
-def _series(kind: Kind, snapshot: Snapshot) -> None:
-    """What was measured at each level, value or combination of parts: a picture, if there is one
-    of it, and a table.
-    """
-    experiment = measured(snapshot, kind)
-    if experiment is None or experiment.result is None:
+def _stress(snapshot: Snapshot) -> None:
+    measured = measured_result(snapshot, "stress", Stress)
+    if measured is None:
         return
-    result, rows = experiment.result, ROWS[kind](experiment.result)
-    if kind == "stress":
-        figure, name = stress_lines(result["toolsets"]), "Recall among distractors"
-        picture(figure, lambda: rows, kind, name)
-    elif kind == "sweep":
-        knob = knob_name(experiment)
-        picture(sweep_lines(result["points"], knob), lambda: rows, kind, f"Sweep: {knob}")
-    else:
-        cell_tables.draw(rows, VIEWS[kind], key=f"{kind}_rows")
-    st.caption(experiment_tables.in_words(name for row in rows[:1] for name in row))
+    toolsets = measured[1].toolsets
+    rows = [StressRow(name, point) for name, points in toolsets.items() for point in points]
+    name = "Recall among distractors"
+    picture(stress_lines(toolsets), lambda: records(rows, STRESS), "stress", name)
+    _say_measures(STRESS)
+
+
+def _sweep(snapshot: Snapshot) -> None:
+    measured = measured_result(snapshot, "sweep", Sweep)
+    if measured is None:
+        return
+    knob, points = knob_name(measured[0]), measured[1].points
+    columns = experiment_tables.sweep_columns(points)
+    figure = sweep_lines(points, knob)
+    picture(figure, lambda: records(points, columns), "sweep", f"Sweep: {knob}")
+    _say_measures(columns)
+
+
+def _ablation(snapshot: Snapshot) -> None:
+    measured = measured_result(snapshot, "ablation", Ablation)
+    if measured is not None:
+        rows = measured[1].rows
+        columns = experiment_tables.ablation_columns(rows)
+        data_tables.draw(rows, columns, "Ablation", key="ablation_rows")
+        _say_measures(columns)
+
+
+def _plans(snapshot: Snapshot) -> None:
+    measured = measured_result(snapshot, "plan", Plans)
+    if measured is not None:
+        data_tables.draw(measured[1].plans, PLANS, "Plans", key="plan_rows")
+        _say_measures(PLANS)
+
+
+def _say_measures(columns: Columns[Any]) -> None:
+    st.caption(experiment_tables.in_words(one.name for one in columns if one.shown))
 
 
 def _kept_runs(snapshot: Snapshot) -> None:
@@ -134,26 +159,22 @@ def _kept_runs(snapshot: Snapshot) -> None:
     if not kept:
         st.caption("Nothing is measured yet.")
         return
-    picked = cell_tables.ticked_rows(
-        {
-            **cell_tables.columns(kept, ["number", "kind"]),
-            "what": [described(one) for one in kept],
-            "state": [_state(snapshot, one) for one in kept],
-            "at": [safe_text.clock(one.at) for one in kept],
-            "seconds": [round(one.seconds, 1) for one in kept],
-        },
-        "Experiments",
-        {"number": ("#", 50), "what": 520, "state": 170, "at": ("at (UTC)", 130), "seconds": 80},
-        key="experiments",
-        at_first=(),
-    )
+    columns: Columns[Experiment] = [
+        Column("number", title="#", width=50),
+        Column("kind"),
+        Column("what", described, width=520),
+        Column("state", partial(_state, snapshot), width=170),
+        Column("at", lambda one: safe_text.clock(one.at), title="at (UTC)", width=130),
+        Column("seconds", lambda one: round(one.seconds, 1), width=80),
+    ]
+    picked = data_tables.ticked_rows(kept, columns, "Experiments", key="experiments", at_first=())
     if not picked:
         st.caption("Select an experiment to open, export or delete it; two to compare them.")
         return
     if len(picked) == 2:
-        _compared(snapshot, *(kept[row] for row in picked))
-    for row in picked[:2]:
-        _actions(snapshot, kept[row])
+        _compared(snapshot, *picked)
+    for one in picked[:2]:
+        _actions(snapshot, one)
 
 
 def _state(snapshot: Snapshot, one: Experiment) -> str:
@@ -166,12 +187,50 @@ def _state(snapshot: Snapshot, one: Experiment) -> str:
 
 
 def _compared(snapshot: Snapshot, one: Experiment, other: Experiment) -> None:
-    pair = (experiments.get(snapshot.work.store, run.number) for run in (one, other))
-    rows = experiment_tables.compared_rows(*pair)
-    if not rows:
+    first, second = (_single_figures(_read(snapshot, each.number)[1]) for each in (one, other))
+    names = [name for name in first if name in second]
+    if not names:
         st.info("These two have no figures in common.", icon=":material/compare_arrows:")
         return
-    cell_tables.draw(rows, "Two experiments side by side", key="compared")
+    columns: Columns[str] = [
+        Column("figure", lambda name: name),
+        Column(f"experiment {one.number}", lambda name: round(first[name], 4)),
+        Column(f"experiment {other.number}", lambda name: round(second[name], 4)),
+        Column("change", lambda name: round(second[name] - first[name], 4)),
+    ]
+    data_tables.draw(names, columns, "Two experiments side by side", key="compared")
+
+
+def _read(snapshot: Snapshot, number: int) -> tuple[Experiment, Any]:
+    """An experiment with its result, as JSON and read. Raises as ``experiments.result_of``."""
+    whole = get_experiment(snapshot.work.store, number)
+    kind = RESULTS.get(whole.kind)
+    return whole, experiments.result_of(whole, kind) if kind and whole.is_done else None
+
+
+def _single_figures(result: Any) -> dict[str, float]:
+    """The single figures of a result by what they are called; none of what is not done."""
+    figures: dict[str, float] = {}
+    match result:
+        case Comparison(before=before, after=after):
+            for side, own in (("before", before), ("after", after)):
+                figures |= {f"{side}: tools": own.tools, f"{side}: tokens": own.tokens}
+                figures |= {f"{side}: {name}": one.mean for name, one in own.metrics.items()}
+        case Stress(toolsets=toolsets):
+            for name, points in toolsets.items():
+                for one in points:
+                    figures[f"{name}, {one.noise} {one.distractors}: recall"] = one.recall.mean
+        case AgentRun(sides=sides):
+            for work in sides:
+                figures[f"{work.name}: correct"] = work.correct.mean
+                figures[f"{work.name}: served"] = work.served.mean
+                figures[f"{work.name}: calls"] = work.calls
+                figures[f"{work.name}: tokens_in"] = work.tokens_in
+        case Sweep(points=points):
+            for point in points:
+                figures[f"{point.value}: recall"] = point.metrics["recall"].mean
+                figures[f"{point.value}: tools"] = point.tools
+    return figures
 
 
 def _open(chosen: Experiment) -> None:
@@ -188,7 +247,7 @@ def _actions(snapshot: Snapshot, chosen: Experiment) -> None:
         if st.button("Delete", icon=":material/delete:", key=f"delete_{number}"):
             delete_experiment(snapshot.work.store, number)
             st.rerun()
-        whole = experiments.get(snapshot.work.store, number)
+        whole, _ = _read(snapshot, number)
         st.button(
             "Open",
             icon=":material/open_in_new:",
@@ -212,14 +271,19 @@ VIEWS = {
     "agent": "Agent runs",
 }
 """The part that shows each kind of experiment; a comparison is the result."""
-ROWS: dict[Kind, Callable[[JsonObject], list[dict[str, Any]]]] = {
-    "stress": experiment_tables.stress_rows,
-    "sweep": experiment_tables.sweep_rows,
-    "ablation": experiment_tables.ablation_rows,
-    "plan": experiment_tables.plan_rows,
+RESULTS: dict[str, type] = {
+    "comparison": Comparison,
+    "stress": Stress,
+    "sweep": Sweep,
+    "ablation": Ablation,
+    "plan": Plans,
+    "agent": AgentRun,
 }
 PARTS: dict[str, Callable[[Snapshot], None]] = {
-    **{VIEWS[kind]: partial(_series, kind) for kind in ROWS},
+    "Stress": _stress,
+    "Sweep": _sweep,
+    "Ablation": _ablation,
+    "Plans": _plans,
     "Agent runs": agent_panel,
     "Kept runs": _kept_runs,
 }

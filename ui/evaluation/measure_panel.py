@@ -9,13 +9,14 @@ from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.search_configuration import SearchName
+from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
 from ui.evaluation.evaluations import SYNTHETIC, Kind, Wanted
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import page_frame, safe_text
 from ui.shared.search_settings_panel import ABOUT_SEARCHES, RERANKERS, SEARCHES, chosen_value
 from ui.shared.services import experiments
-from ui.shared.services.experiments import ORIGINAL
+from ui.shared.services.experiments import ORIGINAL, Result
 from ui.shared.snapshot import Snapshot
 
 NAMED = 5
@@ -59,9 +60,11 @@ ABOUT_SPLITS = (
 )
 
 
-def measured(snapshot: Snapshot, kind: Kind, about: str = "") -> Experiment | None:
-    """The experiment of this kind to show, after what it is ``about``, what can be chosen for one
-    and its button.
+def measured_result(
+    snapshot: Snapshot, kind: Kind, shape: type[Result], about: str = ""
+) -> tuple[Experiment, Result] | None:
+    """The experiment of this kind to show and its result, after what it is ``about``, what can be
+    chosen for one and its button.
     """
     tables, names = PAPER_TABLES[kind]
     made = f"by *python -m benchmarks.papers {names}* of the papers' data, beside their figures"
@@ -71,9 +74,10 @@ def measured(snapshot: Snapshot, kind: Kind, about: str = "") -> Experiment | No
     experiment = newest(snapshot, kind)
     if experiment is None:
         st.info("Nothing is measured yet. Press *Measure*.", icon=":material/query_stats:")
-    else:
-        describe(snapshot, experiment)
-    return experiment
+        return None
+    result = experiments.result_of(experiment, shape)
+    describe(snapshot, experiment)
+    return experiment, result
 
 
 def say_unknown(snapshot: Snapshot, queries: str) -> None:
@@ -186,7 +190,7 @@ def newest(snapshot: Snapshot, kind: str) -> Experiment | None:
     mine = [one for one in experiments.all(snapshot) if one.kind == kind]
     named = st.query_params.get("x", "")
     mine.sort(key=lambda one: str(one.number) != named)
-    whole = (experiments.get(snapshot.work.store, one.number) for one in mine)
+    whole = (get_experiment(snapshot.work.store, one.number) for one in mine)
     return next((one for one in whole if one.result), None)
 
 

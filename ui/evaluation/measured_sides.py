@@ -7,9 +7,6 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.relabelling import read_relabelling
-from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.measured_toolsets import (
     Toolset,
     as_it_is,
@@ -61,7 +58,7 @@ class UploadedBundles:
                 for member, body in files.items():
                     if member.endswith(".json") and "/" not in member:
                         put(Path(partial) / member, body)
-                self._read(Path(partial), catalog, called)
+                of_bundle(Path(partial), catalog, called, called)
                 shutil.copytree(partial, folder / called, dirs_exist_ok=True)
         except OSError as error:
             raise unusable(self._folder, error) from error
@@ -77,19 +74,10 @@ class UploadedBundles:
         """The toolset of a bundle in ``names``. Raises as ``add`` does."""
         if side not in self.names(name):
             raise ConfigError(f"there is no toolset {side!r}; choose another")
-        return self._read(self._of(name) / side.removeprefix(PREFIX), catalog, side)
+        return of_bundle(self._of(name) / side.removeprefix(PREFIX), catalog, side, side)
 
     def _of(self, name: str) -> Path:
         return self._folder / digest(name)[:16]
-
-    def _read(self, folder: Path, catalog: Catalog, called: str) -> Toolset:
-        relabelling = read_relabelling(folder)
-        if foreign := sorted(catalog.by_id.keys() - relabelling.phi.keys()):
-            raise ConfigError(
-                f"{called} says nothing of {foreign[0]}; give a bundle that was exported from this "
-                "version of the catalog"
-            )
-        return of_bundle(read_isolated(load_paths([folder])), relabelling, called)
 
 
 POLICIES = {
@@ -173,8 +161,8 @@ def toolset_of(snapshot: Snapshot, side: str) -> tuple[Toolset, MergePlan | None
         log = snapshot.log
         plan = plan_at(analysis, log, float(side[2:]), PlanConfig(accept="auto"))
     elif side.startswith(PREFIX):
-        bundle = _bundles(snapshot.work).toolset(analysis.catalog, snapshot.record.name, side)
-        return replace(bundle, name=side), None
+        bundles = _bundles(snapshot.work)
+        return bundles.toolset(analysis.catalog, snapshot.record.name, side), None
     elif side in (versions := _versions(snapshot)):
         other = snapshot.work.catalogs.open(versions[side])
         return of_version(other, analysis.catalog, side), None

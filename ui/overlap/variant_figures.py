@@ -16,6 +16,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
+from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps.variant_writing import noise_matched
 from toolscope_core.store import subprocess_jobs
 from ui.overlap import curves, maps
@@ -130,7 +131,7 @@ def _vectors_of(snapshot: Snapshot, progress: Progress) -> dict[str, Vectors] | 
 
 def _normed(work: Workspace, tools: tuple[Tool, ...], progress: Progress) -> Vectors:
     """float32 (n, d), of length 1: the dense side of the retriever."""
-    vectors = searches.retriever(work, tools, _DENSE, progress).vectors
+    vectors = Retriever(tools, work.embedder, work.vectors, _DENSE, progress=progress).vectors
     lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     return np.asarray(vectors / lengths, dtype=np.float32)
 

@@ -138,7 +138,7 @@ def report(
 
     def make() -> tuple[profile_effect.ProfileReport, Sequence[str]]:
         intents = intent_cover.intents_of(requests, plan, partial(_retriever, snapshot))
-        ranker = searches.ranker(snapshot.work, RetrievalConfig())
+        ranker = searches.bench(snapshot).ranker(RetrievalConfig())
         effect = profile_effect.effect_lines(plan, chosen, requests, ranker, costs)
         figures = profile_effect.profile_report(
             snapshot.analysis, plan, chosen, intents, costs, snapshot.shape

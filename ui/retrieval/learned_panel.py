@@ -1,12 +1,10 @@
 """What tools are ranked by: their text, or what was learned from queries; training and removing."""
 
-from dataclasses import astuple
-
 import streamlit as st
 
 from toolscope_core.model.configuration import LearningMethod
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.numbers import interval_text, quantity
+from toolscope_core.model.numbers import quantity
 from ui.shared import cell_tables, page_frame, safe_text
 from ui.shared.services import learned_searches
 from ui.shared.services.learned_searches import Ranking, TrainedSide, TrainedView
@@ -67,7 +65,7 @@ def learned_panel(snapshot: Snapshot, title: str) -> None:
 
 def _in_words(side: TrainedSide) -> str:
     text, blend = (side.figures.metrics[way]["recall@5"] for way in ("text", "blend"))
-    after, before = (interval_text(*astuple(one)) for one in (blend, text))
+    after, before = (one.text for one in (blend, text))
     return f"recall@5 {after}, by text {before}"
 
 
@@ -81,11 +79,7 @@ def _figures(view: TrainedView) -> None:
     )
     sides = {"before": view.before, **({"after": view.after} if view.after else {})}
     rows = [
-        {
-            "ranked by": WAYS.get(way, way),
-            "merge": name,
-            **{one: interval_text(*astuple(m[one])) for one in METRICS},
-        }
+        {"ranked by": WAYS.get(way, way), "merge": name, **{one: m[one].text for one in METRICS}}
         for name, side in sides.items()
         for way, m in side.figures.metrics.items()
     ]

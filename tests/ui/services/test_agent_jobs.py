@@ -13,6 +13,7 @@ from tests.ui.services.small_workspace import Functions, add_queries, open_works
 from toolscope_core.model.configuration import AgentConfig, Budget, Endpoint
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.pair import Pair
+from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import agent_jobs, evaluations
 from ui.evaluation.agent_jobs import AGENT, WantedRun
 from ui.shared.services import experiments, judging, live_servers, toolsets
@@ -65,7 +66,7 @@ def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(work, catalog_i
     assert agent_jobs.servers(work.snapshot(catalog_id), WANTED) == ("north", "south")
     work.analyses.wait(agent_jobs.start(work.snapshot(catalog_id), WANTED, servers, KEYS))
     (kept,) = finished(work, catalog_id)
-    result = experiments.get(work.store, kept.number).result
+    result = get_experiment(work.store, kept.number).result
     before, after = result["sides"]
     assert before["correct"]["mean"] == pytest.approx(1 / 3) and after["correct"]["mean"] == 1.0
     reading = next(one for one in result["requests"] if one["id"] == "q1")
@@ -77,7 +78,7 @@ def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(work, catalog_i
     assert kept.configuration["model"] == "m"
     assert evaluations.is_current(work.snapshot(catalog_id), kept)
     assert "north" not in json.dumps(kept.configuration), "nothing of the servers is kept"
-    experiment = experiments.get(work.store, kept.number)
+    experiment = get_experiment(work.store, kept.number)
     sheet = evaluations.spreadsheet(experiment).decode()
     assert len(sheet.splitlines()) == 1 + 2 * 3 and "get, read_file" in sheet
 

@@ -7,8 +7,9 @@ import pytest
 from tests.ui.services import family_catalog
 from tests.ui.services import small_workspace as tools_of
 from tests.ui.services.small_workspace import Functions, add_queries, by_name
+from toolscope_core.evaluation.stress import Stress
 from toolscope_core.model.errors import ConfigError, DecisionError, StoreError
-from toolscope_core.store.experiment_rows import delete_experiment, keep_result
+from toolscope_core.store.experiment_rows import delete_experiment, get_experiment, keep_result
 from ui.evaluation import evaluations, measured_sides
 from ui.evaluation.evaluations import Wanted
 from ui.shared.services import experiments, review
@@ -32,7 +33,7 @@ def small_workspace(shared):
 def run(small_workspace, **wanted):
     work, catalog_id = small_workspace
     number = evaluations.run(work.snapshot(catalog_id), Wanted(queries="q.jsonl", **wanted))
-    return experiments.get(work.store, number)
+    return get_experiment(work.store, number)
 
 
 def test_a_sweep_that_was_broken_off_goes_on_where_it_was(small_workspace):
@@ -50,13 +51,13 @@ def test_a_sweep_that_was_broken_off_goes_on_where_it_was(small_workspace):
         evaluations.run(work.snapshot(catalog_id), asked, cut)
     (broken, *_) = experiments.all(work.snapshot(catalog_id))
     assert not broken.is_done
-    points = experiments.get(work.store, broken.number).result["points"]
+    points = get_experiment(work.store, broken.number).result["points"]
     assert len(points) == 3
     points[0]["tools"] = 99
     keep_result(work.store, broken.number, {"points": points}, 1.0, is_done=False)
     number = evaluations.run(work.snapshot(catalog_id), asked)
     assert number == broken.number
-    done = experiments.get(work.store, number)
+    done = get_experiment(work.store, number)
     assert done.is_done and done.seconds >= 1.0
     values = [point["value"] for point in done.result["points"]]
     assert values == sorted(values) and len(values) == 12
@@ -103,17 +104,17 @@ def test_what_is_not_there_is_refused(small_workspace):
     with pytest.raises(ConfigError, match="no toolset 'version 9'"):
         run(small_workspace, after="version 9")
     with pytest.raises(StoreError, match="has no experiment 999"):
-        experiments.get(work.store, 999)
+        get_experiment(work.store, 999)
     made = run(small_workspace, kind="stress")
     keep_result(work.store, made.number, {"x": 1}, 0.0, is_done=True)
     with pytest.raises(StoreError, match=f"experiment {made.number} is damaged"):
-        experiments.get(work.store, made.number)
+        experiments.result_of(get_experiment(work.store, made.number), Stress)
     delete_experiment(work.store, made.number)
 
 
 def test_decisions_and_versions_make_an_experiment_a_thing_of_the_past(own):
     work, catalog_id = own
-    made = experiments.get(work.store, evaluations.run(work.snapshot(catalog_id), Wanted()))
+    made = get_experiment(work.store, evaluations.run(work.snapshot(catalog_id), Wanted()))
     assert evaluations.is_current(work.snapshot(catalog_id), made)
     review.decide(
         work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "send_mail"), "ann"
@@ -124,7 +125,7 @@ def test_decisions_and_versions_make_an_experiment_a_thing_of_the_past(own):
     assert "version 1" in Functions(work, measured_sides).names(newer.id)
     assert not evaluations.is_current(work.snapshot(newer.id), made)
     number = evaluations.run(work.snapshot(newer.id), Wanted(before="as it is", after="version 1"))
-    assert experiments.get(work.store, number).result["after"]["name"] == "version 1"
+    assert get_experiment(work.store, number).result["after"]["name"] == "version 1"
 
 
 def test_a_merge_is_taken_back_by_undo_or_by_keeping_apart(own):

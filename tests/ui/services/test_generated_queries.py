@@ -12,10 +12,11 @@ from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import add_queries
 from toolscope_core.model.configuration import Endpoint, QueryGeneration
 from toolscope_core.model.errors import ConfigError, JobError
+from toolscope_core.store.experiment_rows import get_experiment
 from toolscope_core.store.named_rows import SET_NAME
 from ui.evaluation import evaluations
 from ui.evaluation.evaluations import Wanted
-from ui.shared.services import experiments, generated_queries, judging, loaded_queries
+from ui.shared.services import generated_queries, judging, loaded_queries
 
 WANTED = QueryGeneration(4)
 
@@ -75,7 +76,7 @@ def test_nothing_is_a_query_set_before_somebody_keeps_it(work, catalog_id, draft
     lines = [json.loads(line) for line in drafts.file(catalog_id).splitlines()]
     assert [line["query"] for line in lines] == [row.text for row in kept]
     number = evaluations.run(work.snapshot(catalog_id), Wanted(queries=SET_NAME))
-    assert experiments.get(work.store, number).is_done
+    assert get_experiment(work.store, number).is_done
 
 
 def test_what_was_cleared_is_on_offer_again_at_no_cost(work, catalog_id, drafts, written):

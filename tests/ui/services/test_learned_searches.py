@@ -6,9 +6,10 @@ import pytest
 
 from tests.ui.services.small_workspace import Functions, add_queries, by_name
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
 from ui.evaluation.evaluations import Wanted
-from ui.shared.services import experiments, learned_searches, review
+from ui.shared.services import learned_searches, review
 
 ASKED = "put a letter in the post box nine"
 QUERIES = [
@@ -45,7 +46,7 @@ def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(work, catalog_id
     later = [*QUERIES[:1], {"query": ASKED, "gold": ["beta/send_mail"]}]
     add_queries(work, catalog_id, later, "later.jsonl")
     number = evaluations.run(work.snapshot(catalog_id), replace(wanted, queries="later.jsonl"))
-    result = experiments.get(work.store, number).result
+    result = get_experiment(work.store, number).result
     assert [one["query"] for one in result["queries"]] == [ASKED]
     assert result["after"]["name"] == "as it is, by usage"
 

@@ -9,9 +9,10 @@ from tests.ui.services.small_workspace import Functions
 from toolscope_core.export.bundle import zipped
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError, ExportError
+from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
 from ui.evaluation.evaluations import Wanted
-from ui.shared.services import experiments, exports
+from ui.shared.services import exports
 
 pytestmark = pytest.mark.usefixtures("counts_folder")
 
@@ -28,7 +29,7 @@ def test_an_exported_zip_is_a_toolset_and_measured_as_the_plan_is(work, catalog_
     content = exported(work, catalog_id)
     assert sides.add_bundle(catalog_id, content, "My bundle (1).zip") == side
     results = [
-        experiments.get(
+        get_experiment(
             work.store, evaluations.run(work.snapshot(catalog_id), Wanted(after=after))
         ).result
         for after in (side, "all proposals")

@@ -2,14 +2,12 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 from toolscope_core.evaluation.agent.agent_report import AgentReport, WorkFigures
-from toolscope_core.evaluation.intervals import Interval
 from toolscope_core.llm.requests.request_workers import Terms
 from toolscope_core.llm.tasks.selection_prompt import AGENT_TASK
 from toolscope_core.model.errors import PausedError
-from toolscope_core.model.numbers import interval_text
 from toolscope_core.model.protocols import AgentModel, AgentReply, ChatRequest, Ledger
 from toolscope_core.model.tool import JsonObject, canonical_json
 
@@ -36,8 +34,8 @@ def work_rows(report: AgentReport) -> list[WorkRow]:
 
     return [
         row("tools", lambda side: f"{side.tools:,}"),
-        row("exactly the right tools", lambda side: _share(side.correct), report.correct_p),
-        row("needs served", lambda side: _share(side.served), report.served_p),
+        row("exactly the right tools", lambda side: side.correct.text, report.correct_p),
+        row("needs served", lambda side: side.served.text, report.served_p),
         row("answers right", lambda side: f"{side.right:,}"),
         row("answers wrong", lambda side: f"{side.wrong:,}"),
         row("answers not graded", lambda side: f"{report.queries - side.right - side.wrong:,}"),
@@ -50,10 +48,6 @@ def work_rows(report: AgentReport) -> list[WorkRow]:
         row("seconds a request", lambda side: f"{side.seconds:.2f}"),
         row("requests without an answer", lambda side: f"{side.unanswered:,}"),
     ]
-
-
-def _share(one: Interval) -> str:
-    return interval_text(*astuple(one))
 
 
 class PaidTurns:

@@ -156,7 +156,7 @@ def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress
     queries, catalog = _asked(snapshot), snapshot.analysis.catalog
 
     def search() -> tuple[Searched, ToolsetRanker]:
-        ranker = searches.ranker(snapshot.work, RetrievalConfig())
+        ranker = searches.bench(snapshot).ranker(RetrievalConfig())
         trial = Trial.of(catalog, queries, request_of("rules"), (PLACES,))
         return Searched.of(trial, ranker, progress), ranker
 

@@ -221,10 +221,10 @@ def _confused_line(snapshot: Snapshot, pair: Pair) -> None:
     measured = experiments.confusion_of(snapshot, pair)
     if measured is None:
         return
-    number, row = measured
+    number, texts = measured
     st.markdown(
-        f":material/query_stats: {quantity(len(row.texts), 'query')} of experiment {number} "
-        f"{'confuses' if len(row.texts) == 1 else 'confuse'} these two{_quoted(row.texts)}."
+        f":material/query_stats: {quantity(len(texts), 'query')} of experiment {number} "
+        f"{'confuses' if len(texts) == 1 else 'confuse'} these two{_quoted(texts)}."
     )
 
 

@@ -1,9 +1,9 @@
 """The experiments that are kept of a catalog, and what they found of its tools and pairs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from toolscope_core.evaluation.comparison import Comparison
+from toolscope_core.evaluation.comparison import ComparedQuery, Comparison
 from toolscope_core.evaluation.results import read_result
 from toolscope_core.model.errors import ConfigError, StoreError
 from toolscope_core.model.pair import Pair
@@ -17,8 +17,6 @@ Result = TypeVar("Result")
 
 ORIGINAL = "as it is"
 """What the catalog before any merge is called as a toolset."""
-MOST_READ = 5
-"""Comparisons that are looked through for a merge."""
 _CONFIGURED = {"queries", "before", "after", "query_count"}
 """What the configuration of every experiment has."""
 
@@ -47,32 +45,31 @@ def confusion_of(snapshot: Snapshot, pair: Pair) -> tuple[int, tuple[str, ...]] 
     """The texts of the queries of the newest comparison on this version that confuse two tools,
     after its number; ``None`` where none does.
     """
-    for number in _comparisons(snapshot)[:1]:
-        texts = _findings(snapshot.work, number)[0].get(pair)
-        if texts is not None:
-            return number, texts
-    return None
+    number = _newest_comparison(snapshot)
+    texts = None if number is None else _findings(snapshot.work, number)[0].get(pair)
+    return None if number is None or texts is None else (number, texts)
 
 
 def missed(snapshot: Snapshot) -> Mapping[str, str] | None:
     """``missed_tools`` of the newest comparison on this version; ``None`` without one."""
-    newest = _comparisons(snapshot)[:1]
-    return _findings(snapshot.work, newest[0])[1] if newest else None
+    number = _newest_comparison(snapshot)
+    return None if number is None else _findings(snapshot.work, number)[1]
 
 
-def _comparisons(snapshot: Snapshot) -> list[int]:
-    """The finished comparisons on this version with the catalog as it is, newest first."""
-    return [
+def _newest_comparison(snapshot: Snapshot) -> int | None:
+    """The newest finished comparison on this version with the catalog as it is."""
+    comparisons = (
         one.number
         for one in all(snapshot)
         if one.kind == "comparison"
         and one.is_done
         and one.catalog_id == snapshot.id
         and one.configuration.get("before") == ORIGINAL
-    ]
+    )
+    return next(comparisons, None)
 
 
-@kept(most=MOST_READ)
+@kept(most=5)
 def _findings(
     work: Workspace, number: int
 ) -> tuple[Mapping[Pair, tuple[str, ...]], Mapping[str, str]]:
@@ -85,16 +82,16 @@ def _findings(
     confusions = {
         one.pair: tuple(texts[query] for query in one.queries) for one in result.confusions
     }
-    return confusions, missed_tools(result)
+    return confusions, missed_tools(result.queries)
 
 
-def missed_tools(result: Comparison) -> dict[str, str]:
+def missed_tools(queries: Iterable[ComparedQuery]) -> dict[str, str]:
     """By id the tools of the catalog as it is that no query of a comparison found among the first
     places, though it needs them, each with the first such query.
     """
     missed: dict[str, str] = {}
     reached: set[str] = set()
-    for query in result.queries:
+    for query in queries:
         for need, place in zip(query.gold, query.places_before, strict=True):
             if place is not None:
                 reached.update(need)

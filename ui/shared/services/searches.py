@@ -1,11 +1,11 @@
 """Searching on the screen: a request against the toolset as it is and as the merge leaves it."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.document_variants import with_variants
-from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
+from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, owners_after, relabelled
 from toolscope_core.evaluation.search_results import (
@@ -16,22 +16,20 @@ from toolscope_core.evaluation.search_results import (
     doubt,
     side,
 )
-from toolscope_core.llm.embedding import scorer_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
-from toolscope_core.retrieval.assembly import LearnedRanking, ToolRequest
-from toolscope_core.retrieval.client_search import SearchableTools, SearchSetup
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.retrieval.retriever import Retriever, ranked_by_words
+from toolscope_core.retrieval.retriever import RankedTool, Retriever, ranked_by_words
 from toolscope_core.retrieval.servers import ServerRetriever
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import learned_searches, loaded_queries, reviewed_variants
 from ui.shared.services.learned_searches import Ranking
-from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
 AT_ONCE = 200
@@ -104,11 +102,14 @@ def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
     analysis, request = snapshot.analysis, _request(lookup, query)
     before, after = (
         _searched(catalog, retriever, request, lookup.k)
-        for catalog, retriever in zip(_both_catalogs(snapshot, lookup), retrievers, strict=True)
+        for catalog, retriever in zip(
+            _catalogs(snapshot, lookup.accept, lookup.variants), retrievers, strict=True
+        )
     )
-    before, after = _with_answers(before, after, query, _plan(snapshot, lookup))
-    came = side(before, after.ranks_as_it_is, lookup.k, snapshot.work.catalogs.definition_tokens)
-    left = side(after, before.ranks_as_it_is, lookup.k, snapshot.work.catalogs.definition_tokens)
+    before, after = _with_answers(before, after, query, _plan(snapshot, lookup.accept))
+    tokens = snapshot.work.catalogs.definition_tokens
+    came = side(before, after.ranks_as_it_is, lookup.k, tokens)
+    left = side(after, before.ranks_as_it_is, lookup.k, tokens)
     by_tool = [lookup.servers and not place.led_by for place in came.places].count(False)
     return SearchView(
         before=came,
@@ -121,19 +122,13 @@ def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
     )
 
 
-def by_words(snapshot: Snapshot, lookup: Lookup) -> list[dict[str, str | float]]:
-    """What words alone find in the catalog as it is, a row for each place: at once, for the
-    time in which the indexes are built. Raises ``JobError`` as ``look``.
+def by_words(snapshot: Snapshot, lookup: Lookup) -> list[tuple[Tool, RankedTool]]:
+    """What words alone find in the catalog as it is, place by place: at once, for the time in which
+    the indexes are built. Raises ``JobError`` as ``look``.
     """
-    catalog, _ = _both_catalogs(snapshot, lookup)
-    return [
-        {
-            "tool": catalog.by_id[place.tool_id].name,
-            **({"server": catalog.by_id[place.tool_id].server} if catalog.servers else {}),
-            "BM25": round(place.sparse, 2),
-        }
-        for place in ranked_by_words(catalog.tools, lookup.text, lookup.k)
-    ]
+    catalog, _ = _catalogs(snapshot, lookup.accept, lookup.variants)
+    places = ranked_by_words(catalog.tools, lookup.text, lookup.k)
+    return [(catalog.by_id[place.tool_id], place) for place in places]
 
 
 def opened(
@@ -146,7 +141,10 @@ def opened(
     if ready is None:
         return None
     retrievers, query = ready
-    catalogs, plan = _both_catalogs(snapshot, lookup), _plan(snapshot, lookup)
+    catalogs, plan = (
+        _catalogs(snapshot, lookup.accept, lookup.variants),
+        _plan(snapshot, lookup.accept),
+    )
     (moved,) = relabelled([query], plan.phi)
     toolsets = tuple(
         OpenToolset(catalog, retriever, gold)
@@ -163,12 +161,11 @@ def _ready(
 ) -> tuple[Sequence[SearchableTools | ServerRetriever], Query] | None:
     """The retrievers of both toolsets, and the request as a query; ``None`` as ``look``."""
     try:
-        retrievers = _both(snapshot, lookup, impatient)
+        retrievers = run(snapshot, lookup, impatient)
     except LongWaitError:
         return None
-    snapshot.work.embedder.encode(
-        [lookup.text]
-    )  # the first text loads the model: not the search's time
+    # the first text loads the model, which is not the search's time
+    snapshot.work.embedder.encode([lookup.text])
     return retrievers, loaded_queries.of_text(snapshot, lookup.text) or Query("", lookup.text)
 
 
@@ -177,41 +174,23 @@ def start(snapshot: Snapshot, lookup: Lookup) -> str:
     return snapshot.start(KIND, lambda progress: run(snapshot, lookup, progress))
 
 
-def run(snapshot: Snapshot, lookup: Lookup, progress: Progress = silent) -> None:
-    """Build here and now what ``look`` needs."""
-    _both(snapshot, lookup, progress)
+def bench(snapshot: Snapshot, catalog: Catalog | None = None) -> Bench:
+    """What measures and searches a catalog, at first that of the snapshot."""
+    work = snapshot.work
+    catalog = catalog or snapshot.analysis.catalog
+    return Bench(catalog, work.embedder, work.vectors, work.catalogs.definition_tokens)
 
 
-def ranker(
-    work: Workspace, config: RetrievalConfig, learned: LearnedRanking | None = None
-) -> ToolsetRanker:
-    """What searches many requests on several toolsets."""
-    return ToolsetRanker(
-        SearchSetup(work.embedder, work.vectors, config, scorer_of(config), learned)
-    )
-
-
-def retriever(
-    work: Workspace, tools: Iterable[Tool], config: RetrievalConfig, progress: Progress = silent
-) -> Retriever:
-    """The search of a toolset that is looked at once."""
-    return Retriever(tools, work.embedder, work.vectors, config, progress=progress)
-
-
-def _plan(snapshot: Snapshot, lookup: Lookup) -> MergePlan:
-    return snapshot.plan_under(PlanConfig(accept=lookup.accept))
-
-
-def _both_catalogs(snapshot: Snapshot, lookup: Lookup) -> tuple[Catalog, Catalog]:
-    return _searched_catalogs(snapshot, lookup.accept, lookup.variants)
+def _plan(snapshot: Snapshot, accept: AcceptPolicy) -> MergePlan:
+    return snapshot.plan_under(PlanConfig(accept=accept))
 
 
 @kept()
-def _searched_catalogs(
+def _catalogs(
     snapshot: Snapshot, accept: AcceptPolicy, with_written: bool
 ) -> tuple[Catalog, Catalog]:
     """The catalog as it is, and as the merge leaves it, both with variants where they are read."""
-    plan, came = snapshot.plan_under(PlanConfig(accept=accept)), snapshot.analysis.catalog
+    plan, came = _plan(snapshot, accept), snapshot.analysis.catalog
     left = replace(plan.catalog, tools=tuple(item.tool for item in plan.tools))
     written = reviewed_variants.accepted(snapshot) if with_written else {}
     if not written:
@@ -225,41 +204,33 @@ def _searched_catalogs(
     return with_own, replace(left, tools=with_variants(left.tools, written, plan.phi))
 
 
-def _both(
-    snapshot: Snapshot, lookup: Lookup, progress: Progress
+def run(
+    snapshot: Snapshot, lookup: Lookup, progress: Progress = silent
 ) -> tuple[SearchableTools | ServerRetriever, SearchableTools | ServerRetriever]:
-    """The retrievers of the catalog as it is and as the merge leaves it. Raises what
-    ``progress`` raises.
+    """Build here and now what ``look`` needs: the retrievers of the catalog as it is and as the
+    merge leaves it. Raises what ``progress`` raises.
     """
-    came, left = _both_catalogs(snapshot, lookup)
+    came, left = _catalogs(snapshot, lookup.accept, lookup.variants)
     return (
-        _retriever(snapshot, lookup, came, "", progress),
-        _retriever(snapshot, lookup, left, lookup.accept, progress),
+        _retriever(snapshot, lookup, came, "before", progress),
+        _retriever(snapshot, lookup, left, "after", progress),
     )
 
 
 def _retriever(
     snapshot: Snapshot, lookup: Lookup, catalog: Catalog, side_name: str, progress: Progress
 ) -> SearchableTools | ServerRetriever:
-    retriever = _opened(catalog, snapshot.work, lookup.config, lookup.servers, progress)
+    def make() -> SearchableTools | ServerRetriever:
+        own = bench(snapshot, catalog)
+        if lookup.servers:
+            return own.server_search(lookup.config, progress)
+        return own.search(lookup.config).open(catalog.tools, progress)
+
+    retriever = kept_under(catalog, "retriever", (lookup.config, lookup.servers), make)
     if not isinstance(retriever, Retriever):
         return retriever
-    side_trained = "after" if side_name else "before"
-    model = learned_searches.model(snapshot, lookup.ranking, side_trained)
+    model = learned_searches.model(snapshot, lookup.ranking, side_name)
     return retriever.with_learned(model.alone() if model and lookup.is_alone else model)
-
-
-def _opened(
-    catalog: Catalog, work: Workspace, config: RetrievalConfig, of_servers: bool, progress: Progress
-) -> SearchableTools | ServerRetriever:
-    def make() -> SearchableTools | ServerRetriever:
-        parts, scorer = (work.embedder, work.vectors, config), scorer_of(config)
-        if of_servers:
-            return ServerRetriever(catalog, *parts, scorer, progress)
-        setup = SearchSetup(*parts, scorer, servers=catalog.servers)
-        return setup.open(catalog.tools, progress)
-
-    return kept_under(catalog, "retriever", (config, of_servers), make)
 
 
 def _searched(
