@@ -9,7 +9,7 @@ import pytest
 from tests.support.catalogs import example_catalog
 from tests.support.fakes import WordEmbedder
 from toolscope_core.cli.options import EngineChoice
-from toolscope_core.cli.searcher import Searcher, SearchOptions
+from toolscope_core.cli.searcher import SearchedTools, Searcher, SearchOptions
 from toolscope_core.embedding import candidate_pairs
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
@@ -55,7 +55,7 @@ def test_texts_for_an_endpoint_stay_where_its_key_is(tmp_path):
 
 @pytest.mark.parametrize("servers", [False, True])
 def test_what_a_search_reads_is_encoded_on_the_workers(tmp_path, monkeypatch, servers):
-    catalog, options = example_catalog(), SearchOptions(servers=servers)
+    catalog, options = example_catalog(), SearchOptions(searched=SearchedTools(servers=servers))
     documents = [tool_document(tool, not servers) for tool in catalog.tools]
     encoded = []
 

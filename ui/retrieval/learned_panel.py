@@ -1,11 +1,14 @@
 """What tools are ranked by: their text, or what was learned from queries; training and removing."""
 
+from operator import itemgetter
+
 import streamlit as st
 
 from toolscope_core.model.configuration import LearningMethod
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, safe_text
+from ui.shared.data_tables import Column
 from ui.shared.services import learned_searches
 from ui.shared.services.learned_searches import Ranking, TrainedSide, TrainedView
 from ui.shared.snapshot import Snapshot
@@ -64,9 +67,8 @@ def learned_panel(snapshot: Snapshot, title: str) -> None:
 
 
 def _in_words(side: TrainedSide) -> str:
-    text, blend = (side.figures.metrics[way]["recall@5"] for way in ("text", "blend"))
-    after, before = (one.text for one in (blend, text))
-    return f"recall@5 {after}, by text {before}"
+    by_text, blend = (side.figures.metrics[way]["recall@5"].text for way in ("text", "blend"))
+    return f"recall@5 {blend}, by text {by_text}"
 
 
 def _figures(view: TrainedView) -> None:
@@ -83,7 +85,8 @@ def _figures(view: TrainedView) -> None:
         for name, side in sides.items()
         for way, m in side.figures.metrics.items()
     ]
-    cell_tables.draw(rows, "What each ranking reaches on held-out queries")
+    columns = [Column(name, itemgetter(name)) for name in rows[0]]
+    data_tables.draw(rows, columns, "What each ranking reaches on held-out queries")
     if idle := [name for name, side in sides.items() if not side.helps]:
         both = len(idle) == len(sides)
         where = "" if both else f" {idle[0]} the merge"

@@ -2,19 +2,19 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.rps.workers import PlannedStep
+from toolscope_core.rps.workers import Candidate, PlannedStep
 from ui.retrieval import request_plans
 from ui.retrieval.request_panel import SubmittedRequest
 from ui.retrieval.request_plans import PlanSide
-from ui.retrieval.result_panel import ANSWER, OPEN, building_panel, shared_columns
-from ui.shared import cell_tables, page_frame, safe_text
+from ui.retrieval.result_panel import ABOUT_ANSWERS, ANSWER, SCORE, building_panel, open_column
+from ui.shared import data_tables, page_frame, safe_text
+from ui.shared.data_tables import Column, Columns
 from ui.shared.snapshot import Snapshot
 
 CALLED = "●"
@@ -111,36 +111,42 @@ def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
         _phrasings(side, step)
         if not step.candidates:
             return
-        ids = [one.tool.id for one in step.candidates]
-        rows: dict[str, list[Any]] = {
-            "called": [_mark(one, calls, side.plan.dropped) for one in ids],
-            "answers": [ANSWER if one in side.answers else "" for one in ids],
-            "name": [one.tool.name for one in step.candidates],
-            "open": [OPEN] * len(ids),
-            "score": [one.score for one in step.candidates],
-            "server": [one.tool.server for one in step.candidates],
-            "arguments": [_sources(calls.get(one, {})) for one in ids],
-        }
-        is_hidden = {
-            "answers": not side.needs,
-            "server": not any(rows["server"]),
-            "arguments": not any(rows["arguments"]),
-        }
-        cell_tables.draw(
-            rows,
-            f"What was found for job {number}",
-            {
-                **shared_columns(ids, f"open_plan_{key}"),
-                "called": st.column_config.TextColumn(
-                    "call", width=55, help="● is called for this job."
-                ),
-                "name": ("tool", 190),
-                "server": 120,
-                "arguments": ("arguments come from", 220),
-            },
-            key=f"planned_{key}",
-            column_order=[name for name in rows if not is_hidden.get(name)],
-        )
+        found = step.candidates
+        columns: Columns[Candidate] = [
+            Column(
+                "called",
+                lambda one: _mark(one.tool.id, calls, side.plan.dropped),
+                title="call",
+                width=55,
+                help="● is called for this job.",
+            ),
+            Column(
+                "answers",
+                lambda one: ANSWER if one.tool.id in side.answers else "",
+                title=ANSWER,
+                width=35,
+                help=ABOUT_ANSWERS,
+                shown=bool(side.needs),
+            ),
+            Column("name", lambda one: one.tool.name, title="tool", width=190),
+            open_column(found, lambda one: one.tool.id, f"open_plan_{key}"),
+            SCORE,
+            Column(
+                "server",
+                lambda one: one.tool.server,
+                width=120,
+                shown=any(one.tool.server for one in found),
+            ),
+            Column(
+                "arguments",
+                lambda one: _sources(calls.get(one.tool.id, {})),
+                title="arguments come from",
+                width=220,
+                shown=any(calls.values()),
+            ),
+        ]
+        alt = f"What was found for job {number}"
+        data_tables.draw(found, columns, alt, key=f"planned_{key}")
 
 
 def _phrasings(side: PlanSide, step: PlannedStep) -> None:

@@ -1,6 +1,7 @@
 """What a request finds: the toolset as it is and the merged one side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
@@ -9,9 +10,12 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.evaluation.search_results import Confusion, Found, FoundSide
 from toolscope_core.model.numbers import quantity
-from ui.shared import cell_tables, page_frame, safe_text
+from toolscope_core.model.tool import Tool
+from toolscope_core.retrieval.retriever import RankedTool
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.charts import pictures
-from ui.shared.charts.pictures import TableRow, picture
+from ui.shared.charts.pictures import picture
+from ui.shared.data_tables import Column, Columns, Row
 from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.services import searches
 from ui.shared.services.searches import Lookup, SearchView
@@ -20,9 +24,8 @@ from ui.shared.tools import tool_parts
 
 MOST_HEIGHT = 420
 
-ANSWER = "✓"
-
-OPEN = ":material/right_panel_open:"
+ANSWER, ABOUT_ANSWERS = "✓", "The query set has it as an answer."
+SCORE = Column[Any]("score", format="%.2f", full=1.0, width=85)
 
 MOST_LINKED = 8
 
@@ -78,20 +81,25 @@ def building_panel(snapshot: Snapshot, asked: Lookup) -> None:
     )
     if places := () if asked.servers else searches.by_words(snapshot, asked):
         st.subheader("Until then, by words alone (BM25)", anchor=False)
-        cell_tables.draw(places, "What words alone find")
+        has_servers = bool(snapshot.analysis.catalog.servers)
+        columns: Columns[tuple[Tool, RankedTool]] = [
+            Column("tool", lambda row: row[0].name),
+            Column("server", lambda row: row[0].server, shown=has_servers),
+            Column("BM25", lambda row: round(row[1].sparse, 2)),
+        ]
+        data_tables.draw(places, columns, "What words alone find")
 
 
-def shared_columns(ids: Sequence[str], button: str) -> dict[str, Any]:
-    """How the columns of any ranking are drawn; ``ids`` are the tools of the rows."""
-    return {
-        "answers": st.column_config.TextColumn(
-            ANSWER, width=35, help="The query set has it as an answer."
-        ),
-        "open": tool_parts.open_column(ids, button, width=45),
-        "score": st.column_config.ProgressColumn(
-            min_value=0.0, max_value=1.0, format="%.2f", width=85
-        ),
-    }
+def open_column(rows: Sequence[Row], tool_id: Callable[[Row], str], key: str) -> Column[Row]:
+    """Small buttons, each of which opens the tool of its row."""
+    return data_tables.button_column(
+        rows,
+        ":material/right_panel_open:",
+        lambda row: tool_parts.open_tool(tool_id(row)),
+        key=key,
+        width=45,
+        name="open",
+    )
 
 
 def confusion_panel(snapshot: Snapshot, ties: Sequence[Confusion]) -> None:
@@ -187,41 +195,67 @@ def _table(places: Sequence[Found], key: str, view: SearchView, asked: Lookup) -
         st.caption("Nothing is found.")
         return
     later = key == "after"
-    rows: dict[str, list[Any]] = {
-        "rank": [place.rank for place in places],
-        "elsewhere": [_elsewhere(place, later) for place in places],
-        "answers": [ANSWER if place.answers else "" for place in places],
-        "name": [place.name for place in places],
-        "open": [OPEN] * len(places),
-        "score": [place.score for place in places],
-        "part": [str(place.part) if place.part else "whole" for place in places],
-        "server": [place.server for place in places],
-        "led by": [place.led_by or "its own text" for place in places],
-        "description": ["made of its tools" if place.made else "its own" for place in places],
-        "merged": [place.stands_for for place in places],
-        "tokens": [place.tokens for place in places],
-    }
-    is_hidden = {
-        "answers": not (view.before.needs or view.after.needs),
-        "open": asked.servers,
-        "server": asked.servers or not any(place.server for place in places),
-        "led by": not asked.servers,
-        "description": not any(place.made for place in places),
-        "part": not view.subqueries,
-        "merged": not later or not any(place.stands_for > 1 for place in places),
-    }
-    ids = [place.id for place in places]
-    cell_tables.draw(
-        rows,
-        f"What the request finds in the toolset {'merged' if later else 'as it is'}",
-        _column_config(ids, key, asked.servers),
-        most=MOST_HEIGHT,
-        key=f"found_{key}",
-        column_order=[name for name in rows if not is_hidden.get(name)],
-    )
+    side = "toolset merged" if later else "toolset as it is"
+    columns: Columns[Found] = [
+        Column("rank", title="#", width=40),
+        Column(
+            "elsewhere",
+            partial(_elsewhere, later),
+            title="before" if later else "after",
+            width=60,
+            help="Its place in the toolset as it is; ▲ the merge moved it up, ▼ down."
+            if later
+            else "Its place after the merge; ▲ the merge moves it up, ▼ down.",
+        ),
+        Column(
+            "answers",
+            lambda place: ANSWER if place.answers else "",
+            title=ANSWER,
+            width=35,
+            help=ABOUT_ANSWERS,
+            shown=bool(view.before.needs or view.after.needs),
+        ),
+        Column("name", title="server" if asked.servers else "tool", width=165),
+        *([] if asked.servers else [open_column(places, lambda place: place.id, f"open_{key}")]),
+        SCORE,
+        Column(
+            "part",
+            lambda place: str(place.part) if place.part else "whole",
+            width=60,
+            help="The sub-query that brought it, by its number above.",
+            shown=bool(view.subqueries),
+        ),
+        Column(
+            "server", width=110, shown=not asked.servers and any(place.server for place in places)
+        ),
+        Column(
+            "led by",
+            lambda place: place.led_by or "its own text",
+            width=140,
+            help="The tool that led to the server, or its own text.",
+            shown=asked.servers,
+        ),
+        Column(
+            "description",
+            lambda place: "made of its tools" if place.made else "its own",
+            width=130,
+            help="A server without a description is found by its tools' names.",
+            shown=any(place.made for place in places),
+        ),
+        Column(
+            "merged",
+            lambda place: place.stands_for,
+            width=65,
+            help="Tools that were merged into it.",
+            shown=later and any(place.stands_for > 1 for place in places),
+        ),
+        Column("tokens", title="tokens ≈", width=75),
+    ]
+    alt = f"What the request finds in the {side}"
+    data_tables.draw(places, columns, alt, most=MOST_HEIGHT, key=f"found_{key}")
 
 
-def _elsewhere(place: Found, later: bool) -> str:
+def _elsewhere(later: bool, place: Found) -> str:
     """The place in the other toolset, and whether the merge moved it up or down."""
     if place.elsewhere is None:
         return "new" if later else "gone"
@@ -229,52 +263,20 @@ def _elsewhere(place: Found, later: bool) -> str:
     return f"{place.elsewhere} {'▲' if gained > 0 else '▼' if gained < 0 else ''}".strip()
 
 
-def _column_config(ids: Sequence[str], key: str, servers: bool) -> dict[str, Any]:
-    """How each column is named and drawn; ``ids`` are those of the rows."""
-    later = key == "after"
-    return {
-        **shared_columns(ids, f"open_{key}"),
-        "rank": ("#", 40),
-        "elsewhere": st.column_config.TextColumn(
-            "before" if later else "after",
-            width=60,
-            help="Its place in the toolset as it is; ▲ the merge moved it up, ▼ down."
-            if later
-            else "Its place after the merge; ▲ the merge moves it up, ▼ down.",
-        ),
-        "name": st.column_config.TextColumn("server" if servers else "tool", width=165),
-        "server": 110,
-        "led by": st.column_config.TextColumn(
-            width=140, help="The tool that led to the server, or its own text."
-        ),
-        "description": st.column_config.TextColumn(
-            width=130, help="A server without a description is found by its tools' names."
-        ),
-        "part": st.column_config.TextColumn(
-            width=60, help="The sub-query that brought it, by its number above."
-        ),
-        "merged": st.column_config.NumberColumn(width=65, help="Tools that were merged into it."),
-        "tokens": ("tokens ≈", 75),
-    }
-
-
 def _bars(places: Sequence[Found], key: str) -> None:
-    def rows() -> list[TableRow]:
-        return [
-            {
-                "rank": place.rank,
-                "tool": place.name,
-                "server": place.server,
-                **{
-                    name: round(part, 4) for name, part in zip(PART_NAMES, place.parts, strict=True)
-                },
-                "score": round(place.score, 4),
-            }
-            for place in places
-        ]
+    columns: Columns[Found] = [
+        Column("rank"),
+        Column("tool", lambda place: place.name),
+        Column("server"),
+        *(Column(name, partial(_part, at)) for at, name in enumerate(PART_NAMES)),
+        Column("score", lambda place: round(place.score, 4)),
+    ]
+    name = f"Parts of the scores, {'as it is' if key == 'before' else 'merged'}"
+    picture(score_bars(places), lambda: data_tables.records(places, columns), f"scores_{key}", name)
 
-    name = "as it is" if key == "before" else "merged"
-    picture(score_bars(places), rows, f"scores_{key}", f"Parts of the scores, {name}")
+
+def _part(at: int, place: Found) -> float:
+    return round(place.parts[at], 4)
 
 
 def _named(place: Found) -> str:

@@ -161,7 +161,7 @@ def _ready(
 ) -> tuple[Sequence[SearchableTools | ServerRetriever], Query] | None:
     """The retrievers of both toolsets, and the request as a query; ``None`` as ``look``."""
     try:
-        retrievers = run(snapshot, lookup, impatient)
+        retrievers = _retrievers(snapshot, lookup, impatient)
     except LongWaitError:
         return None
     # the first text loads the model, which is not the search's time
@@ -204,12 +204,15 @@ def _catalogs(
     return with_own, replace(left, tools=with_variants(left.tools, written, plan.phi))
 
 
-def run(
-    snapshot: Snapshot, lookup: Lookup, progress: Progress = silent
+def run(snapshot: Snapshot, lookup: Lookup, progress: Progress = silent) -> None:
+    """Build here and now what ``look`` needs."""
+    _retrievers(snapshot, lookup, progress)
+
+
+def _retrievers(
+    snapshot: Snapshot, lookup: Lookup, progress: Progress
 ) -> tuple[SearchableTools | ServerRetriever, SearchableTools | ServerRetriever]:
-    """Build here and now what ``look`` needs: the retrievers of the catalog as it is and as the
-    merge leaves it. Raises what ``progress`` raises.
-    """
+    """Those of the catalog as it is and as the merge leaves it. Raises what ``progress`` raises."""
     came, left = _catalogs(snapshot, lookup.accept, lookup.variants)
     return (
         _retriever(snapshot, lookup, came, "before", progress),
