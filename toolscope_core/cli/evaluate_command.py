@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from toolscope_core.catalog.isolation import read_files
+from toolscope_core.cli import terminal
 from toolscope_core.cli.options import SAVED, AskRequest, Catalogs
 from toolscope_core.cli.plan_command import plans_of
 from toolscope_core.cli.searcher import (
@@ -27,42 +28,11 @@ from toolscope_core.cli.searcher import (
     Worker,
     searched_catalog,
 )
-from toolscope_core.cli.terminal import (
-    command,
-    fail_for,
-    more,
-    progress,
-    say,
-    say_json,
-    spent_json,
-    spent_text,
-)
+from toolscope_core.evaluation import change_effects, measured_toolsets, query_sets
 from toolscope_core.evaluation.bench import token_counter
-from toolscope_core.evaluation.change_effects import (
-    ComparedChange,
-    Searched,
-    compared_changes,
-    merges_of,
-)
 from toolscope_core.evaluation.comparison import PLACES, Comparison, Trial, compared, of_rankings
 from toolscope_core.evaluation.intervals import Interval, rate_text, too_few_text
-from toolscope_core.evaluation.measured_toolsets import (
-    LabelledMerges,
-    Toolset,
-    as_it_is,
-    labelled_merges,
-    read_labels,
-    with_merged,
-)
 from toolscope_core.evaluation.metrics import Gold, MetricRow, metric_rows, p_values
-from toolscope_core.evaluation.query_sets import (
-    Query,
-    owners_after,
-    read_queries,
-    relabelled,
-    with_gold_among,
-    with_ids,
-)
 from toolscope_core.evaluation.results import result_json
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -142,7 +112,7 @@ RANKINGS = EvaluationOptions()
 """Nothing was given."""
 
 
-@command
+@terminal.command
 def evaluate(
     catalogs: Catalogs,
     queries: Annotated[
@@ -165,10 +135,10 @@ def evaluate(
         return
     report = evaluation(catalogs, queries, search, options, ks)
     if as_json:
-        say_json(result_json(report))
+        terminal.say_json(result_json(report))
     else:
         _tell_evaluation(report)
-    fail_for(report.recall_below(least))
+    terminal.fail_for(report.recall_below(least))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +172,8 @@ class EvaluationReport:
     metrics: Mapping[str, Interval]
     merged: MergedMetrics | None = None
     p: Mapping[str, float] | None = None
-    labelled: LabelledMerges | None = None
-    changes: tuple[ComparedChange, ...] | None = None
+    labelled: measured_toolsets.LabelledMerges | None = None
+    changes: tuple[change_effects.ComparedChange, ...] | None = None
     result: Comparison | None = None
 
     def recall_below(self, least: Mapping[int, float]) -> str:
@@ -233,18 +203,18 @@ def evaluation(
     bundle is one of other tools.
     """
     catalog, variants = searched_catalog(read_files(catalogs), search)
-    query_set = with_ids(read_queries(queries), catalog.tools)
+    query_set = query_sets.with_ids(query_sets.read_queries(queries), catalog.tools)
     owners = _owners(catalog)
     gold_of = partial(_gold, servers=search.servers, owners=owners)
     judged = [query for query in query_set if gold_of(query)]
     names = set(owners.values()) if search.servers else owners.keys()
-    kept = with_gold_among(judged, names, options.skip_unknown, gold_of)
+    kept = query_sets.with_gold_among(judged, names, options.skip_unknown, gold_of)
     if not kept:
         raise ConfigError(
             f"no query of {queries} has a gold answer in the catalog; give tool ids under `gold`, "
             "or names of servers under `gold_servers` with --servers"
         )
-    searcher = Searcher(catalog, search, progress())
+    searcher = Searcher(catalog, search, terminal.progress())
     rankings = searcher.rankings(kept)
     golds = list(map(gold_of, kept))
     rows = metric_rows(golds, rankings.names, cutoffs)
@@ -261,13 +231,15 @@ def evaluation(
         from_tools=rankings.from_tools,
         metrics=_intervals(rows),
     )
-    for toolset in with_merged(catalog, options.bundle)[1:]:
+    for toolset in measured_toolsets.with_merged(catalog, options.bundle)[1:]:
         trial = Trial(catalog, kept, rankings.requests, cutoffs)
         report = _with_merge(report, trial, rankings, rows, toolset, search, options)
         if options.each_change:
-            before = Searched(catalog.tools, kept, rankings.requests, rankings.names)
-            merges = tuple(merges_of(toolset))
-            changes = compared_changes(before, merges, searcher.ranker, progress())
+            before = change_effects.Searched(catalog.tools, kept, rankings.requests, rankings.names)
+            merges = tuple(change_effects.merges_of(toolset))
+            changes = change_effects.compared_changes(
+                before, merges, searcher.ranker, terminal.progress()
+            )
             report = replace(report, changes=changes)
     return report
 
@@ -277,23 +249,26 @@ def _with_merge(
     trial: Trial,
     rankings: QueryRankings,
     rows: tuple[MetricRow, ...],
-    toolset: Toolset,
+    toolset: measured_toolsets.Toolset,
     search: SearchOptions,
     options: EvaluationOptions,
 ) -> EvaluationReport:
     """The report with the figures of a bundle's toolset beside those of its catalog."""
     catalog, merged = trial.catalog, Catalog(toolset.tools)
-    searcher = Searcher(merged, search, progress(), toolset.phi, catalog)
+    searcher = Searcher(merged, search, terminal.progress(), toolset.phi, catalog)
     rankings_after = searcher.rankings(trial.queries)
     if search.servers:
-        owners = owners_after(_owners(catalog), _owners(merged), toolset.phi)
+        owners = query_sets.owners_after(_owners(catalog), _owners(merged), toolset.phi)
         golds = [query.server_gold(owners) for query in trial.queries]
         rows_after = metric_rows(golds, rankings_after.names, trial.cutoffs)
         metrics = MergedMetrics(len(merged.tools), _intervals(rows_after))
         return replace(report, merged=metrics, p=p_values(rows, rows_after))
     before, after = (
         of_rankings(side, trial, names, searcher.bench.tokens)
-        for side, names in ((as_it_is(catalog), rankings.names), (toolset, rankings_after.names))
+        for side, names in (
+            (measured_toolsets.as_it_is(catalog), rankings.names),
+            (toolset, rankings_after.names),
+        )
     )
     if options.select:
         rates = searcher.selection_rates(rankings_after, after.golds, trial.cutoffs, options.select)
@@ -303,7 +278,11 @@ def _with_merge(
         report,
         merged=MergedMetrics(len(merged.tools), comparison.after.metrics),
         p=comparison.p,
-        labelled=labelled_merges(toolset, read_labels(options.labels)) if options.labels else None,
+        labelled=measured_toolsets.labelled_merges(
+            toolset, measured_toolsets.read_labels(options.labels)
+        )
+        if options.labels
+        else None,
         result=comparison,
     )
 
@@ -312,7 +291,7 @@ def _intervals(rows: Iterable[MetricRow]) -> dict[str, Interval]:
     return {row.name: row.interval for row in rows}
 
 
-def _gold(query: Query, servers: bool, owners: Mapping[str, str]) -> Gold:
+def _gold(query: query_sets.Query, servers: bool, owners: Mapping[str, str]) -> Gold:
     return query.server_gold(owners) if servers else query.gold
 
 
@@ -336,19 +315,23 @@ def planned_sides(
     Raises ``ConfigError`` where gold answers are not in the catalog, or no query has any.
     """
     whole, _ = searched_catalog(read_files(catalogs), search)
-    query_set = [query for query in with_ids(read_queries(queries), whole.tools) if query.gold]
-    kept = with_gold_among(query_set, whole.by_id, options.skip_unknown)
+    query_set = [
+        query
+        for query in query_sets.with_ids(query_sets.read_queries(queries), whole.tools)
+        if query.gold
+    ]
+    kept = query_sets.with_gold_among(query_set, whole.by_id, options.skip_unknown)
     if not kept:
         raise ConfigError(f"no query of {queries} has a gold answer here; give ids under `gold`")
     ways = PlanOptions(options.worker, options.iterative, options.is_filtered)
     tokens, sides = token_counter(), []
-    for toolset in with_merged(whole, options.bundle):
+    for toolset in measured_toolsets.with_merged(whole, options.bundle):
         catalog = Catalog(toolset.tools) if toolset.phi else whole
-        searcher = Searcher(catalog, search, progress(), toolset.phi, whole)
+        searcher = Searcher(catalog, search, terminal.progress(), toolset.phi, whole)
         plans = plans_of(searcher, searcher.requests(kept), ways)
-        golds = [query.gold for query in relabelled(kept, toolset.phi)]
+        golds = [query.gold for query in query_sets.relabelled(kept, toolset.phi)]
         figures = plan_figures(plans, golds, tokens)
-        sides.append(PlannedSide(toolset.name, figures, spent_json(searcher.spent)))
+        sides.append(PlannedSide(toolset.name, figures, terminal.spent_json(searcher.spent)))
     return sides
 
 
@@ -356,71 +339,73 @@ def _tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
     """Print the figures of each toolset."""
     if as_json:
         rows = [{"toolset": one.name, **result_json(one.figures), **one.spent} for one in sides]
-        say_json({"sides": rows})
+        terminal.say_json({"sides": rows})
         return
     for side in sides:
         own = side.figures
-        say(f"{side.name}: {quantity(own.queries, 'query')}")
+        terminal.say(f"{side.name}: {quantity(own.queries, 'query')}")
         for name in ("precision", "recall", "f1", "exact"):
-            say(f"  {name:10} {getattr(own, name).text}")
-        say(
+            terminal.say(f"  {name:10} {getattr(own, name).text}")
+        terminal.say(
             f"  a query: {own.jobs:.1f} jobs, {own.searches:.1f} rankings, {own.tools_called:.1f} "
             f"tools called of {own.tools_shown:.1f} shown ({own.tokens_shown:,.0f} tokens)"
         )
-        say(f"  {spent_text(side.spent)}")
-    say("[95 % bootstrap intervals over queries]")
+        terminal.say(f"  {terminal.spent_text(side.spent)}")
+    terminal.say("[95 % bootstrap intervals over queries]")
 
 
 def _tell_evaluation(report: EvaluationReport) -> None:
-    left = more(report.unjudged, "without gold answers, left out")
-    left += more(report.skipped, "of answers that are not there, left out")
-    left += more(report.whole, "without steps, searched whole")
-    say(f"{quantity(report.queries, 'query')}{left}; {quantity(report.tools, 'tool')}")
+    left = terminal.more(report.unjudged, "without gold answers, left out")
+    left += terminal.more(report.skipped, "of answers that are not there, left out")
+    left += terminal.more(report.whole, "without steps, searched whole")
+    terminal.say(f"{quantity(report.queries, 'query')}{left}; {quantity(report.tools, 'tool')}")
     if report.augmented:
-        strange = more(report.unknown_variants, "of no tool here")
-        say(f"{quantity(report.augmented, 'tool')} with a document variant{strange}")
+        strange = terminal.more(report.unknown_variants, "of no tool here")
+        terminal.say(f"{quantity(report.augmented, 'tool')} with a document variant{strange}")
     if report.from_tools < 1.0:
-        say(f"places that a tool led to: {report.from_tools:.1%}; the others a server's own text")
+        terminal.say(
+            f"places that a tool led to: {report.from_tools:.1%}; the others a server's own text"
+        )
     if report.merged is not None:
-        say(f"after the merge: {quantity(report.merged.tools, 'tool')}")
+        terminal.say(f"after the merge: {quantity(report.merged.tools, 'tool')}")
     for name, interval in report.metrics.items():
         line = f"{name:13} {interval.text}"
         if report.merged is not None and report.p is not None:
             after = report.merged.metrics[name].text
             line += f"  after {after}  p {report.p[name]:.3f}"
-        say(line)
+        terminal.say(line)
     if report.result is not None:
         _tell_comparison(report.result)
     if report.labelled is not None:
         wrong = ", ".join(f"{one.left} + {one.right}" for one in report.labelled.wrong[:5])
-        say(
+        terminal.say(
             f"labelled pairs merged: {report.labelled.right:,} right, "
             f"{len(report.labelled.wrong):,} wrong{f' ({wrong})' if wrong else ''}; "
             f"{report.labelled.missed:,} left apart that may be merged"
         )
     for change in report.changes or ():
         _tell_change(change)
-    say("[95 % bootstrap intervals over queries; p-values paired, corrected by Holm]")
+    terminal.say("[95 % bootstrap intervals over queries; p-values paired, corrected by Holm]")
 
 
 def _tell_comparison(comparison: Comparison) -> None:
     before, after = comparison.before, comparison.after
-    say(f"tokens of all tools: {before.tokens:,}, after {after.tokens:,}")
+    terminal.say(f"tokens of all tools: {before.tokens:,}, after {after.tokens:,}")
     if before.calls:
-        say(
+        terminal.say(
             f"gold calls that run: {before.runnable:,} of {before.calls:,}, after "
             f"{after.runnable:,} (share, TCCR: {before.tccr:.3f}, {after.tccr:.3f}; equal sets of "
             f"argument names counted once, UCC: {before.ucc:.3f}, {after.ucc:.3f})"
         )
     won, lost = comparison.count("won"), comparison.count("lost")
     unchanged = comparison.count("unchanged")
-    say(f"{quantity(won, 'query')} won, {lost:,} lost, {unchanged:,} unchanged")
+    terminal.say(f"{quantity(won, 'query')} won, {lost:,} lost, {unchanged:,} unchanged")
 
 
-def _tell_change(one: ComparedChange) -> None:
+def _tell_change(one: change_effects.ComparedChange) -> None:
     won, lost = len(one.won), len(one.lost)
     few = too_few_text(won + lost)
-    say(
+    terminal.say(
         f"{' + '.join(one.tools)}: {quantity(one.queries, 'query')}, {won:,} won, "
         f"{lost:,} lost, rate of wins {rate_text(won, won + lost)}, p {one.p:.3f}, "
         f"{one.p_holm:.3f} after Holm{f'; {few}' if few else ''}"

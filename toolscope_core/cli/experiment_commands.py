@@ -9,6 +9,7 @@ from typing import Annotated, get_args
 
 import typer
 
+from toolscope_core.cli import terminal
 from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import (
     SAVED,
@@ -31,7 +32,7 @@ from toolscope_core.cli.searcher import (
     SkipUnknown,
     Splits,
 )
-from toolscope_core.cli.terminal import command, progress, say, say_json
+from toolscope_core.evaluation import sweeps
 from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.comparison import ToolsetFigures, Trial
 from toolscope_core.evaluation.measured_toolsets import Toolset, with_merged
@@ -39,13 +40,6 @@ from toolscope_core.evaluation.metrics import SWEPT_METRICS
 from toolscope_core.evaluation.results import result_json
 from toolscope_core.evaluation.selection import Choice
 from toolscope_core.evaluation.stress import StressPoint
-from toolscope_core.evaluation.sweeps import (
-    Standing,
-    SweepFigures,
-    ablation_rows,
-    encoder_points,
-    setting_points,
-)
 from toolscope_core.llm.embedding import embedder_of
 from toolscope_core.model.configuration import Knob, PlanConfig, Split
 from toolscope_core.model.environment import read_environment
@@ -103,7 +97,7 @@ Threshold = Annotated[
 ]
 
 
-@command
+@terminal.command
 def stress(
     catalogs: Catalogs,
     files: ExperimentFiles = SYNTHETIC,
@@ -140,18 +134,20 @@ def stress(
     for way in ("none", *_split_ways(decomposition or ["rules"])):
         recorded = splits if way in ("steps", *ASKING) else None
         searched = SearchedTools(decomposition=way, embedder=files.embedder, splits=recorded)
-        searcher = Searcher(bench.catalog, SearchOptions(1, searched, knobs, ask), progress())
+        searcher = Searcher(
+            bench.catalog, SearchOptions(1, searched, knobs, ask), terminal.progress()
+        )
         trials[way] = replace(trial, requests=tuple(searcher.requests(trial.queries)))
     result = bench.stress(
         with_merged(bench.catalog, bundle),
         trials,
         knobs.config(),
-        progress(),
+        terminal.progress(),
         best=1 if select == "best" else None,
         chooser=partial(_chooser, select, ask),
     )
     if as_json:
-        say_json(result_json(result))
+        terminal.say_json(result_json(result))
         return
     _say_source(files.queries, len(result.queries))
     for name, points in result.toolsets.items():
@@ -179,16 +175,16 @@ def _chooser(
 
 def _say_stress(name: str, points: Sequence[StressPoint]) -> None:
     against = "; of no gain by splitting, one-sided, two-sided" if points[0].gain else ""
-    say(f"{name}: noise, distractors, precision, recall, F1, p of no loss{against}")
+    terminal.say(f"{name}: noise, distractors, precision, recall, F1, p of no loss{against}")
     for point in points:
         intervals = (point.precision, point.recall, point.f1)
         figures = "  ".join(one.text for one in intervals)
         p_values = [point.p_loss, *(astuple(point.gain) if point.gain else ())]
         p_text = "  ".join(f"{p:.4f}" for p in p_values)
-        say(f"  {point.noise:8} {point.distractors:3}  {figures}  {p_text}")
+        terminal.say(f"  {point.noise:8} {point.distractors:3}  {figures}  {p_text}")
 
 
-@command
+@terminal.command
 def sweep(
     catalogs: Catalogs,
     setting: Annotated[
@@ -221,37 +217,41 @@ def sweep(
     config = knobs.config()
     bench, trial = files.bench(catalogs, (ENCODERS_K if encoders else 1,))
     plan_config = PlanConfig(accept=accept, routers=routers)
-    standing = Standing(trial, (), bench.tokens, plan_config, config, ENCODERS_K)
+    standing = sweeps.Standing(trial, (), bench.tokens, plan_config, config, ENCODERS_K)
     if encoders:
         load = partial(embedder_of, read_environment())
-        made = encoder_points(standing, load, bench.cache, encoders, progress=progress())
+        made = sweeps.encoder_points(
+            standing, load, bench.cache, encoders, progress=terminal.progress()
+        )
     else:
-        analysis = bench.analysis(threshold, progress())
-        made = setting_points(analysis, standing, bench.ranker, setting, progress=progress())
+        analysis = bench.analysis(threshold, terminal.progress())
+        made = sweeps.setting_points(
+            analysis, standing, bench.ranker, setting, progress=terminal.progress()
+        )
     points = [point.figures(bench.catalog) for point in made]
     if as_json:
         options = {"knob": setting, "accept": accept, "routers": routers}
-        say_json({**options, "queries": len(trial.queries), "points": result_json(points)})
+        terminal.say_json({**options, "queries": len(trial.queries), "points": result_json(points)})
         return
     _say_source(files.queries, len(trial.queries))
     names = "".join(f"{metric.title + '@k':22}" for metric in SWEPT_METRICS)
-    say(f"{setting:>10}  tools  smaller  {names}TCCR")
+    terminal.say(f"{setting:>10}  tools  smaller  {names}TCCR")
     for point in points:
         _say_point(point)
 
 
-def _say_point(point: SweepFigures) -> None:
+def _say_point(point: sweeps.SweepFigures) -> None:
     value = f"{point.value:10.10}" if isinstance(point.value, str) else f"{point.value:10g}"
     calls = "-" if point.tccr is None else f"{point.tccr:.3f}"
     figures = _figures(point, [metric.name for metric in SWEPT_METRICS])
-    say(f"{value}  {point.tools:5}  {point.reduction:6.1%}   {figures}{calls}")
+    terminal.say(f"{value}  {point.tools:5}  {point.reduction:6.1%}   {figures}{calls}")
 
 
 def _figures(row: ToolsetFigures, names: Sequence[str]) -> str:
     return "".join(f"{row.metrics[name].text:22}" for name in names)
 
 
-@command
+@terminal.command
 def ablation(
     catalogs: Catalogs,
     files: ExperimentFiles = SYNTHETIC,
@@ -262,21 +262,21 @@ def ablation(
     proposals, drop-in or with those that need a gateway too.
     """
     bench, trial = files.bench(catalogs, (5, 10, 30))
-    analysis = bench.analysis(threshold, progress())
-    standing = Standing(trial, (), bench.tokens)
-    made = ablation_rows(analysis, standing, bench.ranker, progress())
+    analysis = bench.analysis(threshold, terminal.progress())
+    standing = sweeps.Standing(trial, (), bench.tokens)
+    made = sweeps.ablation_rows(analysis, standing, bench.ranker, terminal.progress())
     rows = [row.figures(bench.catalog) for row in made]
     if as_json:
-        say_json({"queries": len(trial.queries), "rows": result_json(rows)})
+        terminal.say_json({"queries": len(trial.queries), "rows": result_json(rows)})
         return
     _say_source(files.queries, len(trial.queries))
     shown = ("csr@5", "csr@30", "recall@10")
     names = "".join(f"{name:22}" for name in shown)
-    say(f"reranker  merger    correction  tools  smaller  {names}TCCR   UCC")
+    terminal.say(f"reranker  merger    correction  tools  smaller  {names}TCCR   UCC")
     for row in rows:
         reranker, correction = ("on" if on else "-" for on in (row.reranker, row.correction))
         calls = "-" if row.tccr is None else f"{row.tccr:.3f}  {row.ucc:.3f}"
-        say(
+        terminal.say(
             f"{reranker:9} {row.merger:9} {correction:10}  {row.tools:5}  "
             f"{row.reduction:6.1%}   {_figures(row, shown)}{calls}"
         )
@@ -284,4 +284,4 @@ def ablation(
 
 def _say_source(queries: Path | None, count: int) -> None:
     made = "" if queries else " made from descriptions: good only to compare"
-    say(f"{count:,} queries{made}; 95 % bootstrap intervals in brackets")
+    terminal.say(f"{count:,} queries{made}; 95 % bootstrap intervals in brackets")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from toolscope_core.catalog.isolation import read_files
+from toolscope_core.cli import terminal
 from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import SAVED, AskRequest, EmbedderName, VariantsFile
 from toolscope_core.cli.searcher import (
@@ -24,7 +25,6 @@ from toolscope_core.cli.searcher import (
     catalogs_and_request,
     searched_catalog,
 )
-from toolscope_core.cli.terminal import command, progress, say, say_json, spent_json, spent_text
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -35,7 +35,7 @@ from toolscope_core.rps.planner import PlanOptions, model_planner, offline_plann
 from toolscope_core.rps.workers import PlannedStep, RequestPlan
 
 
-@command
+@terminal.command
 def plan_request(
     catalogs: Annotated[
         list[str],
@@ -62,18 +62,18 @@ def plan_request(
     options = SearchOptions(k, searched, knobs, ask)
     ways = PlanOptions(worker, iterative, is_filtered)
     report = _plan(files, request, options, ways)
-    took = spent_json(report.spent)
+    took = terminal.spent_json(report.spent)
     if as_json:
         counts = {"tools_shown": report.tools_shown, "seconds": round(report.seconds, 3)}
-        say_json({**report.plan.as_json(), "searches": report.searches, **took, **counts})
+        terminal.say_json({**report.plan.as_json(), "searches": report.searches, **took, **counts})
         return
     for number, step in enumerate(report.plan.steps, 1):
         _tell_step(number, step)
     for name, reason in report.plan.dropped.items():
-        say(f"left out: {name}, {reason}")
-    say(
+        terminal.say(f"left out: {name}, {reason}")
+    terminal.say(
         f"{quantity(len(report.plan.tool_ids), 'tool')}; {quantity(report.searches, 'ranking')}, "
-        f"{spent_text(took)}, {quantity(report.tools_shown, 'tool')} shown to it, "
+        f"{terminal.spent_text(took)}, {quantity(report.tools_shown, 'tool')} shown to it, "
         f"{report.seconds:.2f} s"
     )
 
@@ -98,7 +98,7 @@ def _plan(
     each.
     """
     catalog, _ = searched_catalog(read_files(catalogs), options)
-    searcher = Searcher(catalog, options, progress())
+    searcher = Searcher(catalog, options, terminal.progress())
     _ = searcher.tools  # loads and indexes, which is not the plan's time
     start = time.perf_counter()
     requests = searcher.requests([Query("", request)])
@@ -130,14 +130,14 @@ def plans_of(
 
 
 def _tell_step(number: int, step: PlannedStep) -> None:
-    say(f"job {number}: {step.job}")
+    terminal.say(f"job {number}: {step.job}")
     for call in step.calls:
         sources = ", ".join(f"{name} from {one}" for name, one in call.arguments.items())
-        say(f"  call {call.tool_id}{f' ({sources})' if sources else ''}")
+        terminal.say(f"  call {call.tool_id}{f' ({sources})' if sources else ''}")
     if not step.calls:
-        say("  no tool")
+        terminal.say("  no tool")
     called = {call.tool_id for call in step.calls}
     others = [one.tool.id for one in step.candidates if one.tool.id not in called]
     also = f"; also found: {', '.join(others)}" if others else ""
     rounds = f" after {step.rounds} rounds" if step.rounds > 1 else ""
-    say(f"  {step.reason}{rounds}{also}")
+    terminal.say(f"  {step.reason}{rounds}{also}")

@@ -12,16 +12,11 @@ import typer
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
 from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import SAVED, AskRequest, EmbedderName, VariantsFile
+from toolscope_core.evaluation import selection
 from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker, variants_of
 from toolscope_core.evaluation.metrics import Gold, MetricRow
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled, with_ids
-from toolscope_core.evaluation.selection import (
-    job_rankings,
-    offline_rates,
-    selected_by_model,
-    selection_rates,
-)
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -391,11 +386,11 @@ class Searcher:
         """
         tools, requests = self.bench.catalog.tools, rankings.requests
         if by == "best":
-            by_job = job_rankings(tools, requests, self.ranker, self.progress)
-            return offline_rates(requests, by_job, rankings.names, golds, cutoffs)
+            by_job = selection.job_rankings(tools, requests, self.ranker, self.progress)
+            return selection.offline_rates(requests, by_job, rankings.names, golds, cutoffs)
         with asking(self.options.model_request) as (_, model):
-            choice = partial(selected_by_model, tools, requests, model)
-            return selection_rates(choice, rankings.names, golds, cutoffs)
+            choice = partial(selection.selected_by_model, tools, requests, model)
+            return selection.selection_rates(choice, rankings.names, golds, cutoffs)
 
     def requests(self, queries: Sequence[Query]) -> list[ToolRequest]:
         """What is searched for each query. Raises as the model's commands do where one is asked."""

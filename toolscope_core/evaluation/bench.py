@@ -11,15 +11,9 @@ from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation import query_sets
 from toolscope_core.evaluation.comparison import SPLIT_NAMES, Trial, request_of
 from toolscope_core.evaluation.measured_toolsets import Toolset, ToolsetRanker
-from toolscope_core.evaluation.query_sets import (
-    Query,
-    read_queries,
-    synthetic_queries,
-    with_gold_among,
-    with_ids,
-)
 from toolscope_core.evaluation.selection import Choice
 from toolscope_core.evaluation.stress import Stress, stress_of, stress_test
 from toolscope_core.llm.embedding import encoder_and_cache, scorer_of
@@ -73,18 +67,24 @@ class Bench:
             catalog = replace(catalog, tools=with_variants(catalog.tools, written))
         return cls.of(catalog, embedder)
 
-    def queries(self, file: Path | None, skip_unknown: bool = False) -> tuple[Query, ...]:
+    def queries(
+        self, file: Path | None, skip_unknown: bool = False
+    ) -> tuple[query_sets.Query, ...]:
         """Those of a file that have gold answers, or without one those made from the descriptions.
         Raises ``ConfigError`` where gold answers are not in the catalog, unless ``skip_unknown``
         leaves their queries out.
         """
         if file is None:
-            return synthetic_queries(self.catalog)
-        judged = [one for one in with_ids(read_queries(file), self.catalog.tools) if one.gold]
-        return with_gold_among(judged, self.catalog.by_id, skip_unknown)
+            return query_sets.synthetic_queries(self.catalog)
+        judged = [
+            one
+            for one in query_sets.with_ids(query_sets.read_queries(file), self.catalog.tools)
+            if one.gold
+        ]
+        return query_sets.with_gold_among(judged, self.catalog.by_id, skip_unknown)
 
     def trial(
-        self, queries: Iterable[Query], cutoffs: Sequence[int], split: Split = "rules"
+        self, queries: Iterable[query_sets.Query], cutoffs: Sequence[int], split: Split = "rules"
     ) -> Trial:
         """Raises ``ConfigError`` where no query has a gold answer."""
         return Trial.of(self.catalog, queries, request_of(split), cutoffs)

@@ -6,23 +6,10 @@ from functools import lru_cache, partial
 from typing import Literal, TypeVar, get_args
 
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation import measured_toolsets
 from toolscope_core.evaluation.comparison import Measured, ToolsetFigures, Trial, measured
-from toolscope_core.evaluation.measured_toolsets import (
-    Ranker,
-    Toolset,
-    ToolsetRanker,
-    as_it_is,
-    of_plan,
-)
 from toolscope_core.llm.embedding import scorer_of
-from toolscope_core.merging.analysing import (
-    Analysis,
-    analyse,
-    own_thresholds,
-    plan_merge,
-    plan_of,
-    proposed,
-)
+from toolscope_core.merging import analysing
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, Knob, MergeThresholds, PlanConfig
 from toolscope_core.model.decision import Decision
@@ -140,12 +127,12 @@ class Standing:
     k: int = 10
 
 
-RankerOf = Callable[[RetrievalConfig], Ranker]
+RankerOf = Callable[[RetrievalConfig], measured_toolsets.Ranker]
 """What searches with a configuration."""
 _Value = TypeVar("_Value")
 
 
-def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
+def values_of(knob: Knob, analysis: analysing.Analysis) -> tuple[float, ...]:
     """The values that a sweep goes through, ascending; none for encoders, which have names."""
     if knob == "theta":
         least = analysis.threshold
@@ -155,15 +142,17 @@ def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
 
 
 def plan_at(
-    analysis: Analysis, log: Sequence[Decision], theta: float, config: PlanConfig
+    analysis: analysing.Analysis, log: Sequence[Decision], theta: float, config: PlanConfig
 ) -> MergePlan:
     """The merge where pairs merge from cosine ``theta`` on."""
-    thresholds = MergeThresholds(theta, own_thresholds(analysis).probability)
-    return plan_of(analysis, proposed(analysis, log, thresholds=thresholds), config)
+    thresholds = MergeThresholds(theta, analysing.own_thresholds(analysis).probability)
+    return analysing.plan_of(
+        analysis, analysing.proposed(analysis, log, thresholds=thresholds), config
+    )
 
 
 def setting_points(
-    analysis: Analysis,
+    analysis: analysing.Analysis,
     standing: Standing,
     ranker_of: RankerOf,
     knob: Knob,
@@ -177,14 +166,17 @@ def setting_points(
     Reports ``Step("sweep", …)`` in points. For encoders see ``encoder_points``.
     """
     trial = replace(standing.trial, cutoffs=KS if knob == "k" else (standing.k,))
-    plan = plan_of(analysis, proposed(analysis, standing.log), standing.plan)
-    planned, ranker_of = of_plan(plan, "as planned"), lru_cache(maxsize=1)(ranker_of)
+    plan = analysing.plan_of(analysis, analysing.proposed(analysis, standing.log), standing.plan)
+    planned, ranker_of = (
+        measured_toolsets.of_plan(plan, "as planned"),
+        lru_cache(maxsize=1)(ranker_of),
+    )
     last: SweepPoint | None = None
     for value in _not_done(values_of(knob, analysis), done, progress):
         config, toolset = _moved(standing.config, knob, value), planned
         if knob == "theta":
             plan = plan_at(analysis, standing.log, value, standing.plan)
-            toolset = of_plan(plan, f"θ {value:g}")
+            toolset = measured_toolsets.of_plan(plan, f"θ {value:g}")
         if last and (last.config, last.measured.toolset.version) == (config, toolset.version):
             figures = last.measured
         else:
@@ -211,28 +203,40 @@ def encoder_points(
     trial = replace(standing.trial, cutoffs=(standing.k,))
     for name in _not_done(names, done, progress):
         encoder = load(name)
-        analysis = analyse(trial.catalog, AnalysisConfig(), encoder, cache)
-        plan = plan_merge(analysis, standing.log, standing.plan)
+        analysis = analysing.analyse(trial.catalog, AnalysisConfig(), encoder, cache)
+        plan = analysing.plan_merge(analysis, standing.log, standing.plan)
         setup = SearchSetup(encoder, cache, standing.config, scorer_of(standing.config))
-        figures = measured(of_plan(plan, name), trial, ToolsetRanker(setup), standing.tokens)
+        figures = measured(
+            measured_toolsets.of_plan(plan, name),
+            trial,
+            measured_toolsets.ToolsetRanker(setup),
+            standing.tokens,
+        )
         yield SweepPoint(name, standing.k, standing.config, figures)
 
 
 def ablation_rows(
-    analysis: Analysis, standing: Standing, ranker_of: RankerOf, progress: Progress = silent
+    analysis: analysing.Analysis,
+    standing: Standing,
+    ranker_of: RankerOf,
+    progress: Progress = silent,
 ) -> Iterator[AblationRow]:
     """What each part of ToolScope gives: reranker × merger × correction (ToolScope, table 3).
 
     Ten rows; a correction without a merger has nothing to correct. Reports ``Step("sweep", …)`` in
     rows.
     """
-    toolsets: dict[tuple[Merger, bool], Toolset] = {("none", False): as_it_is(analysis.catalog)}
+    toolsets: dict[tuple[Merger, bool], measured_toolsets.Toolset] = {
+        ("none", False): measured_toolsets.as_it_is(analysis.catalog)
+    }
     for merger in MERGERS[1:]:
         for correct in (False, True):
-            proposals = proposed(analysis, standing.log, divide=correct)
+            proposals = analysing.proposed(analysis, standing.log, divide=correct)
             config = PlanConfig(accept="all", routers=merger == "gateway", correct=correct)
-            plan = plan_of(analysis, proposals, config)
-            toolsets[merger, correct] = of_plan(plan, f"{merger}{', corrected' * correct}")
+            plan = analysing.plan_of(analysis, proposals, config)
+            toolsets[merger, correct] = measured_toolsets.of_plan(
+                plan, f"{merger}{', corrected' * correct}"
+            )
     parts = [(is_reranked, *own) for is_reranked in (False, True) for own in toolsets]
     ranker_of = lru_cache(maxsize=1)(ranker_of)
     for reranker, merger, correction in _not_done(parts, (), progress):

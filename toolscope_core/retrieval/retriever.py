@@ -15,17 +15,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
-from toolscope_core.retrieval.assembly import (
-    LearnedRanking,
-    LearnedScorer,
-    LearnedShare,
-    NamedRows,
-    ToolRequest,
-    assembled,
-    best_first,
-    min_max,
-    text_shares,
-)
+from toolscope_core.retrieval import assembly
 from toolscope_core.retrieval.documents import SearchDocument, tool_document
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
 from toolscope_core.retrieval.sparse import Scores, SparseIndex
@@ -79,9 +69,9 @@ class Retriever(DocumentSearch):
             scorer,
             progress,
         )
-        self._named = NamedRows(tool.name for tool in self._tools)
-        self._learned: LearnedRanking | None = None
-        self._learned_scorer: LearnedScorer | None = None
+        self._named = assembly.NamedRows(tool.name for tool in self._tools)
+        self._learned: assembly.LearnedRanking | None = None
+        self._learned_scorer: assembly.LearnedScorer | None = None
 
     def over(self, tools: Iterable[Tool]) -> Retriever:
         """Other tools searched in the same way, with an index that is not kept on disk: for a
@@ -89,11 +79,11 @@ class Retriever(DocumentSearch):
         """
         own = _by_id(tools)
         other = self.over_documents(_documents(own))
-        other._tools, other._named = own, NamedRows(tool.name for tool in own)
+        other._tools, other._named = own, assembly.NamedRows(tool.name for tool in own)
         other._learned_scorer = self._learned.over(other._tools) if self._learned else None
         return other
 
-    def with_learned(self, model: LearnedRanking | None) -> Retriever:
+    def with_learned(self, model: assembly.LearnedRanking | None) -> Retriever:
         """The same tools, with what a model learned from queries beside their texts; ``None`` for
         the texts alone. Raises ``ConfigError`` for a model that learned with another embedder.
         """
@@ -112,15 +102,15 @@ class Retriever(DocumentSearch):
         """Of the tools, sorted."""
         return tuple(one.id for one in self.documents)
 
-    def search(self, request: ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
+    def search(self, request: assembly.ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
         """The k best tools, equal scores in the order of ids; fewer where there are fewer, none for
         a request without text.
         """
-        request = ToolRequest(request) if isinstance(request, str) else request
+        request = assembly.ToolRequest(request) if isinstance(request, str) else request
         return self.search_each([request], k)[0]
 
     def search_each(
-        self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
+        self, requests: Sequence[assembly.ToolRequest], k: int = 10, progress: Progress = silent
     ) -> tuple[tuple[RankedTool, ...], ...]:
         """As ``search`` for each request; the vectors of many texts are kept in the cache.
 
@@ -129,44 +119,44 @@ class Retriever(DocumentSearch):
         return self.each(requests, k, self._ranking, progress)
 
     def _ranking(
-        self, request: ToolRequest, by_text: Sequence[TextScores], k: int
+        self, request: assembly.ToolRequest, by_text: Sequence[TextScores], k: int
     ) -> tuple[RankedTool, ...]:
         scores = [one.scores for one in by_text]
-        order, final = assembled(request, scores, k, self.config)
+        order, final = assembly.assembled(request, scores, k, self.config)
         share = self._share(request)
         if share is not None:
             final = share.scores(final.clip(0.0))
-            order = best_first(final, k)
+            order = assembly.best_first(final, k)
         order, final = self._named.first(request.text, order, final)
         places = (self._place(request, row, float(final[row]), by_text) for row in order)
         if share is None:
             return tuple(places)
         return tuple(map(_with_share, places, order, [share] * len(order)))
 
-    def text_scores(self, requests: Sequence[ToolRequest]) -> tuple[Scores, ...]:
+    def text_scores(self, requests: Sequence[assembly.ToolRequest]) -> tuple[Scores, ...]:
         """For each request the scores of all tools by their texts, in the order of ``ids``, without
         what was learned; 0 for a request without text.
         """
         nothing = np.zeros(len(self.ids), dtype=np.float32)
 
         def all_scores(
-            request: ToolRequest, by_text: Sequence[TextScores], k: int
+            request: assembly.ToolRequest, by_text: Sequence[TextScores], k: int
         ) -> tuple[Scores, ...]:
-            _, final = assembled(request, [one.scores for one in by_text], k, self.config)
+            _, final = assembly.assembled(request, [one.scores for one in by_text], k, self.config)
             return (final.clip(0.0),)
 
         ranked = self.each(requests, 1, all_scores)
         return tuple(one[0] if one else nothing for one in ranked)
 
-    def _share(self, request: ToolRequest) -> LearnedShare | None:
+    def _share(self, request: assembly.ToolRequest) -> assembly.LearnedShare | None:
         if self._learned_scorer is None:
             return None
         return self._learned_scorer.share(request, self.vectors_of(request.texts))
 
     def _place(
-        self, request: ToolRequest, row: int, score: float, by_text: Sequence[TextScores]
+        self, request: assembly.ToolRequest, row: int, score: float, by_text: Sequence[TextScores]
     ) -> RankedTool:
-        shares = text_shares(request, [one.scores for one in by_text], row, self.config)
+        shares = assembly.text_shares(request, [one.scores for one in by_text], row, self.config)
         at = max(shares)
         dense, sparse, reranked = (
             sum(share * float(by_text[text].parts[part][row]) for text, share in shares.items())
@@ -189,9 +179,9 @@ def ranked_by_words(tools: Iterable[Tool], text: str, k: int = 10) -> tuple[Rank
     ordered = _by_id(tools)
     documents = _documents(ordered)
     sparse = SparseIndex.of([one.full for one in documents]).scores(text)
-    shares = min_max(sparse)
-    named = NamedRows(tool.name for tool in ordered)
-    order, shares = named.first(text, best_first(sparse, k), shares)
+    shares = assembly.min_max(sparse)
+    named = assembly.NamedRows(tool.name for tool in ordered)
+    order, shares = named.first(text, assembly.best_first(sparse, k), shares)
     return tuple(
         RankedTool(
             tool_id=documents[row].id,
@@ -205,7 +195,7 @@ def ranked_by_words(tools: Iterable[Tool], text: str, k: int = 10) -> tuple[Rank
     )
 
 
-def _with_share(place: RankedTool, row: int, share: LearnedShare) -> RankedTool:
+def _with_share(place: RankedTool, row: int, share: assembly.LearnedShare) -> RankedTool:
     kept, added = float(share.kept[row]), float(share.added[row])
     dense, sparse, reranked, _ = place.parts
     return replace(place, parts=(kept * dense, kept * sparse, kept * reranked, added))

@@ -19,14 +19,7 @@ from toolscope_core.model.protocols import (
     silent,
 )
 from toolscope_core.model.search_configuration import RetrievalConfig, weight_shares
-from toolscope_core.retrieval.assembly import (
-    DENSE_GAIN,
-    SPARSE_GAIN,
-    ToolRequest,
-    best_first,
-    levelled,
-    weighted,
-)
+from toolscope_core.retrieval import assembly
 from toolscope_core.retrieval.documents import RequestVectors, SearchDocument
 from toolscope_core.retrieval.index_files import SearchIndex, open_index
 from toolscope_core.retrieval.rerankers.reranker_table import (
@@ -98,9 +91,9 @@ class DocumentSearch:
 
     def each(
         self,
-        requests: Sequence[ToolRequest],
+        requests: Sequence[assembly.ToolRequest],
         k: int,
-        rank: Callable[[ToolRequest, Sequence[TextScores], int], tuple[Place, ...]],
+        rank: Callable[[assembly.ToolRequest, Sequence[TextScores], int], tuple[Place, ...]],
         progress: Progress = silent,
     ) -> tuple[tuple[Place, ...], ...]:
         """For each request what ``rank`` makes of the scores of its texts; nothing for a request
@@ -136,7 +129,7 @@ class DocumentSearch:
         vectors = self._requests.of(texts)
         return [self._both(text, vector) for text, vector in zip(texts, vectors, strict=True)]
 
-    def _texts(self, request: ToolRequest, k: int) -> tuple[str, ...]:
+    def _texts(self, request: assembly.ToolRequest, k: int) -> tuple[str, ...]:
         """What is to be scored for a request; nothing where nothing can be ranked."""
         return request.texts if request.text.strip() and k > 0 and self.documents else ()
 
@@ -147,18 +140,18 @@ class DocumentSearch:
             return dense, sparse
         plain, augmented = self._mixed
         return (
-            levelled(dense, plain.dense(vector), augmented, DENSE_GAIN),
-            levelled(sparse, plain.sparse.scores(text), augmented, SPARSE_GAIN),
+            assembly.levelled(dense, plain.dense(vector), augmented, assembly.DENSE_GAIN),
+            assembly.levelled(sparse, plain.sparse.scores(text), augmented, assembly.SPARSE_GAIN),
         )
 
     def _scored(self, text: str, vector: Vectors, rerank: RowScores | None) -> TextScores:
         dense, sparse = self._both(text, vector)
         words_alone = bool(sparse.any()) and not self._is_read(text)
         dense_weight = 0.0 if words_alone else self.config.dense_weight
-        parts = (*weighted(dense, sparse, dense_weight), np.zeros_like(sparse))
+        parts = (*assembly.weighted(dense, sparse, dense_weight), np.zeros_like(sparse))
         scores = parts[0] + parts[1]
         if rerank is not None and not (words_alone and self.config.rerank in BY_TOKENS):
-            rows = best_first(scores, self.config.candidates)
+            rows = assembly.best_first(scores, self.config.candidates)
             kept, added = map(np.float32, weight_shares(self.config.rerank_weight))
             reranked = rerank(text, rows)
             if not kept:

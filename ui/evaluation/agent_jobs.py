@@ -11,23 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from toolscope_core import __version__
+from toolscope_core.evaluation.agent import agent_report, toolset_pair
 from toolscope_core.evaluation.agent.agent_loop import Episode
-from toolscope_core.evaluation.agent.agent_report import (
-    EpisodeFile,
-    Episodes,
-    RequestWork,
-    WorkedRequest,
-    chose_right,
-)
 from toolscope_core.evaluation.agent.agent_work import PaidTurns
-from toolscope_core.evaluation.agent.toolset_pair import (
-    AgentEstimate,
-    ConfiguredAgent,
-    OriginalsConfigured,
-    ToolsetPair,
-    read_toolset_pair,
-    work_with_both,
-)
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.results import result_json
 from toolscope_core.export.bundle import zipped
@@ -77,7 +63,7 @@ def query_sets(snapshot: Snapshot) -> tuple[str, ...]:
     return tuple(one for one in evaluations.query_sets(snapshot) if one != SYNTHETIC)
 
 
-def estimate(snapshot: Snapshot, wanted: WantedRun) -> AgentEstimate:
+def estimate(snapshot: Snapshot, wanted: WantedRun) -> toolset_pair.AgentEstimate:
     """What a run may take; starts and sends nothing. Raises as ``read_toolset_pair``."""
     return _pair(snapshot, wanted).estimate(wanted.config)
 
@@ -137,11 +123,13 @@ def run(
         folder = snapshot.work.vectors.folder / "agent"
         folder.mkdir(parents=True, exist_ok=True)
         key = digest(experiment.number, experiment.at, configured)[:16]
-        file = EpisodeFile(folder / f"{key}.jsonl", key)
+        file = agent_report.EpisodeFile(folder / f"{key}.jsonl", key)
         turns = PaidTurns(model, access.ledger, access.terms, wanted.config.turn_tokens)
-        agent = ConfiguredAgent(turns, wanted.config, partial(_search_of, snapshot.work))
-        originals = OriginalsConfigured(configuration, keys, os.environ)
-        report = work_with_both(pair, originals, agent, file, __version__, progress)
+        agent = toolset_pair.ConfiguredAgent(
+            turns, wanted.config, partial(_search_of, snapshot.work)
+        )
+        originals = toolset_pair.OriginalsConfigured(configuration, keys, os.environ)
+        report = toolset_pair.work_with_both(pair, originals, agent, file, __version__, progress)
         requests = result_json(_requests(pair, file.read(pair.by_id)))
         result = {**result_json(report), "requests": requests}
         seconds = time.monotonic() - started
@@ -151,16 +139,18 @@ def run(
     return numbers[0]
 
 
-def _pair(snapshot: Snapshot, wanted: WantedRun) -> ToolsetPair:
+def _pair(snapshot: Snapshot, wanted: WantedRun) -> toolset_pair.ToolsetPair:
     queries = evaluations.queries_of(snapshot, wanted.queries)
     config = replace(POLICIES[wanted.merges], routers=True)
 
-    def read() -> ToolsetPair:
+    def read() -> toolset_pair.ToolsetPair:
         archive = zipped(exports.bundle(snapshot, config))
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "toolset.zip"
             path.write_bytes(archive)
-            return read_toolset_pair(path, queries, wanted.config, wanted.first, skip_unknown=True)
+            return toolset_pair.read_toolset_pair(
+                path, queries, wanted.config, wanted.first, skip_unknown=True
+            )
 
     return kept_under(snapshot, "toolset pairs", wanted, read, most=2)
 
@@ -175,7 +165,7 @@ def _search_of(work: Workspace, tools: Sequence[Tool]) -> Search:
     return search
 
 
-def _about(snapshot: Snapshot, wanted: WantedRun, pair: ToolsetPair) -> JsonObject:
+def _about(snapshot: Snapshot, wanted: WantedRun, pair: toolset_pair.ToolsetPair) -> JsonObject:
     """All that decides the figures but the model."""
     questions = [(query.id, query.text) for query in pair.by_id.values()]
     return {
@@ -189,10 +179,12 @@ def _about(snapshot: Snapshot, wanted: WantedRun, pair: ToolsetPair) -> JsonObje
     }
 
 
-def _requests(pair: ToolsetPair, episodes: Episodes) -> list[WorkedRequest]:
+def _requests(
+    pair: toolset_pair.ToolsetPair, episodes: agent_report.Episodes
+) -> list[agent_report.WorkedRequest]:
     """What was done for each request with each toolset."""
     return [
-        WorkedRequest(
+        agent_report.WorkedRequest(
             id=query.id,
             query=query.text,
             gold=tuple(tuple(sorted(need)) for need in query.gold),
@@ -205,11 +197,11 @@ def _requests(pair: ToolsetPair, episodes: Episodes) -> list[WorkedRequest]:
     ]
 
 
-def _side(episode: Episode, toolset: str, query: Query) -> RequestWork:
-    return RequestWork(
+def _side(episode: Episode, toolset: str, query: Query) -> agent_report.RequestWork:
+    return agent_report.RequestWork(
         toolset=toolset,
         called=tuple(call.name for call in episode.calls),
-        right=chose_right(episode, query),
+        right=agent_report.chose_right(episode, query),
         grade=episode.grade,
         answer=(episode.answer or episode.reason)[:LONGEST_ANSWER],
     )

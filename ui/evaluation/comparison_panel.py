@@ -8,15 +8,8 @@ from typing import get_args
 
 import streamlit as st
 
+from toolscope_core.evaluation import confusions
 from toolscope_core.evaluation.comparison import ComparedQuery, Comparison, MergeEffect, Outcome
-from toolscope_core.evaluation.confusions import (
-    NONE,
-    NOT_A_TOOL,
-    FoundInstead,
-    PairConfusion,
-    case_rows,
-    confusion_matrix,
-)
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.metrics import SWEPT_METRICS
 from toolscope_core.evaluation.query_sets import Query
@@ -52,8 +45,8 @@ def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
     )
     equal = evaluations.equal_tools(snapshot) if is_joined else {}
     tools = snapshot.analysis.catalog.by_id
-    cells = confusion_matrix(queries, rankings, tools, equal)
-    cases = case_rows(queries, rankings, tools, equal)
+    cells = confusions.confusion_matrix(queries, rankings, tools, equal)
+    cases = confusions.case_rows(queries, rankings, tools, equal)
     bar.download_button(
         "Save as cases",
         "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in cases),
@@ -85,20 +78,21 @@ def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
 
 
 def _matrix(
-    cells: Mapping[FoundInstead, Sequence[int]], wrong: Mapping[FoundInstead, Sequence[int]]
-) -> FoundInstead | None:
+    cells: Mapping[confusions.FoundInstead, Sequence[int]],
+    wrong: Mapping[confusions.FoundInstead, Sequence[int]],
+) -> confusions.FoundInstead | None:
     """Draw what is asked for down, what is found in its place across; the cell that is chosen."""
-    wanted, instead = Counter({NONE: 0, NOT_A_TOOL: 0}), Counter[str]()
+    wanted, instead = Counter({confusions.NONE: 0, confusions.NOT_A_TOOL: 0}), Counter[str]()
     for one, places in wrong.items():
         wanted[one.wanted] += len(places)
         instead[one.instead] += len(places)
     rows, most_instead = _most(wanted), _most(instead)
     beside = dict.fromkeys(one.instead for row in rows for one in wrong if one.wanted == row)
     columns = [name for name in beside if name in most_instead]
-    grid = [[FoundInstead(row, name) for row in rows] for name in columns]
-    grid.insert(0, [FoundInstead(row, row) for row in rows])
+    grid = [[confusions.FoundInstead(row, name) for row in rows] for name in columns]
+    grid.insert(0, [confusions.FoundInstead(row, row) for row in rows])
 
-    def count(column: Sequence[FoundInstead], row: int) -> int | None:
+    def count(column: Sequence[confusions.FoundInstead], row: int) -> int | None:
         return len(cells[column[row]]) if column[row] in cells else None
 
     state = data_tables.draw(
@@ -129,7 +123,7 @@ def _matrix(
 
 def _most(counts: Mapping[str, int]) -> list[str]:
     """The names with the highest counts, and what is no tool, last."""
-    others = (NONE, NOT_A_TOOL)
+    others = (confusions.NONE, confusions.NOT_A_TOOL)
     most = sorted(counts, key=lambda name: (name not in others, -counts[name], name))[:MOST_SIDE]
     return sorted(most, key=lambda name: (name in others, name))
 
@@ -365,7 +359,7 @@ def confusions_panel(snapshot: Snapshot) -> None:
         return
     st.markdown(f"**{quantity(len(rows), 'pair')}** of tools, the worst first.")
     texts = {one.id: one.query for one in result.queries}
-    columns: Columns[PairConfusion] = [
+    columns: Columns[confusions.PairConfusion] = [
         Column(
             "cost",
             format="%.2f",

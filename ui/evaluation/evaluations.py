@@ -9,30 +9,13 @@ from typing import Literal
 
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes
 from toolscope_core.decisions.constraints import constraints
+from toolscope_core.evaluation import comparison, sweeps
 from toolscope_core.evaluation.change_effects import merge_effects
-from toolscope_core.evaluation.comparison import (
-    PLACES,
-    Comparison,
-    MergeEffect,
-    SearchedQuery,
-    Trial,
-    compared,
-    measured,
-    request_of,
-)
 from toolscope_core.evaluation.confusions import pair_confusions
 from toolscope_core.evaluation.measured_toolsets import Toolset, forbidden_merges
 from toolscope_core.evaluation.query_sets import Query, relabelled, synthetic_queries
 from toolscope_core.evaluation.results import result_json, table_of
 from toolscope_core.evaluation.stress import Stress
-from toolscope_core.evaluation.sweeps import (
-    Ablation,
-    Standing,
-    SweepPoint,
-    ablation_rows,
-    encoder_points,
-    setting_points,
-)
 from toolscope_core.llm.embedding import local_embedder
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
@@ -209,7 +192,7 @@ def _merge_of(snapshot: Snapshot, members: Sequence[str]) -> Cluster | None:
     return next((one for one in clusters if sorted(one.members) == sorted(members)), None)
 
 
-def _trial(snapshot: Snapshot, wanted: Wanted) -> Trial:
+def _trial(snapshot: Snapshot, wanted: Wanted) -> comparison.Trial:
     catalog = snapshot.analysis.catalog
     queries = queries_of(snapshot, wanted.queries)
     for side in (wanted.before, wanted.after):
@@ -221,7 +204,7 @@ def _trial(snapshot: Snapshot, wanted: Wanted) -> Trial:
             f"the model learned from every query of {wanted.queries!r}; choose a set that was "
             "added after the training"
         )
-    return Trial.of(catalog, queries, request_of(wanted.split), CUTOFFS)
+    return comparison.Trial.of(catalog, queries, comparison.request_of(wanted.split), CUTOFFS)
 
 
 def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
@@ -234,7 +217,9 @@ def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
     raise ConfigError(f"there is no query set {name!r}; choose another")
 
 
-def _compare(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> Comparison:
+def _compare(
+    snapshot: Snapshot, wanted: Wanted, trial: comparison.Trial, progress: Progress
+) -> comparison.Comparison:
     before, _ = measured_sides.toolset_of(snapshot, wanted.before)
     after, plan = measured_sides.toolset_of(snapshot, wanted.after)
     models = [measured_sides.model(snapshot, side) for side in (wanted.before, wanted.after)]
@@ -242,42 +227,46 @@ def _compare(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progres
     ranker, other = (bench.ranker(_retrieval(wanted), one) for one in models)
     if models[0] is models[1]:
         other = ranker  # compared in memory once
-    first = second = measured(before, trial, ranker, bench.tokens, progress)
+    first = second = comparison.measured(before, trial, ranker, bench.tokens, progress)
     if after.version != before.version or other is not ranker:
-        second = measured(after, trial, other, bench.tokens, progress)
-    effects: tuple[MergeEffect, ...] = ()
+        second = comparison.measured(after, trial, other, bench.tokens, progress)
+    effects: tuple[comparison.MergeEffect, ...] = ()
     if plan is not None and wanted.before == ORIGINAL:
         effects = merge_effects(plan, trial, first, second, ranker, progress)
     named = relabelled(trial.queries, before.phi)
     never = constraints(trial.catalog, snapshot.log).cannot
     unneeded = [one for one in queries_of(snapshot, wanted.queries) if one.needs_none]
-    requests = list(map(request_of(wanted.split), unneeded))
-    rankings = ranker.rankings(before.tools, requests, PLACES, progress) if requests else ()
+    requests = list(map(comparison.request_of(wanted.split), unneeded))
+    rankings = (
+        ranker.rankings(before.tools, requests, comparison.PLACES, progress) if requests else ()
+    )
     return replace(
-        compared(trial, first, replace(second, toolset=after)),
+        comparison.compared(trial, first, replace(second, toolset=after)),
         merges=effects,
         confusions=pair_confusions(named, first.rankings)[:MOST_CONFUSIONS],
         forbidden=tuple((one.left, one.right) for one in forbidden_merges(after, never)),
         never=len(never),
-        needing_none=tuple(map(SearchedQuery.of, unneeded, rankings)),
+        needing_none=tuple(map(comparison.SearchedQuery.of, unneeded, rankings)),
     )
 
 
 def _sweep(
     snapshot: Snapshot,
     wanted: Wanted,
-    trial: Trial,
+    trial: comparison.Trial,
     done: Sequence[float | str],
     progress: Progress,
-) -> Iterator[SweepPoint]:
+) -> Iterator[sweeps.SweepPoint]:
     """The points of a sweep that are not ``done``."""
     bench, config = searches.bench(snapshot), POLICIES.get(wanted.after, PlanConfig(accept="auto"))
-    standing = Standing(trial, snapshot.log, bench.tokens, config, _retrieval(wanted))
+    standing = sweeps.Standing(trial, snapshot.log, bench.tokens, config, _retrieval(wanted))
     if wanted.knob == "encoder":
         encoder = partial(_encoder, bench.embedder)
-        return encoder_points(standing, encoder, bench.cache, wanted.encoders, done, progress)
+        return sweeps.encoder_points(
+            standing, encoder, bench.cache, wanted.encoders, done, progress
+        )
     analysis = snapshot.analysis
-    return setting_points(analysis, standing, bench.ranker, wanted.knob, done, progress)
+    return sweeps.setting_points(analysis, standing, bench.ranker, wanted.knob, done, progress)
 
 
 def _encoder(own: Embedder, name: str) -> Embedder:
@@ -285,21 +274,27 @@ def _encoder(own: Embedder, name: str) -> Embedder:
     return own if name == own.name else local_embedder(name)
 
 
-def _stress(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> Stress:
+def _stress(
+    snapshot: Snapshot, wanted: Wanted, trial: comparison.Trial, progress: Progress
+) -> Stress:
     config = replace(_retrieval(wanted), rerank="none")  # the pools are small
     splits: tuple[Split, ...] = ("none", wanted.split)
-    trials: dict[str, Trial] = {one: trial.split_by(one) for one in splits}
+    trials: dict[str, comparison.Trial] = {one: trial.split_by(one) for one in splits}
     return searches.bench(snapshot).stress(_sides(snapshot, wanted), trials, config, progress)
 
 
-def _ablate(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> Ablation:
+def _ablate(
+    snapshot: Snapshot, wanted: Wanted, trial: comparison.Trial, progress: Progress
+) -> sweeps.Ablation:
     bench = searches.bench(snapshot)
-    standing = Standing(trial, snapshot.log, bench.tokens)
-    rows = ablation_rows(snapshot.analysis, standing, bench.ranker, progress)
-    return Ablation(tuple(row.figures(trial.catalog) for row in rows))
+    standing = sweeps.Standing(trial, snapshot.log, bench.tokens)
+    rows = sweeps.ablation_rows(snapshot.analysis, standing, bench.ranker, progress)
+    return sweeps.Ablation(tuple(row.figures(trial.catalog) for row in rows))
 
 
-def _plans(snapshot: Snapshot, wanted: Wanted, trial: Trial, progress: Progress) -> JsonObject:
+def _plans(
+    snapshot: Snapshot, wanted: Wanted, trial: comparison.Trial, progress: Progress
+) -> JsonObject:
     """What the plans of the queries call on both sides, each job by the ranking."""
     bench, rows = searches.bench(snapshot), []
     for toolset in _sides(snapshot, wanted):
@@ -316,7 +311,7 @@ def _sides(snapshot: Snapshot, wanted: Wanted) -> list[Toolset]:
     return [measured_sides.toolset_of(snapshot, side)[0] for side in sides]
 
 
-def _configuration(snapshot: Snapshot, wanted: Wanted, trial: Trial) -> JsonObject:
+def _configuration(snapshot: Snapshot, wanted: Wanted, trial: comparison.Trial) -> JsonObject:
     """All that decides the figures."""
     questions = [
         (one.id, one.text, [sorted(need) for need in one.gold], one.steps, one.calls)

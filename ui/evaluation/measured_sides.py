@@ -7,14 +7,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from toolscope_core.evaluation.measured_toolsets import (
-    Toolset,
-    as_it_is,
-    augmented,
-    of_bundle,
-    of_plan,
-    of_version,
-)
+from toolscope_core.evaluation import measured_toolsets
 from toolscope_core.evaluation.sweeps import plan_at, values_of
 from toolscope_core.files.archives import bundle_files_in
 from toolscope_core.files.folders import put, unusable
@@ -58,7 +51,7 @@ class UploadedBundles:
                 for member, body in files.items():
                     if member.endswith(".json") and "/" not in member:
                         put(Path(partial) / member, body)
-                of_bundle(Path(partial), catalog, called, called)
+                measured_toolsets.of_bundle(Path(partial), catalog, called, called)
                 shutil.copytree(partial, folder / called, dirs_exist_ok=True)
         except OSError as error:
             raise unusable(self._folder, error) from error
@@ -70,11 +63,13 @@ class UploadedBundles:
         kept = [path.name for path in folder.iterdir()] if folder.is_dir() else []
         return tuple(PREFIX + one for one in sorted(kept) if not one.startswith("."))
 
-    def toolset(self, catalog: Catalog, name: str, side: str) -> Toolset:
+    def toolset(self, catalog: Catalog, name: str, side: str) -> measured_toolsets.Toolset:
         """The toolset of a bundle in ``names``. Raises as ``add`` does."""
         if side not in self.names(name):
             raise ConfigError(f"there is no toolset {side!r}; choose another")
-        return of_bundle(self._of(name) / side.removeprefix(PREFIX), catalog, side, side)
+        return measured_toolsets.of_bundle(
+            self._of(name) / side.removeprefix(PREFIX), catalog, side, side
+        )
 
     def _of(self, name: str) -> Path:
         return self._folder / digest(name)[:16]
@@ -139,20 +134,20 @@ def add_bundle(snapshot: Snapshot, content: bytes, file: str) -> str:
     return _bundles(snapshot.work).add(catalog, snapshot.record.name, content, file)
 
 
-def toolset_of(snapshot: Snapshot, side: str) -> tuple[Toolset, MergePlan | None]:
+def toolset_of(snapshot: Snapshot, side: str) -> tuple[measured_toolsets.Toolset, MergePlan | None]:
     """A toolset by its name in ``names``, with its plan where it is a merge.
 
     Raises ``ConfigError`` where there is none.
     """
     analysis = snapshot.analysis
     if side == ORIGINAL:
-        return as_it_is(analysis.catalog), None
+        return measured_toolsets.as_it_is(analysis.catalog), None
     if side in LEARNED_SIDES:
         learned = model(snapshot, side)
         if learned is None:
             raise ConfigError(f"nothing is learned for {side!r}; train on the Retrieval page")
         toolset, _ = toolset_of(snapshot, LEARNED_SIDES[side][2])
-        return replace(augmented(toolset, learned.variants), name=side), None
+        return replace(measured_toolsets.augmented(toolset, learned.variants), name=side), None
     if side in VARIANT_SIDES:
         return _with_variants(snapshot, side), None
     if side in POLICIES:
@@ -165,10 +160,10 @@ def toolset_of(snapshot: Snapshot, side: str) -> tuple[Toolset, MergePlan | None
         return bundles.toolset(analysis.catalog, snapshot.record.name, side), None
     elif side in (versions := _versions(snapshot)):
         other = snapshot.work.catalogs.open(versions[side])
-        return of_version(other, analysis.catalog, side), None
+        return measured_toolsets.of_version(other, analysis.catalog, side), None
     else:
         raise ConfigError(f"there is no toolset {side!r}; choose another")
-    return of_plan(plan, side), plan
+    return measured_toolsets.of_plan(plan, side), plan
 
 
 def model(snapshot: Snapshot, side: str) -> LearnedModel | None:
@@ -179,16 +174,16 @@ def model(snapshot: Snapshot, side: str) -> LearnedModel | None:
     return learned_searches.model(snapshot, ranking, which)
 
 
-def _with_variants(snapshot: Snapshot, side: str) -> Toolset:
+def _with_variants(snapshot: Snapshot, side: str) -> measured_toolsets.Toolset:
     """A toolset whose accepted variants are searched, or as many random words instead."""
     catalog = snapshot.analysis.catalog
     written = reviewed_variants.accepted(snapshot)
     if side == CONTROL:
         written = noise_matched(catalog, written)
     if side != MERGED_AUGMENTED:
-        return augmented(as_it_is(catalog, side), written)
+        return measured_toolsets.augmented(measured_toolsets.as_it_is(catalog, side), written)
     plan = snapshot.plan_under(PlanConfig(accept="auto"))
-    return augmented(of_plan(plan, side), written)
+    return measured_toolsets.augmented(measured_toolsets.of_plan(plan, side), written)
 
 
 def _versions(snapshot: Snapshot) -> dict[str, int]:

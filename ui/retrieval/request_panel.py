@@ -8,14 +8,7 @@ from toolscope_core.model.configuration import AcceptPolicy
 from toolscope_core.model.search_configuration import Corpus
 from toolscope_core.rps.planner import WORKER_K, PlanOptions
 from ui.retrieval.learned_panel import TITLES, learned_panel
-from ui.shared import page_frame
-from ui.shared.search_settings_panel import (
-    ABOUT_RERANKING,
-    RERANKERS,
-    SETTING_KEYS,
-    chosen_value,
-    search_settings,
-)
+from ui.shared import page_frame, search_settings_panel
 from ui.shared.services import loaded_queries, reviewed_variants
 from ui.shared.services.searches import Lookup
 from ui.shared.snapshot import Snapshot
@@ -34,7 +27,7 @@ PLAN = "plan"
 """What is found is a plan: the jobs of the request, and tools for each."""
 KEYS = (
     *"q find corpus merges rerank k split variants ranking worker per_job iterative filter".split(),
-    *SETTING_KEYS,
+    *search_settings_panel.SETTING_KEYS,
 )
 """Widgets, and their names in the address."""
 LAST = "last_search"
@@ -81,9 +74,16 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
     )
     corpus: Corpus = "both"
     if wanted == "servers":
-        corpus = chosen_value(bar, "Search in", CORPORA, "corpus", 165)
-    merges = chosen_value(bar, "Merges to apply", MERGES, "merges", 180)
-    rerank = chosen_value(bar, "Reranking", RERANKERS, "rerank", 150, ABOUT_RERANKING)
+        corpus = search_settings_panel.chosen_value(bar, "Search in", CORPORA, "corpus", 165)
+    merges = search_settings_panel.chosen_value(bar, "Merges to apply", MERGES, "merges", 180)
+    rerank = search_settings_panel.chosen_value(
+        bar,
+        "Reranking",
+        search_settings_panel.RERANKERS,
+        "rerank",
+        150,
+        search_settings_panel.ABOUT_RERANKING,
+    )
     k = 10
     if wanted != PLAN:
         k = bar.number_input(
@@ -120,7 +120,9 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
             "before. Learned: also a classifier trained on those requests.",
         )
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
-    search = search_settings(more, rerank, corpus, servers=wanted == "servers")
+    search = search_settings_panel.search_settings(
+        more, rerank, corpus, servers=wanted == "servers"
+    )
     plan = _plan_bar(snapshot) if wanted == PLAN else (PlanOptions(), WORKER_K)
     st.session_state[LAST] = {key: st.query_params[key] for key in KEYS if key in st.query_params}
     if ranking != "Text":

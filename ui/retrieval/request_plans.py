@@ -12,13 +12,7 @@ from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.rps.planner import (
-    WORKER_K,
-    Planner,
-    PlanOptions,
-    model_planner,
-    offline_planner,
-)
+from toolscope_core.rps import planner
 from toolscope_core.rps.workers import RequestPlan
 from ui.shared.kept import kept_under
 from ui.shared.services import judging, model_runs, searches
@@ -57,7 +51,7 @@ KIND: RunKind = "plan"
 
 
 def look(
-    snapshot: Snapshot, asked: Lookup, options: PlanOptions, k: int = WORKER_K
+    snapshot: Snapshot, asked: Lookup, options: planner.PlanOptions, k: int = planner.WORKER_K
 ) -> tuple[PlanSide, PlanSide] | None:
     """The plan on the tools as they are, and on those that the merge leaves; ``None`` where
     an index has to be built: ``searches.start``. Raises ``JobError`` before the analysis is
@@ -77,7 +71,7 @@ def look(
     return kept_under(snapshot, "plans", (asked, options, k), made, most=4)
 
 
-def start(snapshot: Snapshot, asked: Lookup, options: PlanOptions, k: int) -> str:
+def start(snapshot: Snapshot, asked: Lookup, options: planner.PlanOptions, k: int) -> str:
     """Do what ``run`` does in the background; returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, asked, options, k, progress))
 
@@ -85,8 +79,8 @@ def start(snapshot: Snapshot, asked: Lookup, options: PlanOptions, k: int) -> st
 def run(
     snapshot: Snapshot,
     asked: Lookup,
-    options: PlanOptions,
-    k: int = WORKER_K,
+    options: planner.PlanOptions,
+    k: int = planner.WORKER_K,
     progress: Progress = silent,
 ) -> None:
     """Ask here and now. Raises as ``model_runs.ask``."""
@@ -102,7 +96,11 @@ def run(
 
 
 def _side(
-    snapshot: Snapshot, toolset: OpenToolset, request: ToolRequest, options: PlanOptions, k: int
+    snapshot: Snapshot,
+    toolset: OpenToolset,
+    request: ToolRequest,
+    options: planner.PlanOptions,
+    k: int,
 ) -> PlanSide:
     asker = judging.known_answers(snapshot) if options.worker == "model" else None
     started = time.perf_counter()
@@ -122,7 +120,9 @@ def _side(
     )
 
 
-def _planner(toolset: OpenToolset, options: PlanOptions, k: int, asker: Asker | None) -> Planner:
+def _planner(
+    toolset: OpenToolset, options: planner.PlanOptions, k: int, asker: Asker | None
+) -> planner.Planner:
     if asker is None:
-        return offline_planner(toolset.catalog, toolset.retriever, k, options)
-    return model_planner(toolset.catalog, toolset.retriever, k, options, asker)
+        return planner.offline_planner(toolset.catalog, toolset.retriever, k, options)
+    return planner.model_planner(toolset.catalog, toolset.retriever, k, options, asker)

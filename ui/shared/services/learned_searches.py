@@ -11,15 +11,9 @@ from toolscope_core.model.configuration import LearningMethod, PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import digest
+from toolscope_core.tool2vec import training
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
-from toolscope_core.tool2vec.training import (
-    HeldOutFigures,
-    LearnOptions,
-    Trainer,
-    figures_of_json,
-    trained_model,
-)
 from ui.shared.kept import kept
 from ui.shared.services import loaded_queries, reviewed_variants
 from ui.shared.services.workspace import Workspace
@@ -39,7 +33,7 @@ class TrainedSide:
     """
 
     method: str
-    figures: HeldOutFigures
+    figures: training.HeldOutFigures
     queries: int
     questions: int
     tools: int
@@ -103,9 +97,9 @@ def run(snapshot: Snapshot, method: LearningMethod, progress: Progress = silent)
     plan = snapshot.plan_under(PlanConfig(accept="auto"))
     variants, named = reviewed_variants.accepted(snapshot), queries(snapshot)
     ranking: Ranking = "usage" if method == "tool2vec" else "learned"
-    trainer = Trainer(snapshot.work.embedder, snapshot.work.vectors, progress=progress)
-    options = LearnOptions(method)
-    trained = trained_model(catalog.tools, named, variants, options, trainer)
+    trainer = training.Trainer(snapshot.work.embedder, snapshot.work.vectors, progress=progress)
+    options = training.LearnOptions(method)
+    trained = training.trained_model(catalog.tools, named, variants, options, trainer)
     folder = _folder(snapshot, ranking)
     write_model(trained, folder / "before")
     merged = tuple(item.tool for item in plan.tools)
@@ -114,7 +108,7 @@ def run(snapshot: Snapshot, method: LearningMethod, progress: Progress = silent)
         return
     moved = relabelled(named, plan.phi)
     own = {one: written for one, written in variants.items() if one in _ids(plan.phi)}
-    after = trained_model(merged, moved, own, options, trainer)
+    after = training.trained_model(merged, moved, own, options, trainer)
     write_model(replace(after, variants=own), folder / "after")
 
 
@@ -128,7 +122,7 @@ def _side(snapshot: Snapshot, ranking: Ranking, side: str) -> TrainedSide | None
     if own is None:
         return None
     try:
-        about, figures = own.about, figures_of_json(own.about["held_out"])
+        about, figures = own.about, training.figures_of_json(own.about["held_out"])
         queries, questions, tools = (int(about[name]) for name in ("queries", "questions", "tools"))
     except (LookupError, TypeError, ValueError) as error:
         raise ConfigError(

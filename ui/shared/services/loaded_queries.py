@@ -2,14 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from toolscope_core.evaluation.query_sets import (
-    Query,
-    QuerySet,
-    or_near,
-    queries_of,
-    unknown_gold,
-    with_ids,
-)
+from toolscope_core.evaluation import query_sets
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.store.named_rows import delete_query_file, keep_query_file, list_query_files
@@ -28,7 +21,7 @@ class QuerySetView:
 
     name: str
     at: str
-    content: QuerySet
+    content: query_sets.QuerySet
     judged: int
     with_steps: int
     unknown: tuple[str, ...]
@@ -43,17 +36,17 @@ def preview(catalog: Catalog, content: bytes, name: str, at: str = "") -> QueryS
         raise ConfigError(
             f"{name} has {len(content):,} bytes; give a query set of at most {MOST_BYTES:,}"
         )
-    query_set = queries_of(content, name)
+    query_set = query_sets.queries_of(content, name)
     if not query_set.queries:
         first = query_set.problems[:1]
         why = "".join(f" (line {one.line}: {one.reason})" for one in first)
         raise ConfigError(
             f"{name} has no queries{why}; give one JSON object a line, or CSV, with `query`"
         )
-    query_set = replace(query_set, queries=with_ids(query_set.queries, catalog.tools))
+    query_set = replace(query_set, queries=query_sets.with_ids(query_set.queries, catalog.tools))
     owners = {tool.owner for tool in catalog.tools}
-    tools = unknown_gold((one.gold for one in query_set.queries), catalog.by_id)
-    servers = unknown_gold((one.servers for one in query_set.queries), owners)
+    tools = query_sets.unknown_gold((one.gold for one in query_set.queries), catalog.by_id)
+    servers = query_sets.unknown_gold((one.servers for one in query_set.queries), owners)
     return QuerySetView(
         name=name,
         at=at,
@@ -61,8 +54,8 @@ def preview(catalog: Catalog, content: bytes, name: str, at: str = "") -> QueryS
         judged=sum(bool(one.gold or one.servers) for one in query_set.queries),
         with_steps=sum(bool(one.steps) for one in query_set.queries),
         unknown=(
-            *(or_near(one, catalog.by_id) for one in sorted(tools)),
-            *(or_near(one, owners) for one in sorted(servers)),
+            *(query_sets.or_near(one, catalog.by_id) for one in sorted(tools)),
+            *(query_sets.or_near(one, owners) for one in sorted(servers)),
         ),
     )
 
@@ -84,7 +77,7 @@ def sets(snapshot: Snapshot) -> tuple[QuerySetView, ...]:
     return tuple(preview(snapshot.catalog, file.content, file.name, file.at) for file in files)
 
 
-def queries(snapshot: Snapshot, without: str = "") -> tuple[Query, ...]:
+def queries(snapshot: Snapshot, without: str = "") -> tuple[query_sets.Query, ...]:
     """Every query of a catalog in the order of its sets, but those of the set ``without``."""
     views = (view for view in sets(snapshot) if view.name != without)
     return tuple(query for view in views for query in view.content.queries)
@@ -102,7 +95,7 @@ def texts(snapshot: Snapshot) -> tuple[tuple[str, str], ...]:
     )
 
 
-def of_text(snapshot: Snapshot, text: str) -> Query | None:
+def of_text(snapshot: Snapshot, text: str) -> query_sets.Query | None:
     """The first query of any set that asks exactly this, with gold answers if one has."""
     same = [one for one in queries(snapshot) if one.text.strip() == text.strip()]
     return next((one for one in same if one.gold or one.servers), same[0] if same else None)

@@ -5,17 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.document_variants import with_variants
+from toolscope_core.evaluation import search_results
 from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, owners_after, relabelled
-from toolscope_core.evaluation.search_results import (
-    Confusion,
-    FoundSide,
-    SearchedToolset,
-    confusions,
-    doubt,
-    side,
-)
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
@@ -66,11 +59,11 @@ class SearchView:
     ``doubt`` says that perhaps no tool answers the request.
     """
 
-    before: FoundSide
-    after: FoundSide
+    before: search_results.FoundSide
+    after: search_results.FoundSide
     subqueries: tuple[str, ...]
     by_rule: bool
-    confusions: tuple[Confusion, ...]
+    confusions: tuple[search_results.Confusion, ...]
     from_tools: float
     doubt: str = ""
 
@@ -108,17 +101,17 @@ def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
     )
     before, after = _with_answers(before, after, query, _plan(snapshot, lookup.accept))
     tokens = snapshot.work.catalogs.definition_tokens
-    came = side(before, after.ranks_as_it_is, lookup.k, tokens)
-    left = side(after, before.ranks_as_it_is, lookup.k, tokens)
+    came = search_results.side(before, after.ranks_as_it_is, lookup.k, tokens)
+    left = search_results.side(after, before.ranks_as_it_is, lookup.k, tokens)
     by_tool = [lookup.servers and not place.led_by for place in came.places].count(False)
     return SearchView(
         before=came,
         after=left,
         subqueries=request.texts[1:],
         by_rule=request.by_rule,
-        confusions=() if lookup.servers else confusions(analysis, came.places),
+        confusions=() if lookup.servers else search_results.confusions(analysis, came.places),
         from_tools=by_tool / max(1, len(came.places)),
-        doubt="" if lookup.config.client else doubt(before.ranking),
+        doubt="" if lookup.config.client else search_results.doubt(before.ranking),
     )
 
 
@@ -238,11 +231,11 @@ def _retriever(
 
 def _searched(
     catalog: Catalog, retriever: SearchableTools | ServerRetriever, request: ToolRequest, k: int
-) -> SearchedToolset:
+) -> search_results.SearchedToolset:
     start = time.perf_counter()
     ranking = retriever.search(request, max(k, RANKED))
     profiles = retriever.profiles if isinstance(retriever, ServerRetriever) else ()
-    return SearchedToolset(
+    return search_results.SearchedToolset(
         catalog=catalog,
         ranking=ranking,
         seconds=time.perf_counter() - start,
@@ -265,8 +258,11 @@ def _request(lookup: Lookup, query: Query) -> ToolRequest:
 
 
 def _with_answers(
-    before: SearchedToolset, after: SearchedToolset, query: Query, plan: MergePlan
-) -> tuple[SearchedToolset, SearchedToolset]:
+    before: search_results.SearchedToolset,
+    after: search_results.SearchedToolset,
+    query: Query,
+    plan: MergePlan,
+) -> tuple[search_results.SearchedToolset, search_results.SearchedToolset]:
     """Both with the gold answers of the query, and with what leads to each of their ids."""
     if before.profiles:
         owners = {tool.id: tool.owner for tool in before.catalog.tools}
