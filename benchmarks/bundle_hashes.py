@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.measuring import CATALOGS as PUBLIC
 from benchmarks.measuring import add_catalogs, analysis_of, parser_of, read_file, read_named
-from toolscope_core.evaluation.example import example_path
+from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.catalog import Catalog

@@ -31,8 +31,8 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import tool_document
+from toolscope_core.retrieval.index_files import sparse_terms
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.retrieval.sparse import sparse_terms
 
 REQUESTS, K = 200, 10
 LIMITS = {(4_076, "none"): 15, (4_076, "late"): 120, (LARGE, "none"): 50, (LARGE, "late"): 220}

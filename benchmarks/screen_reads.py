@@ -26,7 +26,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.measuring import parser_of, print_machine, read_file, read_named
-from toolscope_core.evaluation.example import example_path
+from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.environment import read_environment
 from toolscope_core.store.engine import Store

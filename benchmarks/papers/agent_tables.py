@@ -9,7 +9,7 @@ from toolscope_core.evaluation.metrics import metric_rows
 from toolscope_core.model.configuration import Split
 from toolscope_core.model.search_configuration import PAPER_SEARCHES, RetrievalConfig
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.retrieval.servers import ServerRetriever
+from toolscope_core.retrieval.retriever import ServerRetriever
 
 ALGORITHM = PAPER_SEARCHES["tool-to-agent"]
 SEARCHES: Mapping[str, tuple[RetrievalConfig, Split, str]] = {

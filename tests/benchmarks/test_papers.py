@@ -12,8 +12,8 @@ from benchmarks.papers.paper_sets import PLANS, PaperSet
 from benchmarks.papers.toolscope_tables import by_name
 from tests.support.json_files import read_lines, write_lines
 from toolscope_core.evaluation.comparison import GoldCall
-from toolscope_core.evaluation.example import example_path, example_queries
 from toolscope_core.evaluation.measured_toolsets import Toolset
+from toolscope_core.evaluation.query_sets import example_path, example_queries
 from toolscope_core.model.tool import Tool
 from ui.evaluation.measure_panel import PAPER_TABLES
 

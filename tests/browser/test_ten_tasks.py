@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from tests.browser.test_accessibility import serious_findings
 from tests.browser.test_hostile_catalog import PROPOSALS
-from toolscope_core.evaluation.example import example_path
+from toolscope_core.evaluation.query_sets import example_path
 
 TASKS = "look confusion switch decide edit measure export version restore colleague".split()
 

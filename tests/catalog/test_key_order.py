@@ -11,7 +11,7 @@ from tests.support.catalogs import DATA, read_json
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import read_yaml
-from toolscope_core.evaluation.example import example_path
+from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import PlanConfig

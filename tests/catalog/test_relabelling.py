@@ -14,7 +14,7 @@ from toolscope_core.catalog.gone_names import gone_forms, left_names
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.evaluation.example import example_path
+from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.analysing import plan_merge

@@ -20,7 +20,7 @@ from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli import app
-from toolscope_core.evaluation.example import example_path
+from toolscope_core.evaluation.query_sets import example_path
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(example_path())

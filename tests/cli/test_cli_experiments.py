@@ -9,7 +9,7 @@ from tests.support.fakes import WordEmbedder
 from tests.support.json_files import read_lines, write_json, write_lines
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import tool_tokens
-from toolscope_core.evaluation.example import example_queries
+from toolscope_core.evaluation.query_sets import example_queries
 
 QUERIES = example_queries()
 BY_STEPS = ("--plan", "--decompose", "steps")

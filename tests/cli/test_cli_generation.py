@@ -10,8 +10,12 @@ from tests.support.catalogs import example_catalog
 from tests.support.fakes import WordEmbedder
 from tests.support.json_files import read_lines
 from tests.support.replies import served, two_wishes, writing
-from toolscope_core.evaluation.example import example_path, example_queries
-from toolscope_core.evaluation.query_sets import read_queries, unknown_gold
+from toolscope_core.evaluation.query_sets import (
+    example_path,
+    example_queries,
+    read_queries,
+    unknown_gold,
+)
 
 EXAMPLE = str(example_path())
 TOOLS = example_catalog().by_id

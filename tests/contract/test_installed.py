@@ -27,7 +27,7 @@ from tests.support.fakes import WordEmbedder
 from toolscope_core import __version__
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.example import example_path
+from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.wording.boilerplate import compared_texts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -150,7 +150,7 @@ def test_the_command_merges_the_packaged_example_from_another_folder(installed, 
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    code = "from toolscope_core.evaluation.example import example_path; print(example_path())"
+    code = "from toolscope_core.evaluation.query_sets import example_path; print(example_path())"
     example = Path(output(installed / "python", "-c", code).strip())
     assert example.is_relative_to(installed.parent)
     assert "69 tools in" in output(installed / "toolscope", "merge", example, "--out", "bundle")

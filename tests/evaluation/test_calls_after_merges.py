@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.catalogs import example_catalog
 from toolscope_core.evaluation.calls_after_merges import DatedMerge, calls_after_merges
-from toolscope_core.evaluation.example import example_calls
+from toolscope_core.evaluation.query_sets import example_calls
 from toolscope_core.model.tool import Tool
 from toolscope_core.usage.call_counts import count_calls
 from toolscope_core.usage.trace_formats import read_trace

@@ -18,7 +18,7 @@ from tests.catalog.test_writers import CATALOGS
 from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.evaluation.example import example_path
+from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.export.checked_plan import checked_plan, toolsets
 from toolscope_core.export.namespaces import described_servers, in_namespaces
 from toolscope_core.merging.clusters import apply_clusters

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.merging.strategies import tools as merging_tools
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.evaluation.example import example_path
+from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.judging import judge as judge_module
 from toolscope_core.judging import weights as weights_module
 from toolscope_core.judging.arguments.matching import match_parameters

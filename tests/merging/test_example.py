@@ -8,7 +8,7 @@ from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.example import example_path
+from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.pair import Pair

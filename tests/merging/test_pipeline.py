@@ -14,7 +14,7 @@ from toolscope_core.catalog.calls import map_call, unmap_call
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.example import example_path
+from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.llm.embedding import embedder_of
 from toolscope_core.merging import group_syntheses

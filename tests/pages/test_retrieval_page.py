@@ -11,7 +11,7 @@ from tests.ui.services.small_workspace import add_queries, say_one_account
 from toolscope_core.embedding import encoders
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.errors import ModelError
-from ui.retrieval import request_plans
+from ui.retrieval import plan_panel
 from ui.shared.services import learned_searches, searches
 
 QUERIES = [
@@ -125,8 +125,8 @@ def plan(page, **choices):
 def asked(page):
     """The job that asks for plans, once it has ended."""
     page.press("ask_plan")
-    page.after(page.now.job(request_plans.KIND))
-    return page.now.job(request_plans.KIND)
+    page.after(page.now.job(plan_panel.KIND))
+    return page.now.job(plan_panel.KIND)
 
 
 def test_a_plan_shows_the_jobs_their_candidates_and_what_is_called(page):

@@ -16,9 +16,8 @@ from toolscope_core.decisions.decision_lines import read_decisions
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.confusions import FoundInstead
-from toolscope_core.evaluation.example import example_profiles, example_requests
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
-from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.query_sets import Query, example_profiles, example_requests
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.profiles.intent_cover import Intent, intents_of, not_asked_for, smallest_cover

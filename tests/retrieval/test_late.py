@@ -14,8 +14,7 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import RequestVectors, SearchDocument
 from toolscope_core.retrieval.rerankers.reranker_table import RERANKERS, TOOL_SIDE, LateInteraction
-from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.retrieval.servers import ServerRetriever
+from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
 
 
 class TokenWords(WordEmbedder):

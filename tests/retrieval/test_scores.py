@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.retrieval.assembly import best_first, min_max, weighted
-from toolscope_core.retrieval.sparse import K1, B, SparseIndex, sparse_terms
+from toolscope_core.retrieval.index_files import K1, B, SparseIndex, sparse_terms
 
 TEXTS = ["getUserById: fetch a user", "delete_user: remove users for good", "weather of a city", ""]
 

@@ -9,7 +9,7 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import server_document, server_profiles
-from toolscope_core.retrieval.servers import ServerRetriever
+from toolscope_core.retrieval.retriever import ServerRetriever
 
 CATALOG = Catalog(
     tools=(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
-from toolscope_core.evaluation.example import example_path
+from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.model.plan import MergedTool
 
 DATA = Path(__file__).parents[1] / "data"

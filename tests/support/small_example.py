@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.json_files import read_json, read_lines, write_json, write_lines
-from toolscope_core.evaluation.example import example_path, example_queries
+from toolscope_core.evaluation.query_sets import example_path, example_queries
 
 SERVERS = ("wayfare-travel", "wordsmith-text")
 ASKED = ("e18", "e19", "e21", "e23", "e24")

@@ -23,8 +23,7 @@ from toolscope_core.cli.terminal import (
     tell_spent,
 )
 from toolscope_core.embedding.vector_cache import embed_cached
-from toolscope_core.evaluation.example import example_requests
-from toolscope_core.evaluation.query_sets import Query, read_queries
+from toolscope_core.evaluation.query_sets import Query, example_requests, read_queries
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.llm.embedding import encoder_and_cache
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion

@@ -25,8 +25,7 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import Engine, Progress, Step
-from toolscope_core.retrieval.retriever import PARTS, RankedTool, ranked_by_words
-from toolscope_core.retrieval.servers import RankedServer
+from toolscope_core.retrieval.retriever import PARTS, RankedServer, RankedTool, ranked_by_words
 
 ENCODING = ("embed", "tokens")
 """Stages in which texts are encoded."""

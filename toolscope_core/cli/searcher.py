@@ -40,9 +40,8 @@ from toolscope_core.retrieval.decomposition import (
 )
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.retrieval.index_files import encode_documents
-from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
 from toolscope_core.retrieval.searching import BY_TOKENS
-from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model

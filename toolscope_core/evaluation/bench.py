@@ -25,8 +25,7 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import LearnedRanking
 from toolscope_core.retrieval.client_search import SearchSetup
-from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.retrieval.servers import ServerRetriever
+from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
 
 Chooser = Callable[[Toolset, Trial], AbstractContextManager[Choice | None]]
 """What takes tools of pools of a toolset for the requests of a trial; ``None`` for the best."""

@@ -7,6 +7,7 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from difflib import get_close_matches
 from operator import attrgetter
 from pathlib import Path
@@ -14,8 +15,8 @@ from typing import Any
 
 from toolscope_core.catalog.naming import ids_by_name
 from toolscope_core.evaluation.metrics import Gold
-from toolscope_core.files.folders import read_file
-from toolscope_core.files.json_lines import row_of, text_of
+from toolscope_core.files.folders import app_folder, read_file
+from toolscope_core.files.json_lines import lines_of, read_rows, row_of, text_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject, Tool
@@ -356,3 +357,42 @@ def _request(tool: Tool) -> str:
     name = {*name_words(tool), tool.name.casefold()}
     words = [word for word in _TALK.sub("", sentence).split() if word.casefold() not in name]
     return " ".join(words).strip(" .") if len(words) >= _LEAST_WORDS else ""
+
+
+EXAMPLE_NAME = "Example"
+
+
+def example_path() -> Path:
+    """The file of the example."""
+    return app_folder() / "examples" / "catalog.json"
+
+
+def example_queries() -> Path:
+    """Requests to the example with the tools that answer them."""
+    return app_folder() / "examples" / "queries.jsonl"
+
+
+def example_profiles() -> Path:
+    """Decisions that give the example two profiles, each made from some of these requests."""
+    return app_folder() / "examples" / "profiles.jsonl"
+
+
+def example_requests() -> tuple[Query, ...]:
+    """The queries of that file."""
+    return read_queries(example_queries())
+
+
+def example_calls(today: date) -> bytes:
+    """A made-up log of *serve*: calls of the example's tools, on the 30 days before ``today`` and
+    the 14 after it, so that a merge accepted today has both sides.
+    """
+    calls = []
+    for _, row in read_rows(app_folder() / "examples" / "calls.jsonl"):
+        tool = {"tool": row["tool"].partition("/")[2], "original": row["tool"]}
+        for side, start, days in (("before", -30, 30), ("after", 1, 14)):
+            for number in range(row[side]):
+                day = today + timedelta(days=start + number * days // row[side])
+                is_bad = number < row.get(f"bad_{side}", 0)
+                outcome = row["outcome"] if is_bad else "ok"
+                calls.append({**tool, "at": f"{day}T12:00:00Z", "outcome": outcome})
+    return lines_of(calls)

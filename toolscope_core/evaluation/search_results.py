@@ -14,8 +14,7 @@ from toolscope_core.model.cluster import RELATIONS
 from toolscope_core.model.pair import Verdict, pair_key
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.documents import ServerProfile
-from toolscope_core.retrieval.retriever import RankedTool
-from toolscope_core.retrieval.servers import RankedServer
+from toolscope_core.retrieval.retriever import RankedServer, RankedTool
 
 NEAR_TIE = 0.12
 """Two tools whose scores, of 0 to 1, differ by no more than this are a near tie: another wording of

@@ -21,8 +21,8 @@ from toolscope_core.evaluation.query_sets import relabelled
 from toolscope_core.evaluation.selection import Choice, jobs_of
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 from toolscope_core.retrieval.assembly import best_first, weighted
+from toolscope_core.retrieval.index_files import Scores
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.retrieval.sparse import Scores
 
 Noise = Literal["random", "closest"]
 

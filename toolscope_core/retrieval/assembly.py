@@ -11,7 +11,7 @@ from toolscope_core.model.cluster import grouped
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.search_configuration import RetrievalConfig, weight_shares
 from toolscope_core.model.tool import Tool
-from toolscope_core.retrieval.sparse import Scores
+from toolscope_core.retrieval.index_files import Scores
 from toolscope_core.wording.tool_text import split_name
 
 EPSILON = 1e-9

@@ -25,8 +25,8 @@ from toolscope_core.model.search_configuration import ClientName, RetrievalConfi
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import LearnedRanking, ToolRequest, best_first, min_max
 from toolscope_core.retrieval.documents import RequestVectors
+from toolscope_core.retrieval.index_files import Scores
 from toolscope_core.retrieval.retriever import RankedTool, Retriever
-from toolscope_core.retrieval.sparse import Scores
 from toolscope_core.wording.tool_text import encodable, split_text, tool_text
 from toolscope_core.wording.words import stem
 

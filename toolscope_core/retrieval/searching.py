@@ -21,14 +21,13 @@ from toolscope_core.model.protocols import (
 from toolscope_core.model.search_configuration import RetrievalConfig, weight_shares
 from toolscope_core.retrieval import assembly
 from toolscope_core.retrieval.documents import RequestVectors, SearchDocument
-from toolscope_core.retrieval.index_files import SearchIndex, open_index
+from toolscope_core.retrieval.index_files import Scores, SearchIndex, open_index
 from toolscope_core.retrieval.rerankers.reranker_table import (
     Reranker,
     RerankInputs,
     RowScores,
     reranker_of,
 )
-from toolscope_core.retrieval.sparse import Scores
 
 Place = TypeVar("Place")
 

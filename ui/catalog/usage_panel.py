@@ -8,7 +8,7 @@ from datetime import date
 import streamlit as st
 
 from toolscope_core.evaluation.calls_after_merges import CallsAround
-from toolscope_core.evaluation.example import EXAMPLE_NAME, example_calls
+from toolscope_core.evaluation.query_sets import EXAMPLE_NAME, example_calls
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, canonical_json

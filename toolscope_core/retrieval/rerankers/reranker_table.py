@@ -18,7 +18,7 @@ from toolscope_core.model.protocols import (
 )
 from toolscope_core.retrieval.assembly import min_max
 from toolscope_core.retrieval.documents import FEW, RequestVectors, SearchDocument
-from toolscope_core.retrieval.sparse import Scores
+from toolscope_core.retrieval.index_files import Scores
 
 RowScores = Callable[[str, Sequence[int]], Scores]
 """For a text and rows of documents float32 of shape (len(rows),) in [0, 1]."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from toolscope_core.evaluation.example import example_requests
+from toolscope_core.evaluation.query_sets import example_requests
 from toolscope_core.llm import estimates
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.run_configuration import RunKind

@@ -18,8 +18,12 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.retrieval.retriever import RankedTool, Retriever, ranked_by_words
-from toolscope_core.retrieval.servers import ServerRetriever
+from toolscope_core.retrieval.retriever import (
+    RankedTool,
+    Retriever,
+    ServerRetriever,
+    ranked_by_words,
+)
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import learned_searches, loaded_queries, reviewed_variants
 from ui.shared.services.learned_searches import Ranking

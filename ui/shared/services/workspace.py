@@ -99,7 +99,7 @@ class Workspace:
         """Store the bundled example, unless it is there, with its query set and profiles."""
         from toolscope_core.catalog.sources import load_paths
         from toolscope_core.decisions.decision_lines import read_decisions
-        from toolscope_core.evaluation.example import (
+        from toolscope_core.evaluation.query_sets import (
             EXAMPLE_NAME,
             example_path,
             example_profiles,
