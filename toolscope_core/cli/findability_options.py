@@ -1,27 +1,36 @@
 """Options about searches of clients: findability, and which tools stay in every prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import Annotated, get_args
 
 import typer
 
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.terminal import progress, say
+from toolscope_core.cli.usage_command import counted_calls
+from toolscope_core.decisions.constraints import deferrals
+from toolscope_core.evaluation.bench import Bench
+from toolscope_core.evaluation.findability import (
+    COMPARED,
+    FIRST,
+    Findability,
+    compared_search,
+    findability,
+    mean_share,
+    own_requests,
+)
+from toolscope_core.evaluation.query_sets import read_queries, with_gold_among, with_ids
+from toolscope_core.export.eager_choice import LoadingEvidence, eager_ids, loaded_tools
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.search_configuration import ClientName
 from toolscope_core.model.tool import JsonObject
-
-if TYPE_CHECKING:
-    from toolscope_core.evaluation.findability import Findability
-    from toolscope_core.model.decision import Decision
-
+from toolscope_core.retrieval.client_search import CLIENT_SEARCHES
 
 _MOST_NAMED = 5
 
@@ -44,33 +53,22 @@ def findability_by_search(
     """For each of some searches, ``None`` for all, the findability of every tool, the worst first.
     Raises ``ConfigError`` for queries that cannot be read or that name none of the tools.
     """
-    from toolscope_core.evaluation.findability import (
-        COMPARED,
-        compared_search,
-        findability,
-        own_requests,
-    )
-    from toolscope_core.evaluation.query_sets import read_queries, with_gold_among, with_ids
-    from toolscope_core.llm.embedding import encoder_and_cache
-    from toolscope_core.retrieval.client_search import SearchSetup
-
     tools = catalog.tools
     query_set = with_ids(read_queries(queries), tools) if queries else ()
     named = with_gold_among(query_set, catalog.by_id, skip=True)
     if query_set and not any(one.gold for one in named):
         raise ConfigError(f"no query of {queries} names a tool of the catalog; give tool ids")
-    encoder, cache = encoder_and_cache(embedder)
-    requests, rows = own_requests(tools, named), {}
-    for name in searches or COMPARED:
-        setup = SearchSetup(encoder, cache, compared_search(name), servers=catalog.servers)
-        rows[name] = findability(setup.open(tools), requests, progress=progress())
-    return rows
+    bench, requests = Bench.of(catalog, embedder), own_requests(tools, named)
+    return {
+        name: findability(
+            bench.search(compared_search(name)).open(tools), requests, progress=progress()
+        )
+        for name in searches or COMPARED
+    }
 
 
 def findability_json(by_search: Mapping[str, Sequence[Findability]]) -> JsonObject:
     """Everything, as JSON values."""
-    from toolscope_core.evaluation.findability import FIRST, mean_share
-
     return {
         name: {
             "share": round(mean_share(rows), 4),
@@ -92,9 +90,6 @@ def findability_json(by_search: Mapping[str, Sequence[Findability]]) -> JsonObje
 
 def tell_findability(by_search: Mapping[str, Sequence[Findability]]) -> None:
     """A line a search: the mean share, and the tools that it never finds."""
-    from toolscope_core.evaluation.findability import FIRST, mean_share
-    from toolscope_core.retrieval.client_search import CLIENT_SEARCHES
-
     approximate = {name for name, one in CLIENT_SEARCHES.items() if one.approximate}
     say(f"how often a tool is among the first {FIRST} for its own requests, by search:")
     for name, rows in by_search.items():
@@ -127,8 +122,6 @@ def findability_below(
     catalog: Catalog, least: Mapping[str, float], queries: Path | None, embedder: str | None
 ) -> str:
     """Which of the least shares are not reached, in a sentence; empty if all are."""
-    from toolscope_core.evaluation.findability import mean_share
-
     shares = {
         name: mean_share(rows)
         for name, rows in findability_by_search(catalog, least, queries, embedder).items()
@@ -180,9 +173,6 @@ def with_eager_tools(
     """
     if budget is None:
         return plan
-    from toolscope_core.cli.usage_command import counted_calls
-    from toolscope_core.decisions.constraints import deferrals
-    from toolscope_core.export.eager_choice import LoadingEvidence, eager_ids, loaded_tools
 
     catalog = plan.catalog
     calls = counted_calls(usage, catalog.tools)[0].by_id if usage else {}

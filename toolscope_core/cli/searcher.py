@@ -17,6 +17,7 @@ from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker, variants_of
 from toolscope_core.evaluation.metrics import Gold, MetricRow
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled, with_ids
+from toolscope_core.evaluation.search_results import place_id
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -361,20 +362,15 @@ class Searcher:
     def rankings(self, queries: Sequence[Query]) -> QueryRankings:
         """What each query finds."""
         requests, k = tuple(self.requests(queries)), self.options.k
-        if self.options.servers:
-            servers = self.servers().search_each(requests, k, self.progress)
-            places = [place for ranking in servers for place in ranking]
-            return QueryRankings(
-                requests,
-                tuple(tuple(place.server for place in ranking) for ranking in servers),
-                tuple(tuple(place.score for place in ranking) for ranking in servers),
-                sum(place.tool_id is not None for place in places) / max(1, len(places)),
-            )
-        tools = self.tools.search_each(requests, k, self.progress)
+        search = self.servers() if self.options.servers else self.tools
+        ranked = search.search_each(requests, k, self.progress)
+        places = [place for ranking in ranked for place in ranking]
+        by_tools = sum(place.tool_id is not None for place in places) / max(1, len(places))
         return QueryRankings(
             requests,
-            tuple(tuple(place.tool_id for place in ranking) for ranking in tools),
-            tuple(tuple(place.score for place in ranking) for ranking in tools),
+            tuple(tuple(map(place_id, ranking)) for ranking in ranked),
+            tuple(tuple(place.score for place in ranking) for ranking in ranked),
+            by_tools if self.options.servers else 1.0,
         )
 
     def selection_rates(

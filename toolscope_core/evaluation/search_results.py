@@ -128,7 +128,7 @@ class SearchedToolset:
     @property
     def ranks(self) -> dict[str, int]:
         """The place of each id that was ranked, from 1."""
-        return {_id(place): rank for rank, place in enumerate(self.ranking, 1)}
+        return {place_id(place): rank for rank, place in enumerate(self.ranking, 1)}
 
     @property
     def ranks_as_it_is(self) -> dict[str, int]:
@@ -145,7 +145,7 @@ def side(
     right = {name for need in searched.answers for name in need}
     places = []
     for rank, place in enumerate(searched.ranking[:k], 1):
-        own = _id(place)
+        own = place_id(place)
         others = [elsewhere[old] for old in searched.origins(own) if old in elsewhere]
         places.append(
             Found(
@@ -159,14 +159,15 @@ def side(
                 **_shown(searched, place, tokens),
             )
         )
-    best = best_places(map(_id, searched.ranking), searched.answers)
+    best = best_places(map(place_id, searched.ranking), searched.answers)
     needs = (
         Need(tuple(sorted(need)), rank) for need, rank in zip(searched.answers, best, strict=True)
     )
     return FoundSide(searched.size, tuple(places), tuple(needs), searched.seconds)
 
 
-def _id(place: RankedTool | RankedServer) -> str:
+def place_id(place: RankedTool | RankedServer) -> str:
+    """The id of the tool, or the name of the server, at a place."""
     return place.tool_id if isinstance(place, RankedTool) else place.server
 
 

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import bm25s
@@ -35,6 +36,8 @@ _STOP_WORDS = frozenset(STOPWORDS_EN_PLUS)
 _WORDS = re.compile(r"[^\W_]{2,}")
 _UNICODE_WORDS = re.compile(r"\w+(?:['’.]\w+)*")
 _MODEL_WORDS = re.compile(r"[^\W_]{3,}")
+
+_NONE: Mapping[str, str] = {}
 
 Scoring = Callable[[Sequence[str]], Iterator[Scores]]
 """For each request the scores of all tools; 0 for one that the search would not return."""
@@ -177,7 +180,7 @@ class ClientRetriever:
         return tuple(places)
 
 
-def definition_text(tool: Tool) -> str:
+def definition_text(tool: Tool, servers: Mapping[str, str] = _NONE) -> str:
     """What FastMCP searches, and what Anthropic says that its searches read: name, description,
     and the names and descriptions of the top-level arguments.
     """
@@ -218,12 +221,17 @@ def fastmcp_terms(text: str) -> list[str]:
 
 
 def _bm25(
-    texts: Sequence[str], terms: Callable[[str], list[str]], k1: float, b: float = 0.75
+    text: Callable[[Tool, Mapping[str, str]], str],
+    terms: Callable[[str], list[str]],
+    k1: float,
+    tools: Sequence[Tool],
+    servers: Mapping[str, str],
+    encode: Encode,
 ) -> Scoring:
-    """BM25 over texts: the constant factor k1 + 1 is left out, which orders nothing."""
-    documents = [terms(text) for text in texts]
-    nothing = np.zeros(len(texts), dtype=np.float32)
-    index = bm25s.BM25(k1=k1, b=b) if any(documents) else None
+    """BM25 over texts of tools: the constant factor k1 + 1 is left out, which orders nothing."""
+    documents = [terms(text(tool, servers)) for tool in tools]
+    nothing = np.zeros(len(documents), dtype=np.float32)
+    index = bm25s.BM25(k1=k1, b=0.75) if any(documents) else None
     if index is not None:
         index.index(documents, show_progress=False)
 
@@ -236,18 +244,6 @@ def _bm25(
                 yield np.asarray(index.get_scores(words), dtype=np.float32)
 
     return scores
-
-
-def _fastmcp(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
-    return _bm25([definition_text(tool) for tool in tools], fastmcp_terms, k1=1.5)
-
-
-def _codex(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
-    return _bm25([codex_text(tool, servers) for tool in tools], codex_terms, k1=1.2)
-
-
-def _claude_bm25(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
-    return _bm25([definition_text(tool) for tool in tools], _content_words, k1=1.2)
 
 
 def _claude_regex(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
@@ -303,10 +299,12 @@ def _content_words(text: str) -> list[str]:
 
 
 CLIENT_SEARCHES: Mapping[ClientName, ClientSearch] = {
-    "claude-bm25": ClientSearch("Claude, BM25", _claude_bm25, approximate=True),
+    "claude-bm25": ClientSearch(
+        "Claude, BM25", partial(_bm25, definition_text, _content_words, 1.2), approximate=True
+    ),
     "claude-regex": ClientSearch("Claude, regular expressions", _claude_regex, approximate=True),
-    "codex": ClientSearch("Codex", _codex),
-    "fastmcp": ClientSearch("FastMCP", _fastmcp),
+    "codex": ClientSearch("Codex", partial(_bm25, codex_text, codex_terms, 1.2)),
+    "fastmcp": ClientSearch("FastMCP", partial(_bm25, definition_text, fastmcp_terms, 1.5)),
     "openai-namespaces": ClientSearch(
         "OpenAI, namespaces", _namespaces, by_meaning=True, approximate=True
     ),

@@ -1,5 +1,5 @@
-"""A request in, a ranking of tools or servers out, with what each place rests on: ToolScopeRetriever,
-and Tool-to-Agent retrieval (arXiv 2511.01854, algorithm 1).
+"""A request in, a ranking out, with what each place rests on: of tools (ToolScopeRetriever), or of
+servers (Tool-to-Agent retrieval, arXiv 2511.01854, algorithm 1).
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def views(snapshot: Snapshot) -> tuple[NamespaceView, ...]:
     plan, (written, suggested) = snapshot.plan, _texts(snapshot)
     tools = [item.tool for item in plan.tools]
     before = findable_tools.shares(snapshot, NAMESPACES)
-    after = findable_tools.shares_after(snapshot, NAMESPACES)
+    after = findable_tools.shares(snapshot, NAMESPACES, findable_tools.MERGED)
     under = findable_tools.shares_under(snapshot, {**written, **suggested})
     rows = []
     for server in described_servers(plan.catalog.servers, tools, written):

@@ -43,7 +43,7 @@ def test_another_decision_or_query_set_makes_it_anew(measured, shared):
     assert before["beta/get_weather"] == 0, "the tools as they are stay measured"
     findable.run(catalog_id)
     assert findable.rows(catalog_id) and findable.shares(catalog_id, "codex") is not None
-    assert set(findable.shares_after(catalog_id, "codex")) < set(before)
+    assert set(findable.shares(catalog_id, "codex", MERGED)) < set(before)
     loaded_queries.delete(work.snapshot(catalog_id), "q.jsonl")
     assert findable.rows(catalog_id) is None
 

@@ -7,13 +7,12 @@ from itertools import islice
 import streamlit as st
 
 from toolscope_core.evaluation.change_effects import (
-    PLACES,
     ChangeEffect,
     Searched,
     ToolsetChange,
     change_effect,
 )
-from toolscope_core.evaluation.comparison import Trial, request_of
+from toolscope_core.evaluation.comparison import PLACES, Trial, request_of
 from toolscope_core.evaluation.intervals import effect_text, rate_text
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
 from toolscope_core.evaluation.query_sets import Query

@@ -20,10 +20,9 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.search_configuration import ClientName
 from toolscope_core.model.tool import Augmentation
-from toolscope_core.retrieval.client_search import CLIENT_SEARCHES, SearchSetup
+from toolscope_core.retrieval.client_search import CLIENT_SEARCHES
 from ui.shared.kept import kept
-from ui.shared.services import loaded_queries, reviewed_variants
-from ui.shared.services.workspace import Workspace
+from ui.shared.services import loaded_queries, reviewed_variants, searches
 from ui.shared.snapshot import Snapshot
 
 NAMESPACES: ClientName = "openai-namespaces"
@@ -105,22 +104,18 @@ def tools(snapshot: Snapshot, search: str) -> tuple[ToolShare, ...]:
     )
 
 
-def shares(snapshot: Snapshot, search: str) -> Mapping[str, float] | None:
-    """By the id of a tool as it is the share of its own requests for which a search finds it;
+def shares(snapshot: Snapshot, search: str, side: str = AS_THEY_ARE) -> Mapping[str, float] | None:
+    """By the id of a tool of a side the share of its own requests for which a search finds it;
     ``None`` where it is not worked out: ``start`` it.
     """
-    rows = _of(snapshot, AS_THEY_ARE, search)
-    return None if rows is None else {row.tool_id: row.share for row in rows}
-
-
-def shares_after(snapshot: Snapshot, search: str) -> Mapping[str, float] | None:
-    """The same of the tools that the merge leaves, by their ids."""
-    rows = _of(snapshot, MERGED, search)
+    rows = _of(snapshot, side, search)
     return None if rows is None else {row.tool_id: row.share for row in rows}
 
 
 def shares_under(snapshot: Snapshot, texts: Mapping[str, str]) -> Mapping[str, float] | None:
-    """The same by namespace, under other descriptions of them, by server."""
+    """The same as the merge leaves the tools, by namespace under other descriptions of these, by
+    server.
+    """
     rows = _found(snapshot, SUGGESTED, NAMESPACES, (*_sides(snapshot)[MERGED], dict(texts)))
     return None if rows is None else {row.tool_id: row.share for row in rows}
 
@@ -146,15 +141,15 @@ def run(
             if _of(snapshot, side, name, sides) is None:
                 described = side == MERGED and name == NAMESPACES
                 written = _written(snapshot) if described else None
-                rows = _rows(snapshot.work, name, catalog, requests, progress, written)
+                rows = _rows(snapshot, name, catalog, requests, progress, written)
                 measured[side, name] = sides[side], rows
     if texts and shares_under(snapshot, texts) is None:
-        rows = _rows(snapshot.work, NAMESPACES, *_side(snapshot, MERGED), progress, texts)
+        rows = _rows(snapshot, NAMESPACES, *_side(snapshot, MERGED), progress, texts)
         measured[SUGGESTED, NAMESPACES] = (*sides[MERGED], dict(texts)), rows
 
 
 def _rows(
-    work: Workspace,
+    snapshot: Snapshot,
     name: str,
     catalog: Catalog,
     requests: Mapping[str, OwnRequests],
@@ -162,11 +157,11 @@ def _rows(
     written: Mapping[str, str] | None,
 ) -> tuple[Findability, ...]:
     """Under what servers say of themselves, or namespaces with what is ``written`` of them."""
-    servers = catalog.servers
     if written is not None:
-        servers = described_servers(servers, catalog.tools, written)
-    setup = SearchSetup(work.embedder, work.vectors, compared_search(name), servers=servers)
-    return findability(setup.open(catalog.tools, progress), requests, progress=progress)
+        described = described_servers(catalog.servers, catalog.tools, written)
+        catalog = replace(catalog, servers=described)
+    search = searches.bench(snapshot, catalog).search(compared_search(name))
+    return findability(search.open(catalog.tools, progress), requests, progress=progress)
 
 
 def _of(
