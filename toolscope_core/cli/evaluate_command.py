@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +28,7 @@ from toolscope_core.cli.searcher import (
     searched_catalog,
 )
 from toolscope_core.evaluation import change_effects, measured_toolsets, query_sets
-from toolscope_core.evaluation.bench import token_counter
+from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.comparison import PLACES, Comparison, Trial, compared, of_rankings
 from toolscope_core.evaluation.intervals import Interval, rate_text, too_few_text
 from toolscope_core.evaluation.metrics import Gold, MetricRow, metric_rows, p_values
@@ -204,8 +203,11 @@ def evaluation(
     """
     catalog, variants = searched_catalog(read_files(catalogs), search)
     query_set = query_sets.with_ids(query_sets.read_queries(queries), catalog.tools)
-    owners = _owners(catalog)
-    gold_of = partial(_gold, servers=search.servers, owners=owners)
+    owners = {tool.id: tool.owner for tool in catalog.tools}
+
+    def gold_of(query: query_sets.Query) -> Gold:
+        return query.server_gold(owners) if search.servers else query.gold
+
     judged = [query for query in query_set if gold_of(query)]
     names = set(owners.values()) if search.servers else owners.keys()
     kept = query_sets.with_gold_among(judged, names, options.skip_unknown, gold_of)
@@ -258,8 +260,8 @@ def _with_merge(
     searcher = Searcher(merged, search, terminal.progress(), toolset.phi, catalog)
     rankings_after = searcher.rankings(trial.queries)
     if search.servers:
-        owners = query_sets.owners_after(_owners(catalog), _owners(merged), toolset.phi)
-        golds = [query.server_gold(owners) for query in trial.queries]
+        both = trial.queries, catalog.tools, merged.tools, toolset.phi
+        _, golds = query_sets.golds_of_both(*both, servers=True)
         rows_after = metric_rows(golds, rankings_after.names, trial.cutoffs)
         metrics = MergedMetrics(len(merged.tools), _intervals(rows_after))
         return replace(report, merged=metrics, p=p_values(rows, rows_after))
@@ -291,14 +293,6 @@ def _intervals(rows: Iterable[MetricRow]) -> dict[str, Interval]:
     return {row.name: row.interval for row in rows}
 
 
-def _gold(query: query_sets.Query, servers: bool, owners: Mapping[str, str]) -> Gold:
-    return query.server_gold(owners) if servers else query.gold
-
-
-def _owners(catalog: Catalog) -> dict[str, str]:
-    return {tool.id: tool.owner for tool in catalog.tools}
-
-
 @dataclass(frozen=True, slots=True)
 class PlannedSide:
     """The plans of the queries on one toolset, and what questions to a model took."""
@@ -315,22 +309,17 @@ def planned_sides(
     Raises ``ConfigError`` where gold answers are not in the catalog, or no query has any.
     """
     whole, _ = searched_catalog(read_files(catalogs), search)
-    query_set = [
-        query
-        for query in query_sets.with_ids(query_sets.read_queries(queries), whole.tools)
-        if query.gold
-    ]
-    kept = query_sets.with_gold_among(query_set, whole.by_id, options.skip_unknown)
+    bench, sides = Bench.of(whole, search.searched.embedder), []
+    kept = bench.queries(queries, options.skip_unknown)
     if not kept:
         raise ConfigError(f"no query of {queries} has a gold answer here; give ids under `gold`")
     ways = PlanOptions(options.worker, options.iterative, options.is_filtered)
-    tokens, sides = token_counter(), []
     for toolset in measured_toolsets.with_merged(whole, options.bundle):
         catalog = Catalog(toolset.tools) if toolset.phi else whole
         searcher = Searcher(catalog, search, terminal.progress(), toolset.phi, whole)
         plans = plans_of(searcher, searcher.requests(kept), ways)
         golds = [query.gold for query in query_sets.relabelled(kept, toolset.phi)]
-        figures = plan_figures(plans, golds, tokens)
+        figures = plan_figures(plans, golds, bench.tokens)
         sides.append(PlannedSide(toolset.name, figures, terminal.spent_json(searcher.spent)))
     return sides
 

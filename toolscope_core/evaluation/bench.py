@@ -31,12 +31,6 @@ Chooser = Callable[[Toolset, Trial], AbstractContextManager[Choice | None]]
 """What takes tools of pools of a toolset for the requests of a trial; ``None`` for the best."""
 
 
-def token_counter() -> Callable[[Tool], int]:
-    """Counts the tokens of a definition, each once."""
-    costs = Costs()
-    return lambda tool: costs.of(tool, PROMPT_SHAPES[0])
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Bench:
     """A catalog with what searches it: what encodes texts, the cache of their vectors, and what
@@ -51,7 +45,10 @@ class Bench:
     @classmethod
     def of(cls, catalog: Catalog, embedder: str | None = None) -> Self:
         """With the encoder of the environment, or of this name."""
-        return cls(catalog, *encoder_and_cache(embedder), token_counter())
+        costs = Costs()
+        return cls(
+            catalog, *encoder_and_cache(embedder), lambda tool: costs.of(tool, PROMPT_SHAPES[0])
+        )
 
     @classmethod
     def of_files(
@@ -75,12 +72,8 @@ class Bench:
         """
         if file is None:
             return query_sets.synthetic_queries(self.catalog)
-        judged = [
-            one
-            for one in query_sets.with_ids(query_sets.read_queries(file), self.catalog.tools)
-            if one.gold
-        ]
-        return query_sets.with_gold_among(judged, self.catalog.by_id, skip_unknown)
+        read = query_sets.read_queries(file)
+        return query_sets.judged_queries(read, self.catalog.tools, skip_unknown)
 
     def trial(
         self, queries: Iterable[query_sets.Query], cutoffs: Sequence[int], split: Split = "rules"

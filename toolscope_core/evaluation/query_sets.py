@@ -194,14 +194,35 @@ def relabelled(queries: Iterable[Query], phi: Mapping[str, str | None]) -> tuple
     )
 
 
-def owners_after(
-    owners: Mapping[str, str], merged: Mapping[str, str], phi: Mapping[str, str | None]
-) -> dict[str, str]:
-    """The server of each tool after a merge, by its old id: that of the tool it is merged into by
-    φ. ``owners`` are by old id, ``merged`` by new id. A tool that was left out keeps its own, which
-    nothing serves now.
+def golds_of_both(
+    queries: Sequence[Query],
+    came: Iterable[Tool],
+    left: Iterable[Tool],
+    phi: Mapping[str, str | None],
+    servers: bool = False,
+) -> tuple[list[Gold], list[Gold]]:
+    """The gold answers of the queries before a merge by φ of the tools that ``came`` to those that
+    are ``left``, and after it; with ``servers`` the names of servers. Of a tool that was left out
+    the server stays, which nothing serves now.
     """
-    return {old: merged.get(phi.get(old) or "") or own for old, own in owners.items()}
+    if not servers:
+        moved = relabelled(queries, phi)
+        return [query.gold for query in queries], [query.gold for query in moved]
+    owners = {tool.id: tool.owner for tool in came}
+    merged = {tool.id: tool.owner for tool in left}
+    after = {old: merged.get(phi.get(old) or "") or own for old, own in owners.items()}
+    return (
+        [query.server_gold(owners) for query in queries],
+        [query.server_gold(after) for query in queries],
+    )
+
+
+def judged_queries(
+    queries: Iterable[Query], tools: Sequence[Tool], skip_unknown: bool = False
+) -> tuple[Query, ...]:
+    """The queries that have gold tools, by their ids. Raises as ``with_gold_among``."""
+    judged = [query for query in with_ids(queries, tools) if query.gold]
+    return with_gold_among(judged, {tool.id for tool in tools}, skip_unknown)
 
 
 def _after(need: frozenset[str], phi: Mapping[str, str | None]) -> frozenset[str]:

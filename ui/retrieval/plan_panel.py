@@ -15,6 +15,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.rps import planner
 from toolscope_core.rps.workers import Candidate, PlannedStep, RequestPlan
 from ui.retrieval.request_panel import SubmittedRequest
@@ -104,7 +105,7 @@ def run(
 
 def _side(
     snapshot: Snapshot,
-    toolset: OpenToolset,
+    toolset: OpenToolset[SearchableTools],
     request: ToolRequest,
     options: planner.PlanOptions,
     k: int,
@@ -128,7 +129,7 @@ def _side(
 
 
 def _planner(
-    toolset: OpenToolset, options: planner.PlanOptions, k: int, asker: Asker | None
+    toolset: OpenToolset[SearchableTools], options: planner.PlanOptions, k: int, asker: Asker | None
 ) -> planner.Planner:
     if asker is None:
         return planner.offline_planner(toolset.catalog, toolset.retriever, k, options)

@@ -14,7 +14,7 @@ from toolscope_core.evaluation.agent.agent_loop import Episode, Turn
 from toolscope_core.evaluation.agent.agent_report import AgentReport, EpisodeFile, agent_report
 from toolscope_core.evaluation.agent.expected_answers import check_expected
 from toolscope_core.evaluation.agent.offered_tools import TARGET, Choice
-from toolscope_core.evaluation.query_sets import Query, with_gold_among, with_ids
+from toolscope_core.evaluation.query_sets import Query, judged_queries
 from toolscope_core.mcp.gateway.bundle_routes import (
     ServedBundle,
     read_served_bundle,
@@ -136,8 +136,7 @@ def read_toolset_pair(
                 f"the toolset {name} has {len(served.table.offered)} tools, and endpoints take "
                 f"{most} in a call; give --k 20, so that the agent gets the best 20 of each request"
             )
-    judged = [query for query in with_ids(queries, before.catalog.tools) if query.gold]
-    kept = with_gold_among(judged, before.catalog.by_id, skip_unknown)[:first]
+    kept = judged_queries(queries, before.catalog.tools, skip_unknown)[:first]
     if not kept:
         raise ConfigError(
             "no query has a gold answer in the bundle's catalog; give ids of its tools under `gold`"

@@ -1,14 +1,15 @@
 """Searching on the screen: a request against the toolset as it is and as the merge leaves it."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.evaluation import search_results
 from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.metrics import Gold
-from toolscope_core.evaluation.query_sets import Query, owners_after, relabelled
+from toolscope_core.evaluation.query_sets import Query, golds_of_both
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
@@ -31,6 +32,9 @@ from ui.shared.snapshot import Snapshot
 
 AT_ONCE = 200
 """Up to this many texts are embedded while a page waits."""
+
+AnyRetriever = SearchableTools | ServerRetriever
+AnySearch = TypeVar("AnySearch", covariant=True)
 
 RANKED = 50
 """How many places are looked at to say where a tool went."""
@@ -73,11 +77,11 @@ class SearchView:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OpenToolset:
+class OpenToolset(Generic[AnySearch]):
     """A toolset ready to be searched, and the needs of the request by its ids."""
 
     catalog: Catalog
-    retriever: SearchableTools
+    retriever: AnySearch
     answers: Gold
 
 
@@ -95,15 +99,12 @@ def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
     ready = _ready(snapshot, lookup)
     if ready is None:
         return None
-    retrievers, query = ready
-    analysis, request = snapshot.analysis, _request(lookup, query)
+    request, *toolsets = ready
+    members = {item.tool.id: item.members for item in _plan(snapshot, lookup.accept).tools}
+    stand_for: tuple[dict[str, tuple[str, ...]], ...] = ({}, {} if lookup.servers else members)
     before, after = (
-        _searched(catalog, retriever, request, lookup.k)
-        for catalog, retriever in zip(
-            _catalogs(snapshot, lookup.accept, lookup.variants), retrievers, strict=True
-        )
+        _searched(one, request, lookup.k, own) for one, own in zip(toolsets, stand_for, strict=True)
     )
-    before, after = _with_answers(before, after, query, _plan(snapshot, lookup.accept))
     tokens = snapshot.work.catalogs.definition_tokens
     came = search_results.side(before, after.ranks_as_it_is, lookup.k, tokens)
     left = search_results.side(after, before.ranks_as_it_is, lookup.k, tokens)
@@ -113,7 +114,9 @@ def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
         after=left,
         subqueries=request.texts[1:],
         by_rule=request.by_rule,
-        confusions=() if lookup.servers else search_results.confusions(analysis, came.places),
+        confusions=()
+        if lookup.servers
+        else search_results.confusions(snapshot.analysis, came.places),
         from_tools=by_tool / max(1, len(came.places)),
         doubt="" if lookup.config.client else search_results.doubt(before.ranking),
     )
@@ -130,40 +133,37 @@ def by_words(snapshot: Snapshot, lookup: Lookup) -> list[tuple[Tool, RankedTool]
 
 def opened(
     snapshot: Snapshot, lookup: Lookup
-) -> tuple[ToolRequest, tuple[OpenToolset, ...]] | None:
+) -> tuple[ToolRequest, tuple[OpenToolset[SearchableTools], ...]] | None:
     """The request as it is split, and the tools as they are and as the merge leaves them;
     ``None`` as ``look``. Raises ``JobError`` before the analysis is finished.
     """
     ready = _ready(snapshot, lookup)
     if ready is None:
         return None
-    retrievers, query = ready
-    catalogs, plan = (
-        _catalogs(snapshot, lookup.accept, lookup.variants),
-        _plan(snapshot, lookup.accept),
+    request, *toolsets = ready
+    return request, tuple(
+        OpenToolset(one.catalog, one.retriever, one.answers)
+        for one in toolsets
+        if not isinstance(one.retriever, ServerRetriever)
     )
-    (moved,) = relabelled([query], plan.phi)
-    toolsets = tuple(
-        OpenToolset(catalog, retriever, gold)
-        for catalog, retriever, gold in zip(
-            catalogs, retrievers, (query.gold, moved.gold), strict=True
-        )
-        if not isinstance(retriever, ServerRetriever)
-    )
-    return _request(lookup, query), toolsets
 
 
 def _ready(
     snapshot: Snapshot, lookup: Lookup
-) -> tuple[Sequence[SearchableTools | ServerRetriever], Query] | None:
-    """The retrievers of both toolsets, and the request as a query; ``None`` as ``look``."""
+) -> tuple[ToolRequest, OpenToolset[AnyRetriever], OpenToolset[AnyRetriever]] | None:
+    """The request and what is searched before and after the merge; ``None`` as ``look``."""
     try:
-        retrievers = _retrievers(snapshot, lookup, impatient)
+        before, after = _retrievers(snapshot, lookup, impatient)
     except LongWaitError:
         return None
     # the first text loads the model, which is not the search's time
     snapshot.work.embedder.encode([lookup.text])
-    return retrievers, loaded_queries.of_text(snapshot, lookup.text) or Query("", lookup.text)
+    query = loaded_queries.of_text(snapshot, lookup.text) or Query("", lookup.text)
+    came, left = _catalogs(snapshot, lookup.accept, lookup.variants)
+    phi = _plan(snapshot, lookup.accept).phi
+    (gold,), (moved,) = golds_of_both([query], came.tools, left.tools, phi, lookup.servers)
+    toolsets = OpenToolset(came, before, gold), OpenToolset(left, after, moved)
+    return _request(lookup, query), *toolsets
 
 
 def start(snapshot: Snapshot, lookup: Lookup) -> str:
@@ -208,7 +208,7 @@ def run(snapshot: Snapshot, lookup: Lookup, progress: Progress = silent) -> None
 
 def _retrievers(
     snapshot: Snapshot, lookup: Lookup, progress: Progress
-) -> tuple[SearchableTools | ServerRetriever, SearchableTools | ServerRetriever]:
+) -> tuple[AnyRetriever, AnyRetriever]:
     """Those of the catalog as it is and as the merge leaves it. Raises what ``progress`` raises."""
     came, left = _catalogs(snapshot, lookup.accept, lookup.variants)
     return (
@@ -219,8 +219,8 @@ def _retrievers(
 
 def _retriever(
     snapshot: Snapshot, lookup: Lookup, catalog: Catalog, side_name: str, progress: Progress
-) -> SearchableTools | ServerRetriever:
-    def make() -> SearchableTools | ServerRetriever:
+) -> AnyRetriever:
+    def make() -> AnyRetriever:
         own = bench(snapshot, catalog)
         if lookup.servers:
             return own.server_search(lookup.config, progress)
@@ -234,16 +234,21 @@ def _retriever(
 
 
 def _searched(
-    catalog: Catalog, retriever: SearchableTools | ServerRetriever, request: ToolRequest, k: int
+    toolset: OpenToolset[AnyRetriever],
+    request: ToolRequest,
+    k: int,
+    stands_for: Mapping[str, Collection[str]],
 ) -> search_results.SearchedToolset:
-    start = time.perf_counter()
+    start, retriever = time.perf_counter(), toolset.retriever
     ranking = retriever.search(request, max(k, RANKED))
     profiles = retriever.profiles if isinstance(retriever, ServerRetriever) else ()
     return search_results.SearchedToolset(
-        catalog=catalog,
+        catalog=toolset.catalog,
         ranking=ranking,
         seconds=time.perf_counter() - start,
         profiles={one.name: one for one in profiles},
+        stands_for=stands_for,
+        answers=toolset.answers,
     )
 
 
@@ -259,25 +264,3 @@ def _request(lookup: Lookup, query: Query) -> ToolRequest:
     if query.steps:
         return ToolRequest(lookup.text, query.steps, by_rule=False)
     return ToolRequest(lookup.text, decompose(lookup.text))
-
-
-def _with_answers(
-    before: search_results.SearchedToolset,
-    after: search_results.SearchedToolset,
-    query: Query,
-    plan: MergePlan,
-) -> tuple[search_results.SearchedToolset, search_results.SearchedToolset]:
-    """Both with the gold answers of the query, and with what leads to each of their ids."""
-    if before.profiles:
-        owners = {tool.id: tool.owner for tool in before.catalog.tools}
-        merged = {tool.id: tool.owner for tool in after.catalog.tools}
-        new_owners = owners_after(owners, merged, plan.phi)
-        return (
-            replace(before, answers=query.server_gold(owners)),
-            replace(after, answers=query.server_gold(new_owners)),
-        )
-    (moved,) = relabelled([query], plan.phi)
-    members = {item.tool.id: item.members for item in plan.tools}
-    return replace(before, answers=query.gold), replace(
-        after, answers=moved.gold, stands_for=members
-    )
