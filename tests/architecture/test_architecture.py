@@ -4,7 +4,8 @@ import ast
 import re
 import subprocess
 import sys
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -77,23 +78,38 @@ def is_module(name: str) -> bool:
 class Module(NamedTuple):
     imports: frozenset[str]
     """The modules that a file imports, anywhere in it."""
-    classes: tuple[str, ...]
+    names: frozenset[str]
+    """What it defines at its top."""
+    imported_names: frozenset[tuple[str, str]]
+    """What it imports by name: the module, and the name."""
 
 
 @cache
 def read_module(path: Path) -> Module:
     tree = ast.parse(path.read_text("utf-8"))
-    names = set()
+    modules, imported_names = set(), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
-                names.add(inner if is_module(inner) else str(node.module))
-    classes = (node.name for node in tree.body if isinstance(node, ast.ClassDef))
-    return Module(frozenset(names), tuple(classes))
+                modules.add(inner if is_module(inner) else str(node.module))
+                if not is_module(inner):
+                    imported_names.add((str(node.module), alias.name))
+    return Module(frozenset(modules), frozenset(top_names(tree)), frozenset(imported_names))
+
+
+def top_names(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                yield name
+            case ast.Assign(targets=targets):
+                yield from (one.id for one in targets if isinstance(one, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
 
 
 def imports(path: Path) -> frozenset[str]:
@@ -125,15 +141,45 @@ def test_the_map_shows_each_package_and_each_folder_of_the_screen():
     assert set(row.findall(screen)) == {*PAGES, "shared"}
 
 
+RENAMING = pytest.mark.xfail(reason="the names of the packages are still being told apart")
+PRODUCT = (*FILES, *sorted(ROOT.glob("ui/**/*.py")))
+
+
+def named_twice(modules_by_name):
+    return {name: modules for name, modules in modules_by_name.items() if len(modules) > 1}
+
+
+@RENAMING
 def test_a_modules_name_says_which_one_it_is():
-    names = Counter(path.stem for path in FILES)
-    assert [name for name, count in names.items() if count > 1 and name != "__init__"] == []
+    modules = defaultdict(list)
+    for path in PRODUCT:
+        if path.stem not in ("__init__", "__main__"):
+            modules[path.stem].append(str(path.relative_to(ROOT)))
+    assert named_twice(modules) == {}
 
 
-def test_a_classs_name_says_which_one_it_is():
-    classes = (name for path in FILES for name in read_module(path).classes)
-    names = Counter(name for name in classes if not name.startswith("_"))
-    assert [name for name, count in names.items() if count > 1] == []
+@RENAMING
+def test_the_name_of_a_class_or_alias_says_which_one_it_is():
+    """A name in capitals and small letters; a private one is its module's own affair."""
+    modules = defaultdict(set)
+    for path in PRODUCT:
+        for name in read_module(path).names:
+            if re.match(r"[A-Z]+[a-z]|[A-Z]$", name):
+                modules[name].add(str(path.relative_to(ROOT)))
+    assert named_twice(modules) == {}
+
+
+@RENAMING
+def test_a_name_that_is_imported_says_which_one_it_is():
+    """Functions read with their module in front, ``maps.start``, may share a name."""
+    imported = set().union(*(read_module(path).imported_names for path in PRODUCT))
+    modules = defaultdict(set)
+    for path in PRODUCT:
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for name in read_module(path).names:
+            if (module, name) in imported:
+                modules[name].add(module)
+    assert named_twice(modules) == {}
 
 
 def test_a_package_imports_those_before_it():
