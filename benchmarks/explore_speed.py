@@ -22,21 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.browser import (
-    add_analysed,
-    chromium,
-    seconds_until_usable,
-    serving,
-    temporary_settings,
-)
-from benchmarks.measuring import (
-    clocked,
-    parser_of,
-    print_machine,
-    print_reference,
-    print_row,
-    read_named,
-)
+from benchmarks.measuring import clocked, parser_of, print_machine, print_reference, read_named
+from benchmarks.papers.__main__ import print_row
 from benchmarks.perturbed import LARGE, CatalogEmbedder, perturbed_catalog
 from toolscope_core.embedding.candidate_pairs import pairs_above
 from toolscope_core.embedding.minilm import MiniLmEmbedder

@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from benchmarks.measuring import catalog_file
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
+from toolscope_core.model.catalog import Catalog
 
+LARGE = 40_000
 SHARD_TOOLS = 10_000
 _COPIED = 0.05
 """The share of servers that another one copies in other words."""
@@ -40,6 +45,13 @@ class Planted:
 
     tool: tuple[str, str]
     copy: tuple[str, str]
+
+
+def large_catalog() -> Catalog:
+    """The catalog of ``LARGE`` tools."""
+    with TemporaryDirectory() as folder:
+        write_large(LARGE, Path(folder))
+        return read_catalog(load_paths([Path(folder)]))
 
 
 def write_large(tools: int, folder: Path) -> list[Planted]:

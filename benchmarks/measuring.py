@@ -118,22 +118,6 @@ def clocked(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def print_row(what: str, seconds: float, limit: float | None = None) -> None:
-    limit_text = f"limit {limit:g} s" if limit else ""
-    print(f"{what:<52} {seconds:>9.3f} s   {limit_text}", flush=True)
-
-
-def print_reference() -> None:
-    """How fast this machine is just now: its speed varies by a factor of two and more."""
-    print_row("4,000,000 additions in Python, as a reference", clocked(_add_numbers))
-
-
-def _add_numbers() -> None:
-    total = 0
-    for number in range(4_000_000):
-        total += number
-
-
 def bootstrap_ends(
     figures_of: Callable[[NDArray[np.int64]], Any], size: int
 ) -> NDArray[np.float64]:
