@@ -13,16 +13,13 @@ import sys
 from pathlib import Path
 
 from benchmarks.measuring import CATALOGS as PUBLIC
-from benchmarks.measuring import add_catalogs, analysis_of, parser_of, read_file, read_named
-from toolscope_core.evaluation.query_sets import example_path
+from benchmarks.measuring import add_catalogs, analysis_of, parser_of, read_named
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.merging.analysing import plan_merge
-from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 
 HASHES = Path(__file__).with_name("data") / "bundle_hashes.json"
-EXAMPLE = "example"
-CATALOGS = (EXAMPLE, *PUBLIC)
+CATALOGS = ("example", *PUBLIC)
 WAYS = {"auto": PlanConfig("auto"), "all": PlanConfig("all", routers=True)}
 
 
@@ -47,17 +44,12 @@ def main() -> None:
         sys.exit(1)
 
 
-def catalog_of(name: str) -> Catalog:
-    """The example, or a catalog of the benchmark data."""
-    return read_file(example_path()) if name == EXAMPLE else read_named(name)
-
-
 def bundle_hashes(name: str) -> dict[str, dict[str, str]]:
     """The hash of each file of a catalog's bundles, for each way of merging.
 
     ``manifest.json`` is left out: it names versions of packages, and the hashes of the others.
     """
-    analysis = analysis_of(catalog_of(name))
+    analysis = analysis_of(read_named(name))
     return {
         way: {
             file: hashlib.sha256(content).hexdigest()[:16]

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.measuring import analysis_of, read_named
 from benchmarks.train_judge import THRESHOLDS, Labelled, fit, left_out
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.judge import OfflineJudge
@@ -34,10 +33,19 @@ class Kept:
         return f"{self.right}/{self.together}{share}, found {self.right}/{self.merges}"
 
 
-def analysed(name: str, weights: Weights | None = None) -> Analysis:
-    """Analysed as the command line does, by the shipped judge or by one with ``weights``."""
-    analysis = analysis_of(read_named(name))
-    return rejudged(analysis, weights) if weights else analysis
+def judged_unseen(analysis: Analysis, name: str, catalogs: Sequence[Labelled]) -> Analysis:
+    """The analysis of the catalog ``name``: where it is labelled, by a judge that never saw its
+    labels.
+    """
+    if name not in {one.name for one in catalogs}:
+        return analysis
+    judge = OfflineJudge.of(
+        analysis.catalog.tools, analysis.vectors, unseen_weights(catalogs, name)
+    )
+    old = analysis.scores
+    new = judge.pair_probabilities(old.left, old.right)
+    scores = PairScores(old.left, old.right, old.similarity, new.same_job, new.family)
+    return replace(analysis, cached_judge=CachedJudge.of(judge), scores=scores).without_cache()
 
 
 def unseen_weights(catalogs: Sequence[Labelled], name: str) -> Weights:
@@ -54,14 +62,6 @@ def unseen_weights(catalogs: Sequence[Labelled], name: str) -> Weights:
     }
     thresholds = {f"{one}_at": getattr(shipped, f"{one}_at") for one in THRESHOLDS}
     return replace(unseen, **moved, **thresholds)
-
-
-def rejudged(analysis: Analysis, weights: Weights) -> Analysis:
-    judge = OfflineJudge.of(analysis.catalog.tools, analysis.vectors, weights)
-    old = analysis.scores
-    new = judge.pair_probabilities(old.left, old.right)
-    scores = PairScores(old.left, old.right, old.similarity, new.same_job, new.family)
-    return replace(analysis, cached_judge=CachedJudge.of(judge), scores=scores).without_cache()
 
 
 def kept(labelled: Labelled, catalog: Catalog, clusters: Iterable[Sequence[str]]) -> Kept:

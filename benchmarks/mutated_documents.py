@@ -2,33 +2,31 @@
 
 Documents of every kind that is read (``benchmarks.documents``) are damaged one to six times: other
 values, keys dropped, doubled, renamed, parts wrapped, moved and nested, references turned into
-circles, text cut and spliced. Each is read by ``read_catalog`` in a worker process. A crash is
-anything but a ``CatalogError``, a hang a reading that takes longer than the limit; a tool has
+circles, text cut and spliced. Each is read as the program reads, in a process with limits. A crash
+is a reading that failed by our fault, reached a limit, ended its process or took 10 s; a tool has
 vanished if it is neither a tool nor in a problem. Exit status 1 if there is any.
 
-    python -m benchmarks.mutated_documents [--documents 5000] [--seed 1] [--limit 10]
+    python -m benchmarks.mutated_documents [--documents 5000] [--seed 1]
 """
 
 import copy
-import multiprocessing
-import resource
 import sys
-import traceback
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection
 from random import Random
 from typing import Any
 
 from benchmarks.documents import AGAIN, KINDS, Document, Grammar, vanished
 from benchmarks.measuring import parser_of, print_machine
 from toolscope_core.catalog.formats.format_table import INPUTS
-from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import Source
 from toolscope_core.model.errors import CatalogError
 
 DOCUMENTS, SEED, LIMIT = 5_000, 1, 10.0
-MEMORY = 2 << 30  # of the worker's address space
+CRASHES = ("report it to us", "to be read (", "ended the process")
+"""What is said of a reading that failed by our fault, reached a limit, or ended its process."""
 SAID = 0.1
 """The share of documents of which somebody says the format, any of them."""
 
@@ -172,64 +170,17 @@ class Reading:
     vanished: tuple[str, ...] = ()
 
 
-HUNG = Reading(crash="it hangs")
-
-
 def read(source: Source) -> Reading:
+    """The outcome of a reading in a process with limits, as the program reads."""
+    start = time.monotonic()
     try:
-        catalog = read_catalog([source])
-    except CatalogError:
-        return Reading(refused=True)
-    except Exception:  # noqa: BLE001  what this looks for
-        return Reading(crash=traceback.format_exc(limit=-3))
+        catalog = read_isolated([source])
+    except CatalogError as error:
+        reason = str(error)
+        return Reading(refused=True, crash=reason if any(map(reason.count, CRASHES)) else "")
+    if (seconds := time.monotonic() - start) > LIMIT:
+        return Reading(crash=f"it takes {seconds:.0f} s")
     return Reading(len(catalog.tools), vanished=tuple(vanished(source, catalog)))
-
-
-def _serve(connection: Connection) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    connection.send("ready")
-    while True:
-        connection.send(read(connection.recv()))
-
-
-class Worker:
-    """A process that reads one document after another; another one takes over after a hang."""
-
-    def __init__(self, limit: float) -> None:
-        self.limit = limit
-        self._process: multiprocessing.process.BaseProcess | None = None
-
-    def read(self, source: Source) -> Reading:
-        """How the document was read; ``HUNG`` where there is no answer within the limit."""
-        if self._process is None:
-            self._start()
-        self._connection.send(source)
-        if self._connection.poll(self.limit):
-            return self._received()
-        self.close()
-        return HUNG
-
-    def _received(self) -> Reading:
-        try:
-            reading: Reading = self._connection.recv()
-        except EOFError:
-            self.close()
-            return Reading(crash="the process ended")
-        return reading
-
-    def _start(self) -> None:
-        spawn = multiprocessing.get_context("spawn")
-        self._connection, theirs = spawn.Pipe()
-        self._process = spawn.Process(target=_serve, args=(theirs,), daemon=True)
-        self._process.start()
-        theirs.close()
-        self._connection.recv()  # what is imported is no document's time
-
-    def close(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-            self._process = None
 
 
 def sources(count: int, seed: int) -> Iterator[Source]:
@@ -241,25 +192,22 @@ def sources(count: int, seed: int) -> Iterator[Source]:
         yield replace(damaged(document, rng), format=format)
 
 
-def measure(count: int, seed: int, limit: float) -> list[tuple[str, Reading]]:
+def measure(count: int, seed: int) -> list[tuple[str, Reading]]:
     """The syntax of each document and how it was read; failures are printed as they come."""
-    worker = Worker(limit)
     readings = []
     for number, source in enumerate(sources(count, seed)):
-        reading = worker.read(source)
+        reading = read(source)
         readings.append((source.label.partition(".")[2], reading))
         if reading.crash or reading.vanished:
             print(f"document {number} ({source.format}): {reading}\n  {source.data!r}")
-    worker.close()
     return readings
 
 
 COLUMNS: dict[str, Callable[[Reading], int]] = {
     "documents": lambda reading: 1,
     "tools": lambda reading: reading.tools,
-    "refused": lambda reading: reading.refused,
-    "crashes": lambda reading: bool(reading.crash) and reading is not HUNG,
-    "hangs": lambda reading: reading is HUNG,
+    "refused": lambda reading: reading.refused and not reading.crash,
+    "crashes": lambda reading: bool(reading.crash),
     "vanished": lambda reading: len(reading.vanished),
 }
 
@@ -278,13 +226,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of(__doc__)
     parser.add_argument("--documents", type=int, default=DOCUMENTS)
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for one document")
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     print_machine()
-    print(f"n = {chosen.documents:,} documents, seed {chosen.seed}, limit {chosen.limit:g} s each")
-    readings = measure(chosen.documents, chosen.seed, chosen.limit)
+    print(f"n = {options.documents:,} documents, seed {options.seed}")
+    readings = measure(options.documents, options.seed)
     print(table(readings))
-    print("expected: 0 crashes, 0 hangs, 0 vanished")
+    print("expected: 0 crashes, 0 vanished")
     return int(any(reading.crash or reading.vanished for _, reading in readings))
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import toolscope_core
-from benchmarks.bundle_hashes import CATALOGS, catalog_of
-from benchmarks.measuring import add_catalogs, analysis_of, parser_of
+from benchmarks.bundle_hashes import CATALOGS
+from benchmarks.measuring import add_catalogs, analysis_of, parser_of, read_named
 from benchmarks.train_judge import SERVERS
 from toolscope_core.judging.distinctions import all_distinctions
 from toolscope_core.judging.relation_words import apart_of, relation_of, serving_of
@@ -34,7 +34,7 @@ def main() -> None:
     templates = dict(source_templates())
     used: defaultdict[str, list[str]] = defaultdict(list)
     for name in parser.parse_args().catalogs:
-        for sentence in filter(None, sentences(analysis_of(catalog_of(name)))):
+        for sentence in filter(None, sentences(analysis_of(read_named(name)))):
             fitting = [text for text, form in templates.items() if form.fullmatch(sentence)]
             other = re.sub("`[^`]*`|'[^']*'|(?<=[a-z]: ).*", "…", sentence)
             closest = max(fitting, key=lambda text: len(text.replace("…", "")), default=other)

@@ -11,8 +11,15 @@ intervals. ``--pairs`` lists every labelled pair with what became of it.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from benchmarks.held_out import analysed, unseen_weights
-from benchmarks.measuring import data_folder, json_rows, parser_of, print_machine
+from benchmarks.held_out import judged_unseen
+from benchmarks.measuring import (
+    analysis_of,
+    data_folder,
+    json_rows,
+    parser_of,
+    print_machine,
+    read_named,
+)
 from benchmarks.train_judge import CATALOGS, SAME_JOB, SERVERS, load
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.merging.analysing import plan_merge
@@ -61,9 +68,8 @@ def main() -> None:
     labels = [row for row in rows if row["confidence"] >= LEAST_CONFIDENCE]
     total: Counter[tuple[str, str]] = Counter()
     for name in SERVERS:
-        plan = plan_merge(
-            analysed(name, unseen_weights(catalogs, name)), [], PlanConfig(accept="none")
-        )
+        analysis = judged_unseen(analysis_of(read_named(name)), name, catalogs)
+        plan = plan_merge(analysis, [], PlanConfig(accept="none"))
         own = [one for one in labels if one["catalog"] == name]
         counts: Counter[tuple[str, str]] = Counter()
         for label, card, _ in on_cards(plan, own):

@@ -278,7 +278,7 @@ TABLES: Mapping[str, PaperTable] = {
     "ts-8": PaperTable("tokens of all tools and of those found", THREE, 1, tokens),
     "ts-10": PaperTable(
         "merges read by people; E.2: grades by people",
-        missing="what they read is not public; `safe_merges` of benchmarks",
+        missing="what they read is not public; `merge_quality --prunes` of benchmarks",
     ),
     "ts-11": PaperTable(
         "CSR by model of the merger",
