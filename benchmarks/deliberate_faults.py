@@ -13,6 +13,7 @@ meets the tests of its package, up to the first failure; only what survives meet
 import ast
 import copy
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,6 @@ from random import Random
 
 from benchmarks.measuring import ROOT, parser_of, print_machine
 
-FAULTS, SEED, WORKERS = 40, 1, 2
 MOST_SURVIVORS = 2
 LONGEST_TEST = "120"
 """Seconds after which a test that a fault lets run on has failed."""
@@ -229,15 +229,15 @@ def drawn(count: int, seed: int) -> list[Fault]:
 
 def copied(folder: Path, tests_of: str | None) -> None:
     """The checkout in ``folder``, with the tests of a commit if one is named."""
-    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT)
-    pack = ["tar", "--null", "-T", "-", "-cf", "-"]
-    packed = subprocess.run(pack, cwd=ROOT, input=listed, stdout=subprocess.PIPE, check=True)
-    subprocess.run(["tar", "-xf", "-"], cwd=folder, input=packed.stdout, check=True)
+    for name in subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0"):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
     (folder / ".venv").symlink_to(ROOT / ".venv")
     if tests_of:
-        subprocess.run(["rm", "-r", "tests"], cwd=folder, check=True)
-        old = subprocess.check_output(["git", "archive", tests_of, "tests"], cwd=ROOT)
-        subprocess.run(["tar", "-xf", "-"], cwd=folder, input=old, check=True)
+        shutil.rmtree(folder / "tests")
+        archive = subprocess.check_output(["git", "archive", tests_of, "tests"], cwd=ROOT)
+        subprocess.run(["tar", "-xf", "-"], cwd=folder, input=archive, check=True)
 
 
 def first_failure(folder: Path, workers: int, tests: list[str]) -> str | None:
@@ -256,9 +256,9 @@ def first_failure(folder: Path, workers: int, tests: list[str]) -> str | None:
 
 def main() -> int:
     parser = parser_of(__doc__)
-    parser.add_argument("--faults", type=int, default=FAULTS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--workers", type=int, default=WORKERS)
+    parser.add_argument("--faults", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", type=int, nargs="*", default=[], metavar="NUMBER")
     parser.add_argument("--tests-of", metavar="COMMIT")
     parser.add_argument("--list", action="store_true", help="only say which faults are drawn")

@@ -20,17 +20,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio
+import numpy as np
 from mcp import Client, StdioServerParameters
 
-from benchmarks.measuring import ROOT, parser_of, print_machine, process_environment
-from tests.browser.conftest import free_port
+from benchmarks.measuring import (
+    ROOT,
+    free_port,
+    parser_of,
+    print_machine,
+    process_environment,
+    wait_for_port,
+)
 from tests.mcp.gateway.stub_toolset import STUB, configuration, write_stub_toolset
 from tests.mcp.gateway.test_serving import client_at, memory_of_calls, served_over_http
 
@@ -41,26 +47,18 @@ MEMORY_LIMIT_MB, FIRST_CALLS = 50.0, 500
 HTTP_STUB = Path(STUB).with_name("modern_stub.py")
 
 
-@dataclass(frozen=True, slots=True)
-class CallTimes:
-    """Seconds of each call in two ways, of which the second is held against the first."""
+Seconds = tuple[list[float], list[float]]
+"""Of each call in two ways, of which the second is held against the first."""
 
-    names: tuple[str, str]
-    first: Sequence[float]
-    second: Sequence[float]
 
-    @property
-    def overhead_ms(self) -> float:
-        """The difference of the medians, in milliseconds."""
-        return 1_000 * (statistics.median(self.second) - statistics.median(self.first))
-
-    def report(self, limit_ms: float) -> None:
-        """Print both, their ratio and what the second takes longer."""
-        for name, seconds in zip(self.names, (self.first, self.second), strict=True):
-            quantiles = statistics.quantiles((1_000 * one for one in seconds), n=20)
-            print(f"  {name}: p50 {quantiles[9]:.2f}, p95 {quantiles[18]:.2f}")
-        ratio = statistics.median(self.second) / statistics.median(self.first)
-        print(f"  overhead p50 {self.overhead_ms:.2f} (limit {limit_ms:g}), ratio {ratio:.2f}")
+def report(first: str, second: str, times: Seconds, limit_ms: float) -> None:
+    """Print both ways, their ratio and what the second takes longer."""
+    for name, seconds in zip((first, second), times, strict=True):
+        p50, p95 = np.percentile(seconds, (50, 95)) * 1_000
+        print(f"  {name}: p50 {p50:.2f}, p95 {p95:.2f}")
+    before, after = (1_000 * statistics.median(seconds) for seconds in times)
+    more = f"overhead p50 {after - before:.2f} (limit {limit_ms:g})"
+    print(f"  {more}, ratio {after / before:.2f}")
 
 
 def main() -> None:
@@ -80,8 +78,9 @@ def main() -> None:
         with _http_stubs(place) as direct:
             through, _ = stack.enter_context(served_over_http(bundle, place / "http.json"))
             for sessions, limit_ms in SESSION_LIMITS_MS.items():
-                times = anyio.run(_sessions, direct, through, sessions, options.calls)
-                times.report(limit_ms)
+                times = anyio.run(_sessions, (direct, through), sessions, options.calls)
+                names = f"{sessions} sessions, direct", "  through the gateway"
+                report(*names, times, limit_ms)
         marks = FIRST_CALLS, options.memory
         before, after = anyio.run(memory_of_calls, url, process, marks)
         print(
@@ -93,8 +92,8 @@ def main() -> None:
 async def _standard_streams(place: Path, bundle: Path, calls: int, at_once: int) -> None:
     stub = ["-I", "-S", STUB, "north", str(place / "north.json")]
     async with _client(stub) as direct, _client(_gateway(bundle, place / "mcp.json")) as through:
-        times = await _in_turn((direct, "get"), (through, "get"), calls)
-        CallTimes(("stdio, direct", "stdio, through the gateway"), *times).report(LIMIT_MS)
+        times = await _in_turn(direct, through, calls)
+        report("stdio, direct", "stdio, through the gateway", times, LIMIT_MS)
         started = time.perf_counter()
         mixed_up = await _calls_at_once(through, at_once)
         print(f"  {at_once} at once: {time.perf_counter() - started:.2f} s, {mixed_up} mixed up")
@@ -102,44 +101,40 @@ async def _standard_streams(place: Path, bundle: Path, calls: int, at_once: int)
 
 async def _beside_http(bundle: Path, config: Path, url: str, calls: int) -> None:
     async with _client(_gateway(bundle, config)) as stdio, client_at(url) as http:
-        times = await _in_turn((stdio, "get"), (http, "get"), calls)
-    CallTimes(("gateway over stdio", "gateway over HTTP"), *times).report(HTTP_LIMIT_MS)
+        times = await _in_turn(stdio, http, calls)
+    report("gateway over stdio", "gateway over HTTP", times, HTTP_LIMIT_MS)
 
 
-async def _sessions(direct: str, through: str, sessions: int, calls: int) -> CallTimes:
+async def _sessions(urls: tuple[str, str], sessions: int, calls: int) -> Seconds:
     """The calls of so many sessions at once to the server itself and to the gateway, in turn."""
-    times: tuple[list[float], list[float]] = ([], [])
+    times: Seconds = ([], [])
     each = max(10, calls // sessions // ROUNDS)
 
-    async def session(url: str, tool: str, to: list[float]) -> None:
+    async def session(url: str, seconds: list[float]) -> None:
         async with client_at(url) as client:
-            await client.call_tool(tool, {"path": "first"})
+            await client.call_tool("get", {"path": "first"})
             for number in range(each):
-                to.append(await _seconds(client, tool, number))
+                seconds.append(await _seconds(client, number))
 
     for _ in range(ROUNDS):
-        for url, to in zip((direct, through), times, strict=True):
+        for url, seconds in zip(urls, times, strict=True):
             async with anyio.create_task_group() as group:
                 for _ in range(sessions):
-                    group.start_soon(session, url, "get", to)
-    return CallTimes((f"{sessions} sessions, direct", "  through the gateway"), *times)
-
-
-async def _in_turn(
-    first: tuple[Client, str], second: tuple[Client, str], calls: int
-) -> tuple[list[float], list[float]]:
-    for client, tool in (first, second):
-        await _seconds(client, tool, 0)
-    times: tuple[list[float], list[float]] = ([], [])
-    for number in range(calls):
-        for (client, tool), to in zip((first, second), times, strict=True):
-            to.append(await _seconds(client, tool, number))
+                    group.start_soon(session, url, seconds)
     return times
 
 
-async def _seconds(client: Client, tool: str, number: int) -> float:
+async def _in_turn(first: Client, second: Client, calls: int) -> Seconds:
+    times: Seconds = ([], [])
+    for number in range(-1, calls):
+        for client, seconds in zip((first, second), times, strict=True):
+            seconds.append(await _seconds(client, number))
+    return times[0][1:], times[1][1:]  # without the first call of each
+
+
+async def _seconds(client: Client, number: int) -> float:
     started = time.perf_counter()
-    await _answer(client, tool, {"path": str(number)})
+    await _answer(client, "get", {"path": str(number)})
     return time.perf_counter() - started
 
 
@@ -179,16 +174,16 @@ async def _client(arguments: list[str]) -> AsyncIterator[Client]:
 @contextmanager
 def _http_stubs(place: Path) -> Iterator[str]:
     """Both servers at addresses, their configuration in ``http.json``; the address of the north."""
-    urls, processes = {}, []
-    for name in ("north", "south"):
-        port = free_port()
+    ports, processes = {name: free_port() for name in ("north", "south")}, []
+    for name, port in ports.items():
         command = [sys.executable, str(HTTP_STUB), name, str(place / f"{name}.json"), str(port)]
         processes.append(subprocess.Popen(command))
-        urls[name] = f"http://127.0.0.1:{port}/mcp"
+    urls = {name: f"http://127.0.0.1:{port}/mcp" for name, port in ports.items()}
     servers = {name: {"type": "http", "url": url} for name, url in urls.items()}
     (place / "http.json").write_text(json.dumps({"mcpServers": servers}))
-    time.sleep(5)  # until both listen
     try:
+        for port in ports.values():
+            wait_for_port(port)
         yield urls["north"]
     finally:
         for process in processes:

@@ -6,10 +6,12 @@
 import argparse
 import os
 import platform
+import socket
 import subprocess
 import tarfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -129,6 +131,22 @@ def print_machine(*more: str) -> None:
 def process_environment(**variables: str) -> dict[str, str]:
     """Ours for a process that downloads nothing, with other values of some variables."""
     return {**os.environ, "HF_HUB_OFFLINE": "1", **variables}
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+def wait_for_port(port: int) -> None:
+    """Until a process listens there. Raises ``TimeoutError`` after two minutes."""
+    for _ in range(1_200):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"nothing listens at port {port}")
 
 
 def clocked(work: Callable[[], object]) -> float:

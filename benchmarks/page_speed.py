@@ -12,15 +12,13 @@ pressed on Review, until the figures, or the card, are others.
 from __future__ import annotations
 
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,10 +29,12 @@ from benchmarks.large_catalogs import large_catalog
 from benchmarks.measuring import (
     ROOT,
     clocked,
+    free_port,
     parser_of,
     print_machine,
     process_environment,
     read_named,
+    wait_for_port,
 )
 from toolscope_core.model.configuration import LEAST_PROBABILITY
 from toolscope_core.model.environment import Settings, read_environment
@@ -127,9 +127,7 @@ def measure(browser: Browser, name: str, rounds: int) -> None:
 @contextmanager
 def serving(settings: Settings, *module: str) -> Iterator[str]:
     """The address at which a module serves the store and cache of these settings."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     options = {"port": port, "fileWatcherType": "none", "headless": "true"}
     process = subprocess.Popen(
         [sys.executable, "-m", *module, *(f"--server.{key}={options[key]}" for key in options)],
@@ -141,11 +139,7 @@ def serving(settings: Settings, *module: str) -> Iterator[str]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        for _ in range(120):
-            with suppress(OSError):
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2)
-                break
-            time.sleep(0.5)
+        wait_for_port(port)
         yield f"http://localhost:{port}"
     finally:
         process.terminate()
