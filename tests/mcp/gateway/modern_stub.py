@@ -1,5 +1,6 @@
 """An original MCP server of version 2026-07-28, by the SDK: it says what changes in the streams that
-it is asked for, and nowhere else. Run as ``python modern_stub.py NAME TOOLS_FILE``.
+it is asked for, and nowhere else. Run as ``python modern_stub.py NAME TOOLS_FILE``, or
+with a port after these over HTTP.
 
 A call's argument ``act`` says what to do: *change* its first tool, *touch* a resource, *hang up* on
 every stream, say what the client *can*.
@@ -90,4 +91,10 @@ async def main():
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
-anyio.run(main)
+if len(sys.argv) > 3:
+    import uvicorn
+
+    app = server.streamable_http_app()
+    uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[3]), log_level="critical")
+else:
+    anyio.run(main)
