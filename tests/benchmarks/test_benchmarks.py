@@ -5,19 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import mutated_documents, train_judge
+from benchmarks import train_judge
 from benchmarks.held_out import Kept, kept
 from benchmarks.merge_quality import calls_kept
-from benchmarks.mutated_documents import Reading, sources, table
 from benchmarks.sentences import source_templates
 from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
-from toolscope_core.catalog.sources import Source
 from toolscope_core.evaluation.comparison import GoldCall
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.weights import MODELS, Weights
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
-from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool
 
 TOOLS = tuple(Tool(name, name) for name in "abcdefgh")
@@ -129,37 +126,6 @@ def test_a_pair_is_prunable_where_one_schema_takes_all_calls():
         right=np.array([1, 2], dtype=np.int32),
     )
     assert prunable(catalog).tolist() == [True, False]
-
-
-def test_damaged_documents_depend_on_the_seed_alone_and_are_read(capsys):
-    assert [*sources(40, 3)] == [*sources(40, 3)] != [*sources(40, 4)]
-    assert mutated_documents.main(["--documents", "16", "--seed", "3"]) == 0
-    assert "n = 16 documents, seed 3" in capsys.readouterr().out
-
-
-def test_what_crashes_or_vanishes_is_printed_and_ends_with_status_1(monkeypatch, capsys):
-    def fail(sources):
-        raise CatalogError(
-            "x.json cannot be read: the reader failed (KeyError: 'zq'); report it to us"
-        )
-
-    assert mutated_documents.read(Source("x.json", b'{"name": "zq0z"}')).tools == 1
-    refused = mutated_documents.read(Source("x.json", b"[]"))
-    assert refused.refused and not refused.crash
-    monkeypatch.setattr(mutated_documents, "read_isolated", fail)
-    crashed = mutated_documents.read(Source("x.json", b"[]"))
-    assert "KeyError: 'zq'" in crashed.crash
-    lost = Reading(tools=2, vanished=("zq0z",))
-    readings = [("csv", crashed), ("json", Reading(tools=2)), ("json", refused), ("json", lost)]
-    assert [row.split() for row in table(readings).splitlines()[1:]] == [
-        ["csv", "1", "0", "0", "1", "0"],
-        ["json", "3", "4", "1", "0", "1"],
-        ["all", "4", "4", "1", "1", "1"],
-    ]
-    for one, status in zip(readings, (1, 0, 0, 1), strict=True):
-        monkeypatch.setattr(mutated_documents, "measure", lambda *_, one=one: [one])
-        assert mutated_documents.main([]) == status
-    assert "expected: 0 crashes, 0 vanished" in capsys.readouterr().out
 
 
 def test_a_sentence_fits_the_text_of_the_source_that_makes_it():

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.documents import KINDS, MARKER, PLACES, SPELLINGS, Grammar, planted, vanished
 from tests.support.catalogs import read_json as read
+from tests.support.documents import KINDS, MARKER, PLACES, SPELLINGS, Grammar, planted, vanished
 from tests.support.properties import examples
 from toolscope_core.catalog.formats.format_table import OUTPUTS
 from toolscope_core.catalog.readers import read_catalog
