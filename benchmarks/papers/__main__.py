@@ -3,10 +3,10 @@
     python -m benchmarks.papers [TABLE …] [--sets NAME …] [--model NAME] [--json]
     python -m benchmarks.papers --list
 
-``--list`` names every table with its data, the minutes that it takes, and of those that are missing
-why; ``--model`` asks a language model for the rows that need one, whose answers are kept. What
-differs in all of them: the judge of merges is offline and the encoder MiniLM, where the papers ask
-GPT-4o and embed with gte; the queries are the development part of each benchmark.
+``--list`` names every table with its data and the minutes that it takes; README.md also those that
+are not made, and why. ``--model`` asks a language model for the rows that need one, whose answers
+are kept. What differs in all of them: the judge of merges is offline and the encoder MiniLM, where
+the papers ask GPT-4o and embed with gte; the queries are the development part of each benchmark.
 """
 
 import json
@@ -18,13 +18,7 @@ from dataclasses import replace
 from functools import cache
 
 from benchmarks.measuring import parser_of, print_machine
-from benchmarks.papers import (
-    agent_tables,
-    rps_tables,
-    tool2vec_tables,
-    toolscope_tables,
-    tuning_tables,
-)
+from benchmarks.papers import agent_tables, rps_tables, tool2vec_tables, toolscope_tables
 from benchmarks.papers.paper_sets import PaperSet, PaperTable
 from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import AskRequest
@@ -35,10 +29,8 @@ TABLES: Mapping[str, PaperTable] = {
     **toolscope_tables.TABLES,
     **rps_tables.TABLES,
     **tool2vec_tables.TABLES,
-    **tuning_tables.TABLES,
     **agent_tables.TABLES,
 }
-NO_MODEL = "needs a language model; give --model"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -55,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.list:
         for name, table in TABLES.items():
             model = ", with --model" * table.asks
-            how = table.missing or f"{table.minutes} min, {', '.join(table.sets)}{model}"
-            print(f"{name:13} {table.what}: {how}")
+            sets = ", ".join(table.sets)
+            print(f"{name:13} {table.what}: {table.minutes} min, {sets}{model}")
         return
     if not given.json:
         print_machine()
@@ -69,10 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def print_table(name: str, sets: Sequence[str], asker: Asker | None, *, as_json: bool) -> None:
     table = TABLES[name]
-    missing = table.missing or (NO_MODEL if table.asks and asker is None else "")
-    if table.rows is None or missing:
-        line = {"table": name, "missing": missing}
-        print(json.dumps(line) if as_json else f"\n{name}, {table.what}: {missing}")
+    if table.asks and asker is None:
+        print_row(
+            {"table": name, "missing": "needs a language model; give --model"}, as_json=as_json
+        )
         return
     for own in [one for one in table.sets if not sets or one in sets]:
         start = time.perf_counter()

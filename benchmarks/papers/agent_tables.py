@@ -63,9 +63,5 @@ def servers(one: PaperSet) -> Iterator[JsonObject]:
 
 
 TABLES: Mapping[str, PaperTable] = {
-    "t2a-1": PaperTable("servers for a request", ("livemcpbench",), 1, servers),
-    "t2a-2": PaperTable(
-        "the same by encoder",
-        missing="evaluate --servers --embedder, for each; no other encoder is here",
-    ),
+    "t2a-1": PaperTable("servers for a request", ("livemcpbench",), 1, servers)
 }

@@ -99,15 +99,14 @@ Rows = Callable[[PaperSet], Iterator[JsonObject]]
 @dataclass(frozen=True, slots=True)
 class PaperTable:
     """A table or figure: what it shows, on which sets, about how many minutes all of them take on
-    two idle cores, and what makes its rows; ``missing`` says why nothing does. Without a model that
-    is asked those with ``asks`` are missing.
+    two idle cores, and what makes its rows; those with ``asks`` need a model that is asked. The
+    README says of the papers' other tables why they are not made.
     """
 
     what: str
-    sets: tuple[str, ...] = ()
-    minutes: int = 1
-    rows: Rows | None = None
-    missing: str = ""
+    sets: tuple[str, ...]
+    minutes: int
+    rows: Rows
     asks: bool = False
 
 

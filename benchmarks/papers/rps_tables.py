@@ -263,10 +263,6 @@ def _is_kept_back(request: str) -> bool:
 
 ULTRATOOL = ("ultratool",)
 TABLES: Mapping[str, PaperTable] = {
-    "rps-3": PaperTable(
-        "plans by encoder; table 4",
-        missing="evaluate --plan --embedder, for each; no other encoder is here",
-    ),
     "rps-5": PaperTable("search by document variant", ULTRATOOL, 3, variants),
     "rps-7": PaperTable(
         "recall among distractors; table 6", ULTRATOOL, 2, partial(noise, selects=False)
@@ -282,7 +278,6 @@ TABLES: Mapping[str, PaperTable] = {
         1,
         similarities,
     ),
-    "rps-figure-5": PaperTable("variants on a plane", missing="Overlap, tab Map, with variants"),
     "rps-siblings": PaperTable(
         "siblings described apart", (*ULTRATOOL, "livemcpbench"), 4, siblings
     ),

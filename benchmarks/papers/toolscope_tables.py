@@ -276,17 +276,6 @@ TABLES: Mapping[str, PaperTable] = {
     "ts-3": PaperTable("CSR, parts on and off; tables 6 and 9", THREE, 4, ablation),
     "ts-4": PaperTable("CSR by k; figure 6, recall of table 5", THREE, 8, by_cut_off),
     "ts-8": PaperTable("tokens of all tools and of those found", THREE, 1, tokens),
-    "ts-10": PaperTable(
-        "merges read by people; E.2: grades by people",
-        missing="what they read is not public; `merge_quality --prunes` of benchmarks",
-    ),
-    "ts-11": PaperTable(
-        "CSR by model of the merger",
-        missing="merge --judge llm --model, then evaluate --bundle --select model, for each",
-    ),
-    "ts-12": PaperTable(
-        "answers of an agent", missing="run-agent; the 20 queries and their tools are not public"
-    ),
     "ts-figure-4": PaperTable(
         "CSR by the threshold of merges", ("seal-tools",), 4, partial(swept, knob="theta")
     ),
@@ -295,5 +284,4 @@ TABLES: Mapping[str, PaperTable] = {
     ),
     "ts-figure-7": PaperTable("recall by α", ("seal-tools",), 2, partial(swept, knob="alpha")),
     "ts-figure-8": PaperTable("silhouettes; figures 9 and 10", THREE, 2, silhouettes),
-    "ts-figure-3": PaperTable("tools on a plane; figures 11 and 12", missing="Overlap, tab Map"),
 }
