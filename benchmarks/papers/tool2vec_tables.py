@@ -31,8 +31,7 @@ from toolscope_core.model.protocols import Embedder, Vectors
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, JsonObject
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.tool2vec.blend import Blend
-from toolscope_core.tool2vec.learned_model import LearnedModel
+from toolscope_core.tool2vec.learned_model import Blend, LearnedModel
 from toolscope_core.tool2vec.linear_head import UsageVectors
 from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 from toolscope_core.tool2vec.training_queries import training_queries

@@ -14,7 +14,7 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.tool2vec.blend import Blend
+from toolscope_core.tool2vec.learned_model import Blend
 from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 from toolscope_core.tool2vec.training_queries import training_queries
@@ -182,10 +182,10 @@ def test_a_merged_tool_has_what_was_learned_about_its_members(tmp_path, model):
 
 
 def test_all_stages_on_a_tiny_encoder(tmp_path, monkeypatch, tiny_model, retriever):
-    monkeypatch.setattr("toolscope_core.tool2vec.refining.DEFAULT_MODEL", str(tiny_model))
+    monkeypatch.setattr("toolscope_core.tool2vec.refiner_network.DEFAULT_MODEL", str(tiny_model))
     monkeypatch.setattr("toolscope_core.tool2vec.tuned_classifier.EPOCHS", 2)
-    monkeypatch.setattr("toolscope_core.tool2vec.refining.EPOCHS", 1)
-    monkeypatch.setattr("toolscope_core.tool2vec.blend.WEIGHTS", (1.0,))
+    monkeypatch.setattr("toolscope_core.tool2vec.refiner_network.EPOCHS", 1)
+    monkeypatch.setattr("toolscope_core.tool2vec.learned_model.WEIGHTS", (1.0,))
     model = trained(tmp_path, "refiner", encoder=str(tiny_model))
     assert set(model.about["held_out"]["metrics"]) == {
         "text", "tool2vec", "mlc", "tuned", "refiner", "blend",

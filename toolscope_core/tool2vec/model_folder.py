@@ -19,8 +19,7 @@ from toolscope_core.files.folders import (
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Augmentation
-from toolscope_core.tool2vec.blend import REFINER, TUNED, Blend
-from toolscope_core.tool2vec.learned_model import LearnedModel
+from toolscope_core.tool2vec.learned_model import REFINER, TUNED, Blend, LearnedModel
 from toolscope_core.tool2vec.linear_head import LinearHead, UsageVectors
 from toolscope_core.tool2vec.refiner_network import RefinerNetwork
 from toolscope_core.tool2vec.tuned_classifier import TunedClassifier

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.retrieval.assembly import best_first
-from toolscope_core.tool2vec.blend import REFINER, HeldOutQuery
 from toolscope_core.tool2vec.learned_model import candidate_scores, refined_scores
 from toolscope_core.tool2vec.refiner_network import DEPTH, RefinerExample, RefinerNetwork
 from toolscope_core.tool2vec.training_queries import TrainingQueries

@@ -20,7 +20,7 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 from toolscope_core.retrieval.assembly import best_first
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.tool2vec.blend import (
+from toolscope_core.tool2vec.learned_model import (
     DESCRIPTION,
     MLC,
     REFINER,
@@ -28,13 +28,13 @@ from toolscope_core.tool2vec.blend import (
     TUNED,
     Blend,
     HeldOutQuery,
+    LearnedModel,
     chosen_blend,
     ranked,
     stage_scores,
 )
-from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.linear_head import LinearHead, UsageVectors, fitted_head
-from toolscope_core.tool2vec.refining import (
+from toolscope_core.tool2vec.refiner_network import (
     FoldView,
     checked_refiner,
     finished_refiner,

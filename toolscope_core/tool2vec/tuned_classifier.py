@@ -14,7 +14,6 @@ from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.tool2vec.blend import TUNED, HeldOutQuery, assembled_parts, stretched
 from toolscope_core.tool2vec.encoder_layers import (
     Arrays,
     EncoderLayers,
@@ -22,7 +21,8 @@ from toolscope_core.tool2vec.encoder_layers import (
     batches_by_length,
     seeded,
 )
-from toolscope_core.tool2vec.refining import CHECKED_FOLD, FoldView
+from toolscope_core.tool2vec.learned_model import TUNED, HeldOutQuery, assembled_parts, stretched
+from toolscope_core.tool2vec.refiner_network import CHECKED_FOLD, FoldView
 from toolscope_core.tool2vec.training_queries import TrainingQueries
 
 Floats = NDArray[np.float32]
