@@ -23,6 +23,7 @@ from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.files.json_lines import read_rows
 from toolscope_core.merging.analysing import Analysis, analyse
 from toolscope_core.model.catalog import Catalog

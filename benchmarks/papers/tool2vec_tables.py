@@ -22,6 +22,7 @@ from benchmarks.papers.paper_sets import PaperSet, PaperTable, named, needed_by,
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.cli.learn_commands import tune_files
 from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.metrics import metric_rows

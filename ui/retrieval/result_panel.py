@@ -98,7 +98,6 @@ def open_column(rows: Sequence[Row], tool_id: Callable[[Row], str], key: str) ->
         lambda row: tool_parts.open_tool(tool_id(row)),
         key=key,
         width=45,
-        name="open",
     )
 
 

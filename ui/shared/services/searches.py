@@ -34,7 +34,7 @@ AT_ONCE = 200
 """Up to this many texts are embedded while a page waits."""
 
 AnyRetriever = SearchableTools | ServerRetriever
-AnySearch = TypeVar("AnySearch", covariant=True)
+AnySearch_co = TypeVar("AnySearch_co", covariant=True)
 
 RANKED = 50
 """How many places are looked at to say where a tool went."""
@@ -77,11 +77,11 @@ class SearchView:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OpenToolset(Generic[AnySearch]):
+class OpenToolset(Generic[AnySearch_co]):
     """A toolset ready to be searched, and the needs of the request by its ids."""
 
     catalog: Catalog
-    retriever: AnySearch
+    retriever: AnySearch_co
     answers: Gold
 
 
