@@ -13,7 +13,7 @@ from benchmarks.train_judge import THRESHOLDS, Labelled, fit, left_out
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.weights import Weights, shipped_weights
-from toolscope_core.merging.analysing import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.pair import PairScores
 

@@ -25,7 +25,8 @@ from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.files.json_lines import read_rows
-from toolscope_core.merging.analysing import Analysis, analyse
+from toolscope_core.merging.analysing import analyse
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.environment import read_environment

@@ -18,7 +18,8 @@ from benchmarks.measuring import add_catalogs, analysis_of, parser_of, read_name
 from benchmarks.train_judge import SERVERS
 from toolscope_core.judging.distinctions import all_distinctions
 from toolscope_core.judging.relation_words import apart_of, relation_of, serving_of
-from toolscope_core.merging.analysing import Analysis, plan_merge
+from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.coverage import server_coverage
 from toolscope_core.merging.server_choice import advise
 from toolscope_core.model.configuration import PlanConfig

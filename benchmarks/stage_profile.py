@@ -202,7 +202,7 @@ def lay_around(watch: Watch) -> None:
     from toolscope_core.files import folders
     from toolscope_core.judging.cached_judge import CachedJudge
     from toolscope_core.judging.judge import OfflineJudge
-    from toolscope_core.merging import analysing, group_syntheses, grouping, plan_making
+    from toolscope_core.merging import analysing, group_syntheses, grouping
 
     for stage, place, names in (
         ("read", EngineChoice, "read"),

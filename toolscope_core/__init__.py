@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from toolscope_core.catalog.readers import read_catalog
     from toolscope_core.export.bundle import write_bundle
-    from toolscope_core.merging.analysing import analyse
-    from toolscope_core.merging.plan_making import plan_merge
+    from toolscope_core.merging.analysing import analyse, plan_merge
     from toolscope_core.model.configuration import PlanConfig
     from toolscope_core.retrieval.retriever import Retriever
 

@@ -16,12 +16,12 @@ from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.merging.analysing import (
     alone,
-    judged_edges,
     own_thresholds,
     plan_merge,
     thresholds_of,
+    unapplied_edits,
 )
-from toolscope_core.merging.plan_making import unapplied_edits
+from toolscope_core.merging.pair_graph import judged_edges
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.pair import Pair

@@ -12,7 +12,8 @@ from tests.support.replies import answering
 from tests.support.scripted import judge_says
 from toolscope_core.llm.estimates import judging_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts, pairs_to_ask
-from toolscope_core.merging.analysing import plan_merge, with_verdicts
+from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.merging.analysis import with_verdicts
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints

@@ -22,7 +22,8 @@ from toolscope_core.llm.chat import EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents, written_for
 from toolscope_core.llm.merge_questions import ask_for_verdicts, wary_of
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
-from toolscope_core.merging.analysing import bars_of, plan_merge
+from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.merging.analysis import bars_of
 from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.faithful import Surroundings
 from toolscope_core.model.catalog import Catalog

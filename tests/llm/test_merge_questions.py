@@ -23,7 +23,8 @@ from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.requests.request_workers import RunBudget
 from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK
 from toolscope_core.llm.tasks.quality import grade_tools
-from toolscope_core.merging.analysing import bars_of, plan_merge
+from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.merging.analysis import bars_of
 from toolscope_core.merging.model_verdicts import disagreements
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Budget, PlanConfig, QuestionConfig

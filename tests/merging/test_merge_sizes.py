@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from toolscope_core.catalog.tokens import Costs, tool_size
-from toolscope_core.merging.auto_accept import accept
-from toolscope_core.merging.clusters import build_clusters, documented
-from toolscope_core.merging.plan_making import (
+from toolscope_core.merging.analysing import (
     _growing_parts,
     growth_in_words,
     is_larger_router,
     merge_size,
 )
+from toolscope_core.merging.auto_accept import accept
+from toolscope_core.merging.clusters import build_clusters, documented
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig

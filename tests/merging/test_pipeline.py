@@ -18,13 +18,9 @@ from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.llm.embedding import embedder_of
 from toolscope_core.merging import group_syntheses
-from toolscope_core.merging.analysing import (
-    analyse,
-    groups_at,
-    judge_at_lowest_thresholds,
-    judged_edges,
-    plan_merge,
-)
+from toolscope_core.merging.analysing import analyse, judge_at_lowest_thresholds, plan_merge
+from toolscope_core.merging.grouping import groups_at
+from toolscope_core.merging.pair_graph import judged_edges
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import (
     LEAST_PROBABILITY,

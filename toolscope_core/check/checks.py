@@ -20,7 +20,8 @@ from toolscope_core.evaluation.measured_toolsets import Ranker, ToolsetRanker
 from toolscope_core.evaluation.query_sets import Query, with_ids, with_names
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.weights import shipped_weights
-from toolscope_core.merging.analysing import Analysis, plan_merge
+from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.clusters import find_dangling
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.configuration import AnalysisConfig

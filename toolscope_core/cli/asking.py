@@ -24,7 +24,8 @@ from toolscope_core.llm.requests.request_workers import RunBudget, Terms
 from toolscope_core.llm.run_configuration import configuration, model_without_key, prompts
 from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
-from toolscope_core.merging.analysing import Analysis, plan_merge, with_verdicts
+from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.merging.analysis import Analysis, with_verdicts
 from toolscope_core.model.configuration import Endpoint, PlanConfig, Prices, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.environment import Settings, key_for, read_environment

@@ -29,16 +29,19 @@ from toolscope_core.export.bundle import Bundle, bundle_of
 from toolscope_core.export.checked_plan import held_back
 from toolscope_core.files.folders import write_folder
 from toolscope_core.llm.embedding import encoder_and_cache
-from toolscope_core.merging.analysing import Analysis, analyse, plan_merge, with_owners
-from toolscope_core.merging.coverage import server_coverage
-from toolscope_core.merging.former_names import with_names_of
-from toolscope_core.merging.model_verdicts import ModelVerdicts
-from toolscope_core.merging.plan_making import (
+from toolscope_core.merging.analysing import (
+    Analysis,
+    analyse,
     growth_in_words,
     is_larger_router,
     merge_size,
+    plan_merge,
     unapplied_edits,
 )
+from toolscope_core.merging.analysis import with_owners
+from toolscope_core.merging.coverage import server_coverage
+from toolscope_core.merging.former_names import with_names_of
+from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.server_choice import advise, switched_off, without_loss
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.cluster import KINDS

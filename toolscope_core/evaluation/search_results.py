@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from toolscope_core.evaluation.metrics import Gold, best_places
-from toolscope_core.merging.analysing import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import RELATIONS
 from toolscope_core.model.pair import Verdict, pair_key

@@ -36,7 +36,7 @@ from toolscope_core.export.manifest import ToolsetSizes, manifest, toolset_sizes
 from toolscope_core.export.namespaces import described_servers, in_namespaces
 from toolscope_core.files.folders import MANIFEST, write_folder
 from toolscope_core.files.json_lines import lines_of
-from toolscope_core.merging.analysing import Analysis, thresholds_of
+from toolscope_core.merging.analysis import Analysis, thresholds_of
 from toolscope_core.merging.former_names import names_after, with_names_of
 from toolscope_core.model.catalog import Catalog, FormerName
 from toolscope_core.model.configuration import PlanConfig

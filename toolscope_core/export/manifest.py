@@ -10,7 +10,7 @@ from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size, to
 from toolscope_core.export.checked_plan import broken_rules, named_toolsets
 from toolscope_core.export.eager_choice import loading_sizes
 from toolscope_core.files.folders import PROGRAM
-from toolscope_core.merging.analysing import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig

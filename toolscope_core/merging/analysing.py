@@ -1,53 +1,55 @@
-"""A catalog analysed: embedded, its near pairs judged, and the merged tools made."""
+"""A catalog analysed (embedded, its near pairs judged, the merged tools made), and the plan of it
+under the decisions of people and an accept policy.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
+from toolscope_core.catalog.document_variants import with_expanded
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import Costs, SizeChange, tokenizer
+from toolscope_core.decisions.constraints import ToolLocator, constraints, edits, variants
+from toolscope_core.decisions.forms import id_list
+from toolscope_core.decisions.log import active, versions_of
 from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold, same_named
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge
-from toolscope_core.merging.analysis import (
-    Analysis,
-    bars_of,
-    own_thresholds,
-    thresholds_of,
-    with_owners,
-    with_verdicts,
+from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, thresholds_of
+from toolscope_core.merging.auto_accept import accept
+from toolscope_core.merging.clusters import (
+    NEEDS_GATEWAY,
+    Edits,
+    apply_clusters,
+    build_clusters,
+    documented,
 )
+from toolscope_core.merging.correction import weakest_of
 from toolscope_core.merging.group_syntheses import GroupSyntheses
-from toolscope_core.merging.grouping import correct_pairs, groups_at, with_families
-from toolscope_core.merging.pair_graph import (
-    edges_at,
-    family_edges,
-    joined_pairs,
-    judged_edges,
-    merge_edges,
-    merges_at,
-    row_graph,
-    unsure_pairs,
-)
-from toolscope_core.merging.plan_making import (
-    Proposed,
-    alone,
-    plan_merge,
-    plan_of,
-    proposed,
-    supposed,
-)
+from toolscope_core.merging.grouping import groups_at, with_families
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, MergeThresholds
-from toolscope_core.model.decision import Constraints
+from toolscope_core.model.cluster import Cluster, Group
+from toolscope_core.model.configuration import (
+    LEAST_PROBABILITY,
+    AnalysisConfig,
+    MergeThresholds,
+    PlanConfig,
+)
+from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, ConfigError
+from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.pair import PairScores
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import LOCAL, Embedder, Engine, Progress, Step, silent
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import Tool, canonical_json
 from toolscope_core.wording.boilerplate import compared_texts
 
 _REPORTED = 64
@@ -158,30 +160,197 @@ def _first_copies(catalog: Catalog) -> Rows:
     return np.array(rows, dtype=np.int32)
 
 
-__all__ = [
-    "Analysis",
-    "Proposed",
-    "alone",
-    "analyse",
-    "bars_of",
-    "correct_pairs",
-    "edges_at",
-    "family_edges",
-    "groups_at",
-    "joined_pairs",
-    "judge_at_lowest_thresholds",
-    "judged_edges",
-    "merge_edges",
-    "merges_at",
-    "own_thresholds",
-    "plan_merge",
-    "plan_of",
-    "proposed",
-    "row_graph",
-    "supposed",
-    "thresholds_of",
-    "unsure_pairs",
-    "with_families",
-    "with_owners",
-    "with_verdicts",
-]
+_NAMED = 2
+"""So many parts that grow are named, those that grow most."""
+
+
+def merge_size(cluster: Cluster, tools: Mapping[str, Tool], shape: str, costs: Costs) -> SizeChange:
+    """From the members, which ``tools`` holds by id, to the one tool with the document."""
+    members = [tools[member] for member in cluster.members]
+    return costs.change(members, [documented(tools[cluster.canonical], cluster.document)], shape)
+
+
+def is_larger_router(cluster: Cluster, size: SizeChange) -> bool:
+    """Whether it needs a gateway, nobody accepted it, and agents would have more to read: such a
+    proposal is for a person to look at, and in no batch.
+    """
+    return cluster.kind == "router" and cluster.state == "proposed" and size.grows
+
+
+def growth_in_words(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChange) -> str:
+    """``more to read than what it replaces; what grows most: the enum of `action` (+11)``;
+    empty where it does not grow. Parts are counted each by itself, so that their sum is only about
+    the growth of the whole.
+    """
+    if not size.grows:
+        return ""
+    grown = _growing_parts(cluster, tools).most_common(_NAMED)
+    parts = enumerated(f"{part} (+{tokens:,})" for part, tokens in grown)
+    most = f"; what grows most: {parts}" if parts else ""
+    return f"more to read than what it replaces{most}"
+
+
+def _growing_parts(cluster: Cluster, tools: Mapping[str, Tool]) -> Counter[str]:
+    """How many tokens more each part of the merged tool has than its members have there."""
+    note = f"`{cluster.selector}` = " if cluster.selector else ""
+    parts = _parts(documented(tools[cluster.canonical], cluster.document), note)
+    for member, alpha in zip(cluster.members, cluster.arguments, strict=True):
+        targets = {move.source: move.target for move in alpha.moves}
+        parts.subtract(_parts(tools[member], note, targets))
+    return +parts
+
+
+def _parts(
+    tool: Tool, note: str, targets: Mapping[str, str] = MappingProxyType({})
+) -> Counter[str]:
+    """The tokens of each text and schema of the tool; an argument by its name in ``targets``. What
+    a description says of single tools begins with ``note`` and counts by itself.
+    """
+    count = tokenizer().count
+    texts = {"the description": tool.description}
+    parts = Counter({"the name": count(tool.name)})
+    for parameter in tool.parameters:
+        name = targets.get(parameter.name, parameter.name)
+        texts[f"the description of `{name}`"] = parameter.description
+        values = canonical_json(parameter.enum) if parameter.enum else ""
+        parts[f"the enum of `{name}`"] = count(values)
+        rest = {k: v for k, v in parameter.schema.items() if k not in ("enum", "description")}
+        parts[f"the type of `{name}`"] = count(canonical_json({parameter.name: rest}))
+    for label, text in texts.items():
+        general, mark, special = text.partition(note) if note else (text, "", "")
+        parts[label] = count(general)
+        parts[f"what {label} says of single tools"] = count(mark + special)
+    return parts
+
+
+def plan_merge(
+    analysis: Analysis, log: Sequence[Decision] = (), config: PlanConfig | None = None
+) -> MergePlan:
+    """The merge plan under the decisions of ``log`` and the accept policy of ``config``, by default
+    *auto*: only what is safe unseen.
+
+    A model's verdicts decide what is proposed; what may be accepted without a person they
+    decide only together with the offline judge.
+    """
+    config = config or PlanConfig("auto")
+    plan = plan_of(analysis, proposed(analysis, log, divide=config.correct), config)
+    return with_expanded(plan, variants(analysis.catalog, log)) if config.expanded else plan
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The proposals under people's decisions, before any accept policy: ``clusters`` to be merged,
+    tools ``edited`` on their own as clusters of one, the ids of those ``omitted``.
+    """
+
+    clusters: tuple[Cluster, ...]
+    edited: tuple[Cluster, ...]
+    omitted: frozenset[str]
+
+
+def proposed(
+    analysis: Analysis,
+    log: Sequence[Decision],
+    *,
+    divide: bool = True,
+    thresholds: MergeThresholds | None = None,
+) -> Proposed:
+    """The proposals under the decisions, at the thresholds that people applied last or at another.
+    ``divide`` as in ``correct``.
+    """
+    catalog = analysis.catalog
+    links = constraints(catalog, log)
+    groups = groups_at(analysis, links, thresholds or thresholds_of(analysis, log), divide=divide)
+    groups = with_families(analysis, links, groups)
+    auto_at = bars_of(analysis).auto_at
+    if analysis.model_verdicts is not None:
+        auto_at = 0.0  # the doubts name each pair
+    wishes = edits(catalog, log)
+    groups += _edited_alone(wishes)
+    built = build_clusters(catalog, groups, links, wishes, auto_at, analysis.syntheses)
+    tools = catalog.by_id
+    forms = [form for c in built for form in (c.members, (*c.members, *c.newcomers))]
+    versions = versions_of(([tools[m].fingerprint for m in form] for form in forms), log)
+    seen = zip(built, versions[::2], versions[1::2], strict=True)
+    versioned = [replace(c, version=own, grown=grown) for c, own, grown in seen]
+    clusters = tuple(c for c in versioned if len(c.members) > 1)
+    return Proposed(clusters, tuple(c for c in versioned if len(c.members) == 1), links.omitted)
+
+
+def plan_of(analysis: Analysis, proposals: Proposed, config: PlanConfig) -> MergePlan:
+    """The plan of the proposals under an accept policy."""
+    catalog, tools, costs = analysis.catalog, analysis.catalog.by_id, analysis.syntheses.costs
+    clusters = accept(
+        proposals.clusters,
+        config,
+        catalog.blocked,
+        lambda one: is_larger_router(one, merge_size(one, tools, PROMPT_SHAPES[0], costs)),
+    )
+    plan = apply_clusters(catalog, clusters, config.routers, proposals.edited, proposals.omitted)
+    return plan if config.eager is None else replace(plan, eager=frozenset(config.eager))
+
+
+def alone(analysis: Analysis, log: Sequence[Decision], tool_id: str) -> Cluster:
+    """One tool as a cluster of one, under the document that people gave it, if any."""
+    links, wishes = constraints(analysis.catalog, log), edits(analysis.catalog, log)
+    groups = _edited_alone(wishes, tool_id)
+    built = build_clusters(analysis.catalog, groups, links, wishes, 0.0, analysis.syntheses)
+    (own,) = (cluster for cluster in built if cluster.canonical == tool_id)
+    version = versions_of([[analysis.catalog.by_id[tool_id].fingerprint]], log)[0]
+    return replace(own, version=version, grown=version)
+
+
+def supposed(analysis: Analysis, members: Sequence[str], family: bool) -> Cluster:
+    """What these tools (ids, two or more) would be as one cluster, whatever people decided."""
+    ids = tuple(sorted(members))
+    judge = analysis.family_probabilities if family else analysis.probabilities
+    group = Group(ids, weakest_of(ids, judge), family=family)
+    auto_at = bars_of(analysis).auto_at
+    (cluster,) = build_clusters(
+        analysis.catalog, (group,), Constraints(), {}, auto_at, analysis.syntheses
+    )
+    return cluster
+
+
+def _edited_alone(wishes: Edits, *also: str) -> tuple[Group, ...]:
+    """The tools whose own document people edited, and ``also`` these, as groups of one."""
+    edited = {ids for ids, edit in wishes.items() if len(ids) == 1 and edit.document}
+    return tuple(Group((tool_id,), decided=True) for tool_id in sorted({*also}.union(*edited)))
+
+
+def unapplied_edits(plan: MergePlan, log: Sequence[Decision]) -> dict[int, str]:
+    """By their seq why edits in force that name a tool of the catalog change nothing in ``plan``;
+    in log order. What ``plan.unreadable`` says of a tool is not said again.
+    """
+    locate = ToolLocator(plan.catalog, log)
+    edits = (item for item in active(log) if item.action == "edit")
+    reasons = {item.seq: _why_unapplied(plan, locate, item) for item in edits}
+    return {seq: why for seq, why in reasons.items() if why}
+
+
+def _why_unapplied(plan: MergePlan, locate: ToolLocator, edit: Decision) -> str:
+    present, changed = locate(edit)
+    ids = tuple(sorted(present.values()))
+    gone = locate.omitted.keys() & set(edit.ids)
+    if changed:
+        return f"{id_list(sorted(changed))} is not what it was when the edit was made; edit it anew"
+    if gone and not ids:
+        return f"{id_list(sorted(gone))} is left out of the toolset"
+    written = {cluster.members for cluster in (*plan.applied, *plan.edited)}
+    if not ids or ids in written or ids in plan.unreadable:
+        return ""
+    held_back = plan.held_back.get(ids[0], "") if len(ids) == 1 else ""
+    return held_back or _why_no_merge(plan, ids)
+
+
+def _why_no_merge(plan: MergePlan, ids: tuple[str, ...]) -> str:
+    """Why the tools are not the members of a merge that is written."""
+    around = next((one.members for one in plan.applied if {*ids} <= {*one.members}), ())
+    if around:
+        return f"the tool that is written is the merge of {id_list(around)}; edit all of them"
+    cluster = next((one for one in plan.clusters if one.members == ids), None)
+    if cluster is None:
+        return f"{id_list(ids)} are not merged with each other; edit each, or accept their merge"
+    if cluster.state == "accepted":
+        return NEEDS_GATEWAY
+    return f"the merge of {id_list(ids)} is {cluster.state}; accept it first"

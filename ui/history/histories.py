@@ -16,7 +16,7 @@ from toolscope_core.decisions.decision_lines import (
 )
 from toolscope_core.decisions.forms import ACTIONS
 from toolscope_core.decisions.log import Restoration, active, notes, restoration
-from toolscope_core.merging.plan_making import plan_of, proposed
+from toolscope_core.merging.analysing import plan_of, proposed
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, StaleDecisionError

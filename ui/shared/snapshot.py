@@ -11,8 +11,8 @@ from toolscope_core.catalog.document_variants import with_expanded
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.decisions.constraints import owners, variants
+from toolscope_core.merging.analysing import Proposed, plan_of, proposed
 from toolscope_core.merging.analysis import Analysis, with_owners
-from toolscope_core.merging.plan_making import Proposed, plan_of, proposed
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.judging.relation_words import FamilySelector, selector_in, unmatched_reasons_in
+from toolscope_core.merging.analysing import growth_in_words, merge_size
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
-from toolscope_core.merging.plan_making import growth_in_words, merge_size
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, Cluster, Document, family_name
 from toolscope_core.model.pair import Pair, Verdict

@@ -25,7 +25,7 @@ from toolscope_core.export.checked_plan import (
     toolsets,
 )
 from toolscope_core.export.eager_choice import loading_sizes
-from toolscope_core.merging import plan_making
+from toolscope_core.merging import analysing
 from toolscope_core.merging.former_names import names_after, with_earlier_names
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
@@ -154,7 +154,7 @@ def figures(
 def edits_not_applied(snapshot: Snapshot, plan: MergePlan) -> tuple[str, ...]:
     """The edits in the log that the plan does not show, a sentence each."""
     log = snapshot.log
-    reasons = plan_making.unapplied_edits(plan, log)
+    reasons = analysing.unapplied_edits(plan, log)
     return tuple(f"{id_list(one.ids)}: {reasons[one.seq]}" for one in log if one.seq in reasons)
 
 

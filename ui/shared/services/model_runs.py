@@ -21,8 +21,8 @@ from toolscope_core.llm.requests.model_requests import Asker, ModelRequests
 from toolscope_core.llm.requests.request_workers import RunBudget, Terms
 from toolscope_core.llm.run_configuration import RunKind, configuration, model_without_key
 from toolscope_core.llm.tasks.quality import grade_tools
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.merging.plan_making import plan_merge
 from toolscope_core.model.configuration import PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ModelError, ModelStopError, PausedError, ToolScopeError

@@ -6,8 +6,8 @@ from typing import Any
 
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.log import admit, version_of
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.merging.plan_making import plan_merge
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Action, Decision

@@ -9,11 +9,11 @@ from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.decisions import constraints, decision_lines, forms
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.log import active, admit
-from toolscope_core.merging import model_verdicts, plan_making
+from toolscope_core.merging import analysing, model_verdicts
+from toolscope_core.merging.analysing import is_larger_router, merge_size, supposed
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.merging.model_verdicts import Disagreement
-from toolscope_core.merging.plan_making import is_larger_router, merge_size, supposed
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Action, Decision
@@ -142,7 +142,7 @@ def cluster(snapshot: Snapshot, wanted: str | None) -> Cluster | None:
 
 def alone(snapshot: Snapshot, tool_id: str) -> Cluster:
     """A tool as a cluster of one: what is edited of a tool whether or not it is merged."""
-    return plan_making.alone(snapshot.analysis, snapshot.log, tool_id)
+    return analysing.alone(snapshot.analysis, snapshot.log, tool_id)
 
 
 def card(snapshot: Snapshot, cluster: Cluster) -> Card:

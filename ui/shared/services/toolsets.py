@@ -7,7 +7,7 @@ from typing import Literal
 from toolscope_core.decisions.constraints import omitted
 from toolscope_core.decisions.forms import id_list
 from toolscope_core.decisions.log import admit, version_of
-from toolscope_core.merging.plan_making import plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
