@@ -7,8 +7,7 @@ from jsonschema import Draft202012Validator
 
 from tests.judging.arguments.test_subschema import valid
 from toolscope_core.catalog.calls import map_call, unmap_call
-from toolscope_core.judging.selector import selector_of
-from toolscope_core.merging.families import own_words
+from toolscope_core.judging.selector import own_words, selector_of
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.reading import read_tool

@@ -15,8 +15,7 @@ from toolscope_core.judging.judge import PairProbabilities
 from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.merging.contracted_graph import RowGraph
-from toolscope_core.merging.families import family_groups
-from toolscope_core.merging.grouping import with_families
+from toolscope_core.merging.grouping import family_groups, with_families
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.judging.phrasing import renamed, unshared
-from toolscope_core.merging.families import own_words
+from toolscope_core.judging.selector import own_words
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.reading import read_tool
 from toolscope_core.wording.words import base_forms, groups_of, is_filler, stem

@@ -4,12 +4,17 @@
 *of March* with another month.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
 
+from toolscope_core.judging.phrasing import renamed, unshared
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.products import names_a_product
-from toolscope_core.wording.reading import read_tool
+from toolscope_core.wording.reading import ToolReading, read_tool
 from toolscope_core.wording.wordnet import is_word, kinds_of
 from toolscope_core.wording.words import base_forms, is_english
 
@@ -83,6 +88,48 @@ def selector_of(
     if told_by_words:
         return _kind(values, tools), tuple(values)
     return "variant", tuple(tool.id for tool in tools)
+
+
+def own_words(readings: Sequence[ToolReading]) -> list[tuple[str, ...]]:
+    """For each of the tools the words of its name that no other name says, then those of its text
+    that none of the others says at all.
+    """
+    return reduce(ComparedWords.beside, readings, ComparedWords()).own_words()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedWords:
+    """Tools beside each other: of each the ``name_words`` that no other name says, and of
+    ``all_words`` those that none of the others says. One more is compared with each of them once.
+    """
+
+    readings: tuple[ToolReading, ...] = ()
+    name_words: tuple[frozenset[str], ...] = ()
+    all_words: tuple[frozenset[str], ...] = ()
+
+    def beside(self, reading: ToolReading) -> ComparedWords:
+        """These and one more."""
+        names = [renamed(one, reading) for one in self.readings]
+        words = [(unshared(one, reading), unshared(reading, one)) for one in self.readings]
+        return ComparedWords(
+            (*self.readings, reading),
+            _narrowed(self.name_words, frozenset(reading.named), names),
+            _narrowed(self.all_words, frozenset(reading.words), words),
+        )
+
+    def own_words(self) -> list[tuple[str, ...]]:
+        each = zip(self.readings, self.name_words, self.all_words, strict=True)
+        return [tuple([word for word in one.words if word in a or word in b]) for one, a, b in each]
+
+
+def _narrowed(
+    words: Sequence[frozenset[str]],
+    added: frozenset[str],
+    pairs: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
+) -> tuple[frozenset[str], ...]:
+    """The words of each that the one added does not say, then its own that none of them says."""
+    kept = [own.intersection(ours) for own, (ours, _) in zip(words, pairs, strict=True)]
+    return (*kept, added.intersection(*(theirs for _, theirs in pairs)))
 
 
 def _of_name(tool: Tool, words: Sequence[str]) -> list[str]:

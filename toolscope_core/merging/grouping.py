@@ -1,6 +1,11 @@
-"""Which tools an analysis puts together: groups of one job, and families among the others."""
+"""Which tools an analysis puts together: groups of one job, and families among the others.
 
-from collections.abc import Callable, Iterable, Sequence
+A family is the same operation for several providers or fixed values, one varying selector each. No
+member could serve another's callers, since what differs is in no argument; a gateway with a
+selector could stand for all of them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -9,16 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import Rows
+from toolscope_core.judging.selector import ComparedWords
 from toolscope_core.merging.analysis import Analysis, bars_of
-from toolscope_core.merging.contracted_graph import RowGraph, RowJudge
+from toolscope_core.merging.contracted_graph import RowGraph, RowJudge, weakest_of_rows
 from toolscope_core.merging.correction import Judge, correct, suspended, weakest_of, with_requested
-from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.pair_graph import edges_at, family_edges, merges_at, row_graph, staying
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
+from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.words import words_of
 
 Clean = Callable[[tuple[str, ...]], bool]
 """Whether nothing but its probability speaks against merging these tools (ids, sorted) unseen."""
@@ -136,6 +144,79 @@ def with_families(
         row_judge = _by_ids(analysis, judge)
         families = family_groups(graph, row_judge, family_at, links, tools, stands)
     return tuple(sorted((*marked, *families), key=lambda group: group.members))
+
+
+def family_groups(
+    graph: RowGraph,
+    judge: RowJudge,
+    family_at: float,
+    constraints: Constraints,
+    tools: Mapping[str, Tool],
+    stands: Callable[[Pair], bool] = lambda pair: False,
+) -> tuple[Group, ...]:
+    """Groups of two or more tools in which every two are a family and one selector varies, sorted.
+
+    ``judge`` gives the probability of a family; at least ``family_at`` counts. Tools of which every
+    two ``stands`` for are a family whatever they are called. Of the constraints only *never merge*
+    matters: the graph holds nothing that people put together.
+    """
+    apart = Constraints(cannot=constraints.cannot)
+    rows = {tool: row for row, tool in enumerate(graph.ids)}
+    parts = [
+        part
+        for group in correct(graph, judge, family_at, apart)
+        for part in _by_selector([tools[member] for member in group.members], stands)
+    ]
+    weakest = weakest_of_rows([[rows[tool] for tool in part] for part in parts], judge)
+    families = (Group(*own, family=True) for own in zip(parts, weakest, strict=True))
+    return tuple(sorted(families, key=lambda group: group.members))
+
+
+def _by_selector(members: Sequence[Tool], stands: Callable[[Pair], bool]) -> list[tuple[str, ...]]:
+    """The ids of what stays together where each member needs words, or a server, of its own: a
+    tool that differs from the others in another selector begins a group of its own.
+    """
+    groups: list[ComparedWords] = []
+    for tool in members:
+        reading = read_tool(tool)
+        for at, group in enumerate(groups):
+            wider = group.beside(reading)
+            pairs = combinations([one.tool.id for one in wider.readings], 2)
+            if all(stands(Pair.of(a, b)) for a, b in pairs) or _have_values(wider):
+                groups[at] = wider
+                break
+        else:
+            groups.append(ComparedWords().beside(reading))
+    several = (group.readings for group in groups if len(group.readings) > 1)
+    return [tuple(one.tool.id for one in readings) for readings in several]
+
+
+def _have_values(compared: ComparedWords) -> bool:
+    readings, words = compared.readings, compared.own_words()
+    named = [
+        [word for word in own if word in one.named]
+        for own, one in zip(words, readings, strict=True)
+    ]
+    by_server = len({one.tool.server for one in readings}) == len(readings)
+    if by_server and len({_without_server(one) for one in readings}) == 1:
+        return True
+    if all(named):
+        return len(readings) < 3 or not _vary_otherwise(readings, words)
+    if any(named) and len(readings) > 2:
+        return False
+    return all(words) or by_server
+
+
+def _without_server(reading: ToolReading) -> frozenset[str]:
+    """The words of a name that are not its server's: *who am I*, of ``gmail/Gmail_WhoAmI``."""
+    return frozenset(reading.named) - set(words_of(reading.tool.server))
+
+
+def _vary_otherwise(readings: Sequence[ToolReading], words: Sequence[Sequence[str]]) -> bool:
+    """Whether some, but not all, say a name word in another selector: *price*, beside *stock*."""
+    names = [frozenset(one.named) for one in readings]
+    common = frozenset.intersection(*names)
+    return any(name - common - set(own) for name, own in zip(names, words, strict=True))
 
 
 def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]) -> RowGraph:

@@ -17,8 +17,7 @@ from toolscope_core.judging.arguments.argument_words import difference
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.subschema import admits, inlined, leaves_out
 from toolscope_core.judging.phrasing import unshared
-from toolscope_core.judging.selector import selector_of
-from toolscope_core.merging.families import own_words
+from toolscope_core.judging.selector import own_words, selector_of
 from toolscope_core.merging.router_words import (
     argument_description,
     router_description,
