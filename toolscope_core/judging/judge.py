@@ -17,14 +17,9 @@ from numpy.typing import NDArray
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.embedding.candidate_pairs import Rows, cosines
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
+from toolscope_core.judging import distinctions
 from toolscope_core.judging.arguments.alignment import argument_map, serving, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.judging.distinctions import (
-    all_distinctions,
-    one_and_several,
-    part_apart,
-    removed_apart,
-)
 from toolscope_core.judging.explanation import COUNTS, Compared, explain
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.selector import FIXED, kind_of
@@ -345,8 +340,8 @@ class OfflineJudge:
             readings = self._readings(*pair)
             if (
                 self.signals.is_no_family(*pair)
-                or one_and_several(*readings)
-                or part_apart(*readings)
+                or distinctions.one_and_several(*readings)
+                or distinctions.part_apart(*readings)
             ):
                 family[at] = weights.family_at - _JUST_BELOW
         return family
@@ -406,13 +401,13 @@ class OfflineJudge:
 
     def _distinctions(self, left: int, right: int) -> Iterator[str]:
         one, other = self._readings(left, right)
-        yield from all_distinctions(one, other)
+        yield from distinctions.all_distinctions(one, other)
         ours, theirs = self.signals.products[left], self.signals.products[right]
         across = one.tool.server != other.tool.server and ours.accounts and theirs.accounts
-        if across and (part := part_apart(one, other)):
+        if across and (part := distinctions.part_apart(one, other)):
             yield f"one is about the {part[0]}, the other about its {part[1]}"
         both_remove = effect(one) == effect(other) == "destroys"
-        if both_remove and (things := removed_apart(one, other)):
+        if both_remove and (things := distinctions.removed_apart(one, other)):
             yield f"one removes {things[0]}, the other {things[1]}"
 
     def _readings(self, left: int, right: int) -> tuple[ToolReading, ToolReading]:

@@ -6,17 +6,11 @@ Names and words in the sentences come from the catalog and are not escaped.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from toolscope_core.judging import explanation
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.roles import read_parameter
 from toolscope_core.judging.distinctions import all_distinctions, distinctions, is_key
-from toolscope_core.judging.explanation import (
-    NO_WORDS_APART,
-    RELATED,
-    UNRELATED,
-    same_operation,
-    serving_words,
-)
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.phrasing import object_apart, renamed, unshared
 from toolscope_core.judging.selector import selector_of
@@ -156,13 +150,13 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
             more = "" if verdict.serves == "none" else ", and one of them can do more"
             return f"{perhaps} the same job{more}."
         case "parametric":
-            return same_operation(tools, verdict.differs)
+            return explanation.same_operation(tools, verdict.differs)
         case "related" if verdict.outcome == "unsure":
             return "They look alike; whether they do the same job is for a person to say."
         case "related":
-            return RELATED
+            return explanation.RELATED
         case _:
-            return UNRELATED
+            return explanation.UNRELATED
 
 
 def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
@@ -185,7 +179,7 @@ def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
         return f"Neither has an argument for the {selector}, so neither can take the other's calls."
     if all(renamed(*map(read_tool, tools))):
         return ""
-    return serving_words(serving(*tools, match_parameters(*tools)), tools)
+    return explanation.serving_words(serving(*tools, match_parameters(*tools)), tools)
 
 
 def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
@@ -195,7 +189,7 @@ def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
     sides = zip(names_of(tools), verdict.differs, strict=True)
     words = [f"Only {name} says {quoted(words, _MOST_WORDS)}." for name, words in sides if words]
     facts = _facts_of(tools) if verdict.outcome == "unsure" else ()
-    return (*facts, *words) or (NO_WORDS_APART,)
+    return (*facts, *words) or (explanation.NO_WORDS_APART,)
 
 
 def _facts_of(tools: tuple[Tool, Tool]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from toolscope_core.judging.guards import effect
 from toolscope_core.judging.phrasing import unshared
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording import vocabulary
 from toolscope_core.wording.boilerplate import without_boilerplate
 from toolscope_core.wording.products import (
     Products,
@@ -31,13 +32,7 @@ from toolscope_core.wording.products import (
     share_a_word,
 )
 from toolscope_core.wording.reading import ToolReading, read_tool
-from toolscope_core.wording.vocabulary import (
-    is_of_the_machine,
-    keeps_things,
-    opposites,
-    total_weight,
-    weighted_jaccard,
-)
+from toolscope_core.wording.vocabulary import opposites, total_weight
 from toolscope_core.wording.words import keys_of, plain_words, stem
 
 _MOST_APART = 3
@@ -74,7 +69,7 @@ def pair_words(a: ToolReading, b: ToolReading) -> PairWords:
             "other_effect": _effects_apart(a, b),
             "opposite_words": float(opposites(frozenset(a.name), frozenset(b.name)) is not None),
             "shared_object": _same_object(a, b),
-            "shared_phrase": weighted_jaccard(_stems(a.phrase), _stems(b.phrase)),
+            "shared_phrase": vocabulary.weighted_jaccard(_stems(a.phrase), _stems(b.phrase)),
             "shared_arguments": _shared_arguments(a, b),
             "required_matched": _required_matched(a.tool, b.tool),
             "common_words": total_weight(_stems(a.words) & _stems(b.words)),
@@ -116,7 +111,7 @@ def _same_object(a: ToolReading, b: ToolReading) -> float:
 def _shared_arguments(a: ToolReading, b: ToolReading) -> float:
     if a.arguments is None or b.arguments is None:
         return math.nan
-    return weighted_jaccard(_stems(a.arguments), _stems(b.arguments))
+    return vocabulary.weighted_jaccard(_stems(a.arguments), _stems(b.arguments))
 
 
 def _required_matched(one: Tool, other: Tool) -> float:
@@ -340,8 +335,8 @@ class Signals:
             "programs": float(bool(ours.programs)) + float(bool(theirs.programs)),
             "other_stores": float(
                 two
-                and keeps_things(objects)
-                and not is_of_the_machine(objects)
+                and vocabulary.keeps_things(objects)
+                and not vocabulary.is_of_the_machine(objects)
                 and accounts[0].isdisjoint(accounts[1])
             ),
             "unlisted_names": (

@@ -15,15 +15,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.merging.contracted_graph import (
-    NodeComponent,
-    Nodes,
-    RowGraph,
-    RowJudge,
-    components,
-    nodes_of,
-    weakest_of_rows,
-)
+from toolscope_core.merging import contracted_graph
+from toolscope_core.merging.contracted_graph import NodeComponent, Nodes, RowGraph, RowJudge
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
@@ -56,8 +49,8 @@ def correct(
     with Auto-Correction switched off.
     """
     groups: list[Group] = []
-    nodes = nodes_of(graph, constraints)
-    parts = components(graph, nodes, judge)
+    nodes = contracted_graph.nodes_of(graph, constraints)
+    parts = contracted_graph.components(graph, nodes, judge)
     whole = (parts.weakest >= merge_at if divide else True) & ~parts.spoken
     for at in np.flatnonzero(whole).tolist():
         ids = _members(graph, nodes, range(parts.first[at], parts.first[at + 1]))
@@ -159,7 +152,7 @@ def _divided(
         for at in fixed:
             rows = nodes.rows([component.first + at])
             ids = tuple(graph.ids[row] for row in rows)
-            (weakest,) = weakest_of_rows([rows], judge)
+            (weakest,) = contracted_graph.weakest_of_rows([rows], judge)
             yield Group(ids, weakest, decided=True, newcomers=proposed)
             proposed = ()
 

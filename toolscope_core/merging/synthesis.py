@@ -18,11 +18,7 @@ from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.subschema import admits, inlined, leaves_out
 from toolscope_core.judging.phrasing import unshared
 from toolscope_core.judging.selector import own_words, selector_of
-from toolscope_core.merging.router_words import (
-    argument_description,
-    router_description,
-    selector_description,
-)
+from toolscope_core.merging import router_words
 from toolscope_core.model.cluster import ArgumentMap, Document, Kind
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 from toolscope_core.wording.reading import ToolReading, read_tool
@@ -209,7 +205,7 @@ def _router(
         for tool in ordered
     }
     properties[selector] = {"type": "string", "enum": list(texts)}
-    if what := selector_description(texts):
+    if what := router_words.selector_description(texts):
         properties[selector] = {**properties[selector], "description": what}
     schema |= {"properties": properties, "required": [*needed, selector]}
     maps = []
@@ -224,7 +220,7 @@ def _router(
         maps.append(alpha)
     if not one_schema:  # only now, or the words of one would be held against the values of another
         _describe(selector, values, ordered, pairs, properties)
-    text = router_description(selector, texts)
+    text = router_words.router_description(selector, texts)
     document = Document(canonical.name, text, schema, None, merged_annotations(members))
     return Synthesis("router", canonical.id, document, tuple(maps), selector, apart)
 
@@ -252,7 +248,7 @@ def _describe(
             target = pairs[tool.id][parameter.name]
             texts.setdefault(target, {})[values[tool.id]] = parameter.description
     for name, by_value in texts.items():
-        text = argument_description(selector, by_value)
+        text = router_words.argument_description(selector, by_value)
         if text:
             properties[name] = {**properties[name], "description": text}
 

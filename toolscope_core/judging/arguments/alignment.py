@@ -10,19 +10,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from toolscope_core.judging.arguments import subschema
 from toolscope_core.judging.arguments.argument_words import demands, difference
 from toolscope_core.judging.arguments.matching import Match, match_parameters, turned
 from toolscope_core.judging.arguments.roles import read_parameter
-from toolscope_core.judging.arguments.subschema import (
-    admits,
-    core,
-    inline_references,
-    inlined,
-    leaves_out,
-    refers,
-    type_set,
-)
-from toolscope_core.judging.arguments.value_facts import LIST, value_facts
+from toolscope_core.judging.arguments.subschema import admits, core, leaves_out, type_set
+from toolscope_core.judging.arguments.value_facts import LIST, facts_of
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.pair import Serves
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
@@ -148,7 +141,7 @@ def _may_be_several(parameter: Parameter) -> bool:
     """
     name = plain_words(parameter.name)
     return bool(
-        value_facts(parameter).of(LIST)
+        facts_of(parameter).of(LIST)
         or _SEVERAL.search(parameter.description)
         or (name and is_plural(name[-1]))
     )
@@ -241,7 +234,7 @@ def unmappable(tool: Tool) -> str | None:
     """Why no call to the tool can be mapped, as a sentence; ``None`` where calls can be."""
     if tool.schema is None:
         return f"`{tool.name}` does not say what arguments it takes"
-    if refers(inline_references(tool.schema)):
+    if subschema.refers(subschema.inline_references(tool.schema)):
         return f"the schema of `{tool.name}` refers to itself or to something outside it"
     return None
 
@@ -251,9 +244,9 @@ def map_onto(
 ) -> ArgumentMap:
     """α from ``tool`` to the object schema of ``to``, given which parameter is which."""
     obstacle = unmappable(tool)
-    schema = inline_references(schema)
+    schema = subschema.inline_references(schema)
     properties: Mapping[str, JsonObject] = schema.get("properties") or {}
-    tool = inlined(tool)
+    tool = subschema.inlined(tool)
     moves: list[ArgumentMove] = []
     dropped: dict[str, str] = {}
     converted: list[str] = []

@@ -13,31 +13,10 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
 
-from toolscope_core.judging.arguments import units
-from toolscope_core.judging.arguments.omitted_arguments import (
-    MOST_READ,
-    conditions_apart,
-    other_default,
-    unmet_conditions,
-    unshared_default,
-)
+from toolscope_core.judging.arguments import omitted_arguments, units, value_facts
+from toolscope_core.judging.arguments.omitted_arguments import MOST_READ
 from toolscope_core.judging.arguments.subschema import inlined
-from toolscope_core.judging.arguments.value_facts import (
-    FORMS,
-    IDENTIFIER,
-    LIST,
-    WEAK,
-    ValueFacts,
-    examples_of,
-    facts_of_text,
-    keys_of_word,
-    left_over,
-    unsaid,
-    value_facts,
-)
-from toolscope_core.model.cluster import ArgumentMove
-from toolscope_core.model.numbers import enumerated, quoted
-from toolscope_core.model.tool import JsonObject, Parameter, Tool
+from toolscope_core.judging.arguments.value_facts import FORMS, IDENTIFIER, LIST, WEAK, ValueFacts
 from toolscope_core.wording.vocabulary import opposites
 from toolscope_core.wording.words import (
     STOP_WORDS,
@@ -113,7 +92,11 @@ def examples_apart(one: Parameter, other: Parameter) -> str:
 def _short(parameter: Parameter) -> list[str]:
     if parameter.type in ("integer", "number", "boolean"):
         return []
-    return [one for one in examples_of(parameter.description) if len(one) <= _LONGEST_EXAMPLE]
+    return [
+        one
+        for one in value_facts.examples_of(parameter.description)
+        if len(one) <= _LONGEST_EXAMPLE
+    ]
 
 
 @lru_cache(maxsize=65_536)
@@ -151,7 +134,7 @@ def worded_apart(one: str, other: str) -> Iterator[str]:
     parts of a sentence: the above, opposites, and a word in the place of another in one frame.
     """
     yield from ordered_apart(one, other)
-    words = [words_of(left_over(text[:MOST_READ])) for text in (one, other)]
+    words = [words_of(value_facts.left_over(text[:MOST_READ])) for text in (one, other)]
     alone = [frozenset(own) - frozenset(theirs) for own, theirs in (words, words[::-1])]
     if contrary := opposites(*alone):
         yield f"“{contrary[0]}” is the contrary of “{contrary[1]}”"
@@ -183,7 +166,9 @@ def _replaced(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:
 
 
 def _are_alike(word: str, other: str) -> bool:
-    return word == other or not keys_of_word(word).isdisjoint(keys_of_word(other))
+    return word == other or not value_facts.keys_of_word(word).isdisjoint(
+        value_facts.keys_of_word(other)
+    )
 
 
 _DEEPEST = 20
@@ -204,7 +189,7 @@ class _Two:
 
     @property
     def facts(self) -> tuple[ValueFacts, ValueFacts]:
-        return value_facts(self.source), value_facts(self.target)
+        return value_facts.facts_of(self.source), value_facts.facts_of(self.target)
 
     @property
     def turned(self) -> "_Two":
@@ -230,7 +215,7 @@ def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator
     pairs = list(_moved(tool, target, moves))
     for two in pairs:
         name = f"`{two.name}` of {target.id}"
-        if defaults := other_default(two.source, two.target):
+        if defaults := omitted_arguments.other_default(two.source, two.target):
             yield (
                 f"if left out, `{two.source.name}` of {tool.id} is {defaults[0]}, and {name} "
                 f"{defaults[1]}"
@@ -245,7 +230,7 @@ def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator
     for words in ordered_apart(tool.description, target.description):
         yield f"in what the tools say of themselves {words}"
     yield from _swapped(pairs)
-    yield from unmet_conditions(tool, target, moves)
+    yield from omitted_arguments.unmet_conditions(tool, target, moves)
 
 
 def silent_changes(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator[str]:
@@ -265,13 +250,13 @@ def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[
         if apart := examples_apart(two.source, two.target):
             yield f"`{two.name}`: {apart}"
         for own, who, beside in ((two.turned, tool, target), (two, target, tool)):
-            words = unsaid(own.target, beside)
+            words = value_facts.unsaid(own.target, beside)
             alone = [*_asked(own, beside), *_bounds(own), *([quoted(words)] if words else [])]
             if alone:
                 yield f"only {who.id} says of `{own.target.name}`: {enumerated(alone)}"
-        if stated := unshared_default(two.source, two.target):
+        if stated := omitted_arguments.unshared_default(two.source, two.target):
             yield f"only one of them says what `{two.name}` is where it is left out: {stated}"
-    yield from conditions_apart(tool, target)
+    yield from omitted_arguments.conditions_apart(tool, target)
 
 
 def _only_difference(pairs: Sequence[_Two], tool: Tool, target: Tool) -> _Two | None:
@@ -386,7 +371,7 @@ def _limits(two: _Two, tool: Tool) -> Iterator[str]:
 
 def _facts_asked(two: _Two, tool: Tool, kinds: frozenset[str]) -> Iterator[str]:
     source, target = two.facts
-    of_tool = facts_of_text(tool.description)
+    of_tool = value_facts.facts_of_text(tool.description)
     for about in sorted(kinds & target.say.keys()):
         asked, given = target.say[about] - WEAK, source.of(about) - WEAK
         if asked - of_tool.get(about, frozenset()) and not (given and given <= asked):

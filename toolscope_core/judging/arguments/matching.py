@@ -7,19 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from toolscope_core.judging.arguments import roles
 from toolscope_core.judging.arguments.roles import (
-    KINDS,
-    SIDES,
-    TURNING_WORDS,
     WEAK_WORDS,
     ParameterReading,
     Words,
-    are_apart,
-    are_equal_but_side,
-    are_of_one_side,
     read_parameter,
-    share_a_stem,
-    tell_apart,
 )
 from toolscope_core.judging.arguments.subschema import types_meet, types_overlap
 from toolscope_core.judging.arguments.units import same_but_unit
@@ -56,7 +49,7 @@ _ID = frozenset({meaning("id")})
 _KEYS = frozenset(map(meaning, "id number code".split()))
 
 _OF_ONE_KIND = {
-    **dict.fromkeys(KINDS, 0.1),
+    **dict.fromkeys(roles.KINDS, 0.1),
     "calendar": 0.3,
     "moment": 0.3,
     "span": 0.3,
@@ -75,13 +68,13 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     ours, theirs = read_parameter(a), read_parameter(b)
     if same_but_unit(a.name, b.name) or _spelt_alike(ours, theirs):
         return 0.95
-    if are_apart(ours, theirs):
+    if roles.are_apart(ours, theirs):
         return _SAME_VALUES if _have_same_values(ours, theirs) else 0.0
     score = _by_words(ours, theirs, tools)
     if score < MATCH_AT:
         by_values = min(score + _SHARED_VALUES * _shared_values(ours, theirs), _DOUBTED)
         score = max(by_values, _by_subject(ours, theirs, tools))
-    elif not share_a_stem(ours, theirs) or (score < 1.0 and _is_doubtful(ours, theirs)):
+    elif not roles.share_a_stem(ours, theirs) or (score < 1.0 and _is_doubtful(ours, theirs)):
         score = _DOUBTED
     if a.type == b.type == "boolean":  # a flag is what its name says, nothing else
         two = ours.name - theirs.name and theirs.name - ours.name
@@ -99,7 +92,7 @@ def _spelt_alike(a: ParameterReading, b: ParameterReading) -> bool:
 def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
     if a.name == b.name:
         return 1.0 if a.name else 0.0
-    if are_equal_but_side(a.name, b.name):
+    if roles.are_equal_but_side(a.name, b.name):
         return 0.9
     kinds = a.named & b.named
     turned = _turned(a, b)
@@ -119,8 +112,8 @@ def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]
 
 def _turned(a: ParameterReading, b: ParameterReading) -> Words:
     """Words that only one of the names has and that make it another parameter."""
-    ours, theirs = (a.head - b.head) & TURNING_WORDS, (b.head - a.head) & TURNING_WORDS
-    if are_of_one_side(ours, theirs):
+    ours, theirs = (a.head - b.head) & roles.TURNING_WORDS, (b.head - a.head) & roles.TURNING_WORDS
+    if roles.are_of_one_side(ours, theirs):
         return frozenset()
     turned = (ours | theirs) - (a.text & b.text)
     if a.name <= WEAK_WORDS or b.name <= WEAK_WORDS:
@@ -132,7 +125,7 @@ def _is_usual(
     a: ParameterReading, b: ParameterReading, turned: Words, tools: tuple[Tool, Tool]
 ) -> bool:
     """Whether the one without those words may still mean what they say."""
-    if turned <= SIDES and not any(map(_has_other_side, (a, b), tools)):
+    if turned <= roles.SIDES and not any(map(_has_other_side, (a, b), tools)):
         return True
     return turned <= _USUAL
 
@@ -140,7 +133,9 @@ def _is_usual(
 def _has_other_side(reading: ParameterReading, tool: Tool) -> bool:
     """Whether the tool has another parameter of that name but for the side."""
     names = (read_parameter(parameter).name for parameter in tool.parameters)
-    return any(name != reading.name and name - SIDES == reading.name - SIDES for name in names)
+    return any(
+        name != reading.name and name - roles.SIDES == reading.name - roles.SIDES for name in names
+    )
 
 
 def _by_name(a: ParameterReading, b: ParameterReading, described: float) -> float:
@@ -168,7 +163,7 @@ def _by_subject(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Too
     of ``getShipSpeed``.
     """
     ours, theirs = a.name - b.name, b.name - a.name
-    if not ours or not theirs or (ours | theirs) & TURNING_WORDS:
+    if not ours or not theirs or (ours | theirs) & roles.TURNING_WORDS:
         return 0.0
     one, other = (_subject(source_name(tool)) for tool in tools)
     return _OF_THE_SUBJECT if ours <= one - other and theirs <= other - one else 0.0
@@ -322,7 +317,7 @@ def _only_ones(left: Tool, right: Tool, matches: Sequence[Match]) -> Sequence[Ma
         return ()
     if any(match.left == a.name or match.right == b.name for match in matches):
         return ()
-    fits = types_overlap(a.schema, b.schema) and not tell_apart(a, b)
+    fits = types_overlap(a.schema, b.schema) and not roles.tell_apart(a, b)
     return [Match(a.name, b.name, INFER_AT, True)] if fits else ()
 
 

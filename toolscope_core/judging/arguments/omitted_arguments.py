@@ -122,12 +122,6 @@ def unshared_default(one: Parameter, other: Parameter) -> str:
     return canonical_json(value) if _limits(value) and value is not False else ""
 
 
-def without_defaults(description: str) -> str:
-    """The description without the default that it states."""
-    text = _USED.sub(" ", _STATED.sub(" ", description[:MOST_READ]))
-    return text + description[MOST_READ:]
-
-
 @lru_cache(maxsize=65_536)
 def conditions_of(tool: Tool) -> tuple[Condition, ...]:
     """What the words of a tool ask of the presence of its optional arguments, in order."""
@@ -148,11 +142,14 @@ def conditions_of(tool: Tool) -> tuple[Condition, ...]:
     return tuple(conditions)
 
 
-def without_conditions(description: str) -> str:
-    """The description without the sentences that say when an argument must be given."""
+def without_omission(description: str) -> str:
+    """The description without what it says of leaving the argument out: its default, and the
+    sentences that say when it must be given.
+    """
     own = sentences(description[:MOST_READ])
-    plain = (one for one in own if not (_CHOICE.match(one) or _NEEDED.search(one)))
-    return " ".join((*plain, description[MOST_READ:]))
+    plain = [one for one in own if not (_CHOICE.match(one) or _NEEDED.search(one))]
+    text = " ".join((*plain, description[MOST_READ:]))
+    return _USED.sub(" ", _STATED.sub(" ", text[:MOST_READ])) + text[MOST_READ:]
 
 
 def unmet_conditions(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator[str]:

@@ -13,12 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.judging.arguments.omitted_arguments import (
-    MOST_READ,
-    without_conditions,
-    without_defaults,
-)
-from toolscope_core.model.tool import Parameter, Tool, canonical_json
+from toolscope_core.judging.arguments.omitted_arguments import MOST_READ, without_omission
 from toolscope_core.wording.words import (
     STOP_WORDS,
     Key,
@@ -173,7 +168,7 @@ def examples_of(description: str) -> list[str]:
     return list(dict.fromkeys(_examples(_REFUSED.sub(" ", text))))
 
 
-def value_facts(parameter: Parameter) -> ValueFacts:
+def facts_of(parameter: Parameter) -> ValueFacts:
     """What the name and the description of a parameter say of its value."""
     return _facts(parameter.name, parameter.description)
 
@@ -306,7 +301,7 @@ def _unit(counted: str | None) -> str:
 
 @lru_cache(maxsize=65_536)
 def _telling_words(description: str) -> tuple[str, ...]:
-    words = words_of(left_over(without_defaults(without_conditions(description))))
+    words = words_of(left_over(without_omission(description)))
     return tuple(filter(_is_telling, dict.fromkeys(words)))
 
 
