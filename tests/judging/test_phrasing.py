@@ -4,13 +4,6 @@ import pytest
 from hypothesis import given
 
 from tests.wording.test_words import WORDS, words
-from toolscope_core.judging.phrasing import (
-    alternatives,
-    number_apart,
-    object_apart,
-    renamed,
-    voices_apart,
-)
 from toolscope_core.wording.words import is_plural
 
 

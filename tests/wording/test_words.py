@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.judging.phrasing import renamed, unshared
+from toolscope_core.judging.distinctions import renamed, unshared
 from toolscope_core.judging.selector import own_words
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.reading import read_tool

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from toolscope_core.judging.arguments.argument_words import difference
 from toolscope_core.judging.arguments.matching import Match
-from toolscope_core.judging.phrasing import renamed
+from toolscope_core.judging.distinctions import renamed
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.pair import Relation, Serves

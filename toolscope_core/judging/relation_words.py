@@ -10,9 +10,15 @@ from toolscope_core.judging import explanation
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.roles import read_parameter
-from toolscope_core.judging.distinctions import all_distinctions, distinctions, is_key
+from toolscope_core.judging.distinctions import (
+    all_distinctions,
+    distinctions,
+    is_key,
+    object_apart,
+    renamed,
+    unshared,
+)
 from toolscope_core.judging.guards import effect
-from toolscope_core.judging.phrasing import object_apart, renamed, unshared
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap, Cluster

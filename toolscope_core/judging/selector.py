@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from toolscope_core.judging.phrasing import renamed, unshared
+from toolscope_core.judging.distinctions import renamed, unshared
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.products import names_a_product
 from toolscope_core.wording.reading import ToolReading, read_tool

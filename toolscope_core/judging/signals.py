@@ -18,11 +18,8 @@ from toolscope_core.embedding.candidate_pairs import Rows, cosines, default_thre
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.judging.arguments.matching import INFER_AT, match_parameters
 from toolscope_core.judging.arguments.subschema import types_meet
+from toolscope_core.judging.distinctions import unshared
 from toolscope_core.judging.guards import effect
-from toolscope_core.judging.phrasing import unshared
-from toolscope_core.model.protocols import Vectors
-from toolscope_core.model.tool import Tool
-from toolscope_core.wording import vocabulary
 from toolscope_core.wording.boilerplate import without_boilerplate
 from toolscope_core.wording.products import (
     Products,

@@ -16,7 +16,7 @@ from toolscope_core.judging.arguments.alignment import argument_map, inferences,
 from toolscope_core.judging.arguments.argument_words import difference
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.subschema import admits, inlined, leaves_out
-from toolscope_core.judging.phrasing import unshared
+from toolscope_core.judging.distinctions import unshared
 from toolscope_core.judging.selector import own_words, selector_of
 from toolscope_core.merging import router_words
 from toolscope_core.model.cluster import ArgumentMap, Document, Kind
