@@ -215,29 +215,15 @@ def _rows_of(*columns: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def _as_json(verdict: Verdict) -> list[Any]:
-    return [
-        verdict.similarity,
-        verdict.probability,
-        verdict.outcome,
-        verdict.evidence,
-        verdict.relation,
-        verdict.family,
-        verdict.serves,
-        verdict.differs,
-    ]
+    return [getattr(verdict, name) for name in _COLUMNS]
 
 
 def _verdict(pair: Pair, judge: str, value: Sequence[Any]) -> Verdict:
-    similarity, probability, outcome, evidence, relation, family, serves, differs = value
-    return Verdict(
-        pair,
-        similarity,
-        probability,
-        outcome,
-        tuple(evidence),
-        judge,
-        relation,
-        family,
-        serves,
-        (tuple(differs[0]), tuple(differs[1])),
-    )
+    columns = dict(zip(_COLUMNS, value, strict=True))
+    ours, theirs = columns["differs"]
+    columns |= {"evidence": tuple(columns["evidence"]), "differs": (tuple(ours), tuple(theirs))}
+    return Verdict(pair=pair, judge=judge, **columns)
+
+
+_COLUMNS = "similarity probability outcome evidence relation family serves differs".split()
+"""What is kept of a verdict, in order."""

@@ -7,6 +7,7 @@ from toolscope_core.judging.arguments.argument_words import difference
 from toolscope_core.judging.arguments.matching import Match
 from toolscope_core.judging.distinctions import renamed
 from toolscope_core.judging.selector import selector_of
+from toolscope_core.judging.signals import COUNTS
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.pair import Relation, Serves
 from toolscope_core.model.tool import Tool, names_of
@@ -19,32 +20,6 @@ _VERY_CLOSE, _CLOSE = 0.85, 0.7
 RELATED = "They are related, but do different jobs."
 UNRELATED = "They have little in common."
 NO_WORDS_APART = "Neither uses a word that the other lacks."
-COUNTS = {
-    "closeness": "how similar names and descriptions are",
-    "same_verb": "whether their verbs mean the same",
-    "other_effect": "whether one reads and the other writes",
-    "opposite_words": "whether their names are opposites",
-    "shared_object": "whether they work on the same thing",
-    "shared_phrase": "how their names describe that thing",
-    "shared_arguments": "how similar the names of their arguments are",
-    "required_matched": "whether their required arguments match",
-    "common_words": "how many words both use",
-    "words_apart": "words that only one of them uses",
-    "least_name_words_apart": "whether each name has a word that the other lacks",
-    "most_name_words_apart": "how many words one name has that the other lacks",
-    "one_word_apart": "whether the names differ in one place only",
-    "one_server": "whether they are on the same server",
-    "shared_server_word": "whether the names of their servers share a word",
-    "shared_product": "whether both are for the same product",
-    "other_products": "whether they are for different products",
-    "no_product": "whether either is for a product",
-    "other_engines": "whether different services answer",
-    "programs": "whether they run programs on the user's own data",
-    "unlisted_names": "whether a server bears a name of its own",
-    "other_stores": "whether each server keeps data of its own",
-}
-"""What each signal looks at, in words that fit whether it spoke for merging or against."""
-
 _NOUNS = frozenset(
     """lookup info details detail inquiry retrieval finder viewer calc calculator comparison
     recommender converter generator reservation booking payment login signin checkout""".split()

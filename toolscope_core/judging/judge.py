@@ -20,10 +20,10 @@ from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.judging import distinctions
 from toolscope_core.judging.arguments.alignment import argument_map, serving, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.judging.explanation import COUNTS, Compared, explain
+from toolscope_core.judging.explanation import Compared, explain
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.selector import FIXED, kind_of
-from toolscope_core.judging.signals import SIGNALS, Matrix, Signals, codes
+from toolscope_core.judging.signals import COUNTS, SIGNALS, Matrix, Signals, codes
 from toolscope_core.judging.weights import EVEN, Weights, shipped_weights
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.protocols import Vectors

@@ -159,30 +159,33 @@ def _stems(words: tuple[str, ...]) -> frozenset[str]:
     return frozenset(map(stem, words))
 
 
-SIGNALS = (
-    "closeness",
-    "same_verb",
-    "other_effect",
-    "opposite_words",
-    "shared_object",
-    "shared_phrase",
-    "shared_arguments",
-    "required_matched",
-    "common_words",
-    "words_apart",
-    "least_name_words_apart",
-    "most_name_words_apart",
-    "one_word_apart",
-    "one_server",
-    "shared_server_word",
-    "shared_product",
-    "other_products",
-    "no_product",
-    "other_engines",
-    "programs",
-    "unlisted_names",
-    "other_stores",
-)
+COUNTS = {
+    "closeness": "how similar names and descriptions are",
+    "same_verb": "whether their verbs mean the same",
+    "other_effect": "whether one reads and the other writes",
+    "opposite_words": "whether their names are opposites",
+    "shared_object": "whether they work on the same thing",
+    "shared_phrase": "how their names describe that thing",
+    "shared_arguments": "how similar the names of their arguments are",
+    "required_matched": "whether their required arguments match",
+    "common_words": "how many words both use",
+    "words_apart": "words that only one of them uses",
+    "least_name_words_apart": "whether each name has a word that the other lacks",
+    "most_name_words_apart": "how many words one name has that the other lacks",
+    "one_word_apart": "whether the names differ in one place only",
+    "one_server": "whether they are on the same server",
+    "shared_server_word": "whether the names of their servers share a word",
+    "shared_product": "whether both are for the same product",
+    "other_products": "whether they are for different products",
+    "no_product": "whether either is for a product",
+    "other_engines": "whether different services answer",
+    "programs": "whether they run programs on the user's own data",
+    "unlisted_names": "whether a server bears a name of its own",
+    "other_stores": "whether each server keeps data of its own",
+}
+"""What each signal looks at, in words that fit whether it spoke for merging or against."""
+
+SIGNALS = tuple(COUNTS)
 """The columns of ``Signals.of_pairs``, explained there."""
 
 Matrix = NDArray[np.float64]

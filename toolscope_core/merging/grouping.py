@@ -125,7 +125,11 @@ def with_families(
     """
     judge: Judge = analysis.family_probabilities
     if analysis.model_verdicts is not None:
-        judge = _family_judge(analysis, analysis.model_verdicts)
+        judge = partial(
+            analysis.model_verdicts.family_probabilities,
+            offline=analysis.family_probabilities,
+            bars=bars_of(analysis),
+        )
     family_at = bars_of(analysis).family_at
     marked = tuple(
         replace(group, family=True, weakest_edge=weakest_of(group.members, judge))
@@ -238,14 +242,6 @@ def _family_rows(analysis: Analysis) -> tuple[Rows, Rows]:
         own, bars_of(analysis), analysis.threshold, analysis.far_candidates(analysis.threshold)
     )
     return analysis.ends(list(edges))
-
-
-def _family_judge(analysis: Analysis, model_verdicts: ModelVerdicts) -> Judge:
-    return partial(
-        model_verdicts.family_probabilities,
-        offline=analysis.family_probabilities,
-        bars=bars_of(analysis),
-    )
 
 
 def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:

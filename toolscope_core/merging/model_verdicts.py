@@ -126,11 +126,7 @@ class ModelVerdicts:
         was not asked about, and what an audit put together of tools that these connect. ``least``
         is the cosine of a candidate pair; those of ``far`` are candidates at any.
         """
-        by_model = self._edges_of(
-            "merge", lambda verdict: verdict.probability, bars.merge_at, least, far
-        )
-        edges = {**self._offline_only(offline), **by_model}
-        return dict(sorted({**self._audited(edges, bars.merge_at), **edges}.items()))
+        return self._edges("merge", offline, bars.merge_at, least, far)
 
     def families(
         self,
@@ -143,11 +139,7 @@ class ModelVerdicts:
         ``offline`` edges of pairs that it was not asked about, and what an audit of a family put
         together. ``least`` and ``far`` as in ``edges``.
         """
-        by_model = self._edges_of(
-            "family", lambda verdict: verdict.family, bars.family_at, least, far
-        )
-        edges = {**self._offline_only(offline), **by_model}
-        return dict(sorted({**self._audited(edges, bars.family_at, True), **edges}.items()))
+        return self._edges("family", offline, bars.family_at, least, far)
 
     def probabilities(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
@@ -158,17 +150,7 @@ class ModelVerdicts:
         *merge* is at least ``bars.merge_at``, every other verdict is below it; two that an audit
         put into different groups are at 0.
         """
-        values = offline(pairs).copy()
-        for row, pair in enumerate(pairs):
-            audited, verdict = self._together(pair), self.verdicts.get(pair)
-            if verdict is not None:
-                meant = verdict.outcome == "merge"
-                values[row] = _by_verdict(
-                    verdict, verdict.probability, meant, values[row], bars.merge_at
-                )
-            if audited is not None:
-                values[row] = max(values[row], bars.merge_at) if audited else 0.0
-        return values
+        return self._answers("merge", pairs, offline, bars.merge_at)
 
     def family_probabilities(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
@@ -178,19 +160,7 @@ class ModelVerdicts:
         *family* is at least ``bars.family_at``, every other verdict is below it; two that an audit
         put together as of one job, or put into different families, are at 0.
         """
-        values = offline(pairs).copy()
-        for row, pair in enumerate(pairs):
-            audited, verdict = self._together(pair, family=True), self.verdicts.get(pair)
-            if verdict is not None:
-                meant = verdict.outcome == "family"
-                values[row] = _by_verdict(
-                    verdict, verdict.family, meant, values[row], bars.family_at
-                )
-            if self._together(pair) or audited is False:
-                values[row] = 0.0
-            elif audited:
-                values[row] = max(values[row], bars.family_at)
-        return values
+        return self._answers("family", pairs, offline, bars.family_at)
 
     def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
         """Why a cluster that rests on the model must wait for a person, as sentences; empty where
@@ -245,24 +215,45 @@ class ModelVerdicts:
         wary = not self.wary.isdisjoint((pair.left, pair.right))
         return model_doubts(self.judge, self.verdicts.get(pair), p, wary, bars.auto_at)
 
-    def _edges_of(
+    def _edges(
         self,
         outcome: Outcome,
-        probability_of: Callable[[Verdict], float],
+        offline: Mapping[Pair, float],
         at: float,
         least: float,
         far: frozenset[Pair],
     ) -> dict[Pair, float]:
-        """The pairs of one verdict, at least at a bar."""
-        return {
-            pair: max(probability_of(verdict), at)
+        """The edges of one verdict, *merge* or *family*, each at least at a bar."""
+        edges = {pair: p for pair, p in offline.items() if pair not in self.verdicts}
+        edges |= {
+            pair: max(_probability(verdict, outcome), at)
             for pair, verdict in self.verdicts.items()
             if verdict.outcome == outcome and (verdict.similarity >= least or pair in far)
         }
+        return dict(sorted({**self._audited(edges, at, outcome == "family"), **edges}.items()))
 
-    def _audited(
-        self, edges: Mapping[Pair, float], at: float, family: bool = False
-    ) -> dict[Pair, float]:
+    def _answers(
+        self, outcome: Outcome, pairs: Sequence[Pair], offline: Probabilities, at: float
+    ) -> NDArray[np.float64]:
+        """Probabilities of one verdict, *merge* or *family*: at least at a bar where the model says
+        it, or else below.
+        """
+        family, values = outcome == "family", offline(pairs).copy()
+        for row, pair in enumerate(pairs):
+            audited, verdict = self._together(pair, family), self.verdicts.get(pair)
+            if verdict is not None and verdict.outcome == outcome:
+                values[row] = max(_probability(verdict, outcome), at)
+            elif verdict is not None:
+                analysed = verdict.outcome != "unanalysed"
+                below = _probability(verdict, outcome) if analysed else values[row]
+                values[row] = min(below, at - _JUST_BELOW)
+            if audited is False or (family and self._together(pair)):
+                values[row] = 0.0
+            elif audited:
+                values[row] = max(values[row], at)
+        return values
+
+    def _audited(self, edges: Mapping[Pair, float], at: float, family: bool) -> dict[Pair, float]:
         """The pairs that audits of a kind put together, of tools that the edges connect."""
         import networkx as nx
 
@@ -275,9 +266,6 @@ class ModelVerdicts:
             for a, b in combinations(group, 2)
             if audit.family == family and a in part_of and part_of[a] == part_of.get(b)
         }
-
-    def _offline_only(self, offline: Mapping[Pair, float]) -> dict[Pair, float]:
-        return {pair: p for pair, p in offline.items() if pair not in self.verdicts}
 
     def is_family(self, pair: Pair) -> bool:
         """Whether the model says that the two are a family, by itself or in an audit."""
@@ -335,12 +323,5 @@ def disagreements(
     return tuple(sorted(differing, key=lambda one: (-one.gap, one.pair)))
 
 
-def _by_verdict(
-    verdict: Verdict, probability: float, meant: bool, offline: float, at: float
-) -> float:
-    """A probability by the model's verdict: from ``at`` on where the verdict is ``meant``, below
-    it otherwise.
-    """
-    if meant:
-        return max(probability, at)
-    return min(offline if verdict.outcome == "unanalysed" else probability, at - _JUST_BELOW)
+def _probability(verdict: Verdict, outcome: Outcome) -> float:
+    return verdict.family if outcome == "family" else verdict.probability

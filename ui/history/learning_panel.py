@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from toolscope_core.judging.explanation import COUNTS
 from toolscope_core.judging.learned_weights import (
     LEAST_DECISIONS,
     LEAST_OF_A_KIND,
@@ -15,6 +14,7 @@ from toolscope_core.judging.learned_weights import (
     learned,
     lessons,
 )
+from toolscope_core.judging.signals import COUNTS
 from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
