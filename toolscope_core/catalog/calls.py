@@ -214,7 +214,8 @@ def relabel_query(
             new_gold.append(new)
         if tool not in old_ones:
             old_ones.append(tool)
-    calls = [_relabelled(call, phi, alphas, names or {}) for call in _listed(row.get("calls"))]
+    called_tools = row["calls"] if isinstance(row.get("calls"), list) else ()
+    calls = [_relabelled(call, phi, alphas, names or {}) for call in called_tools]
     new_row = dict(row)
     if isinstance(gold, list):
         new_row["gold"] = new_gold
@@ -341,10 +342,6 @@ def _object(arguments: object) -> JsonObject | None:
         except (ValueError, RecursionError):
             return None
     return arguments if isinstance(arguments, dict) else None
-
-
-def _listed(value: object) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
 
 
 def _forward(move: ArgumentMove, value: Any) -> Any:

@@ -203,7 +203,8 @@ def _judged(judge: OfflineJudge, rows: tuple[Rows, Rows]) -> list[tuple[float, f
 
 
 def _explained(judge: OfflineJudge, rows: tuple[Rows, Rows]) -> list[list[Any]]:
-    return list(map(_as_json, judge.verdicts(*rows, brief=True)))
+    verdicts = judge.verdicts(*rows, brief=True)
+    return [[getattr(verdict, name) for name in _COLUMNS] for verdict in verdicts]
 
 
 def _rows_of(*columns: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
@@ -212,10 +213,6 @@ def _rows_of(*columns: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
         yield from zip(
             *(column[start : start + _BLOCK].tolist() for column in columns), strict=True
         )
-
-
-def _as_json(verdict: Verdict) -> list[Any]:
-    return [getattr(verdict, name) for name in _COLUMNS]
 
 
 def _verdict(pair: Pair, judge: str, value: Sequence[Any]) -> Verdict:

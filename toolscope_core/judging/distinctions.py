@@ -148,10 +148,6 @@ def _stems(words: Iterable[str]) -> list[str]:
     return list(map(stem, words))
 
 
-def _has_a_place(word: str) -> bool:
-    return not is_filler(word) or word in ("user", "users")
-
-
 def _voice(name: Sequence[str], word: str) -> str:
     """Whether a word is a doer, a doing, or done by somebody; empty if it is none of them. What
     stands after *by* is how it is done: *decompiled by name*.
@@ -169,7 +165,7 @@ def _head(words: Iterable[str]) -> str:
         if is_border(word) or word in ("that", "which", "who", "whose", "their", "its"):
             if noun and noun not in _COUNTED:
                 break
-        elif _has_a_place(word) and word not in KEY_WORDS:
+        elif word not in KEY_WORDS and (not is_filler(word) or word in ("user", "users")):
             noun = word
     return noun
 

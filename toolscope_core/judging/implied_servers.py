@@ -61,13 +61,9 @@ def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:
     products = _products(nameless, words)
     place = _habit(words, products)
     named = list(_scattered(nameless, words)) if place is None else list(_placed(words, place))
-    tools_by_name: dict[str, list[str]] = defaultdict(list)
-    for tool, name in zip(nameless, named, strict=True):
-        if name:
-            tools_by_name[name].append(tool.id)
+    owners = zip((tool.id for tool in nameless), named, strict=True)
     return tuple(
-        ImpliedServer(name, tuple(sorted(ids)), _reason(name, len(ids), place))
-        for name, ids in sorted(tools_by_name.items())
+        ImpliedServer(name, ids, _reason(name, len(ids), place)) for name, ids in _by_owner(owners)
     )
 
 
@@ -81,15 +77,9 @@ def present_servers(tools: Sequence[Tool], chosen: Mapping[str, str]) -> tuple[I
     owner_by_id = {tool_id: one.name for one in guessed for tool_id in one.tools}
     nameless = {tool.id for tool in tools if not tool.server}
     owner_by_id |= {tool_id: name for tool_id, name in chosen.items() if tool_id in nameless}
-    tools_by_name: dict[str, list[str]] = defaultdict(list)
-    for tool_id, name in owner_by_id.items():
-        if name:
-            tools_by_name[name].append(tool_id)
     reasons |= dict.fromkeys(chosen.values(), _DECIDED)
-    return tuple(
-        ImpliedServer(name, tuple(sorted(ids)), reasons[name])
-        for name, ids in sorted(tools_by_name.items())
-    )
+    named = _by_owner(owner_by_id.items())
+    return tuple(ImpliedServer(name, ids, reasons[name]) for name, ids in named)
 
 
 def with_implied_servers(catalog: Catalog, chosen: Mapping[str, str]) -> Catalog:
@@ -106,6 +96,15 @@ def with_implied_servers(catalog: Catalog, chosen: Mapping[str, str]) -> Catalog
         for tool in catalog.tools
     )
     return catalog if all(map(is_, tools, catalog.tools)) else replace(catalog, tools=tools)
+
+
+def _by_owner(owners: Iterable[tuple[str, str]]) -> list[tuple[str, tuple[str, ...]]]:
+    """By name of a server its tools, both sorted, of pairs of a tool and its owner, if any."""
+    tools_by_name: dict[str, list[str]] = defaultdict(list)
+    for tool_id, name in owners:
+        if name:
+            tools_by_name[name].append(tool_id)
+    return sorted((name, tuple(sorted(ids))) for name, ids in tools_by_name.items())
 
 
 def _reason(name: str, count: int, place: Place | None) -> str:

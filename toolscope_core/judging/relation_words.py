@@ -194,13 +194,10 @@ def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
     """
     sides = zip(names_of(tools), verdict.differs, strict=True)
     words = [f"Only {name} says {quoted(words, _MOST_WORDS)}." for name, words in sides if words]
-    facts = _facts_of(tools) if verdict.outcome == "unsure" else ()
-    return (*facts, *words) or (explanation.NO_WORDS_APART,)
-
-
-def _facts_of(tools: tuple[Tool, Tool]) -> Iterator[str]:
-    for fact in all_distinctions(*map(read_tool, tools)):
-        yield f"{fact[0].upper()}{fact[1:]}."
+    facts = all_distinctions(*map(read_tool, tools)) if verdict.outcome == "unsure" else ()
+    return (*(f"{fact[0].upper()}{fact[1:]}." for fact in facts), *words) or (
+        explanation.NO_WORDS_APART,
+    )
 
 
 def differs_of(verdict: Verdict) -> str:

@@ -73,7 +73,10 @@ def selector_of(
     words of names do not tell them apart, nor words of one kind, the servers do, then the names,
     then the first words of descriptions, then ids.
     """
-    named = [_of_name(tool, words) for tool, words in zip(tools, unshared, strict=True)]
+    named = [
+        [word for word in words if word in read_tool(tool).name]
+        for tool, words in zip(tools, unshared, strict=True)
+    ]
     values = [
         "_".join((own or list(words))[:_MOST_WORDS])
         for own, words in zip(named, unshared, strict=True)
@@ -130,12 +133,6 @@ def _narrowed(
     """The words of each that the one added does not say, then its own that none of them says."""
     kept = [own.intersection(ours) for own, (ours, _) in zip(words, pairs, strict=True)]
     return (*kept, added.intersection(*(theirs for _, theirs in pairs)))
-
-
-def _of_name(tool: Tool, words: Sequence[str]) -> list[str]:
-    """Those of the words that its name has."""
-    name = read_tool(tool).name
-    return [word for word in words if word in name]
 
 
 def _are_distinct(values: Sequence[str]) -> bool:

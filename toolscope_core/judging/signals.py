@@ -290,7 +290,7 @@ class Signals:
         if not ours.server or ours.server != theirs.server:
             return False
         rest = [
-            {_without(plain_words(parameter.name), words) for parameter in tool.parameters}
+            {_stems(plain_words(one.name)) - _stems(words) for one in tool.parameters}
             for tool, words in zip((ours, theirs), pair.renamed, strict=True)
         ]
         return rest[0] != rest[1]
@@ -314,10 +314,9 @@ class Signals:
         """The word that says what a tool does: the one that begins both name and description, else
         the one that the judge reads.
         """
-        words = self.reading(row)
-        if words.name and words.text and stem(words.name[0]) == stem(words.text[0]):
-            return words.name[0]
-        return self.reading(row).verb
+        own = self.reading(row)
+        is_first = own.name and own.text and stem(own.name[0]) == stem(own.text[0])
+        return own.name[0] if is_first else own.verb
 
     def _on_products(self, left: int, right: int) -> dict[str, float]:
         ours, theirs = self.products[left], self.products[right]
@@ -344,11 +343,6 @@ class Signals:
                 + float(bool(theirs.unlisted - ours.unlisted))
             ),
         }
-
-
-def _without(name: Sequence[str], words: Sequence[str]) -> frozenset[str]:
-    """The words of an argument's name without those that tell two tools apart."""
-    return frozenset(map(stem, name)) - frozenset(map(stem, words))
 
 
 def codes(values: Sequence[str]) -> NDArray[np.int64]:

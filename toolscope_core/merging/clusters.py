@@ -54,7 +54,8 @@ def build_clusters(
         synthesis = syntheses.synthesis(
             group.members, edit.canonical, group.family, edit.kind, unfit
         )
-        by_members[group.members] = _edited(synthesis, members, edit)
+        synthesis = _with_document(synthesis, members, edit)
+        by_members[group.members] = _with_given_maps(synthesis, members, edit)
     renamed = _new_owners(by_members)
     clusters = []
     for group in groups:
@@ -237,10 +238,6 @@ def _name_conflicts(
     others = bearers - {tool.id for tool in members}
     if others:
         yield f"the name `{synthesis.document.name}` belongs to another tool too: {min(others)}"
-
-
-def _edited(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
-    return _with_given_maps(_with_document(synthesis, members, edit), members, edit)
 
 
 def _with_given_maps(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:

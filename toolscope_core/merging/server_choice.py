@@ -60,7 +60,10 @@ def advise(servers: ServerCoverage) -> Advice:
         if one.share >= COVERED and extra.isdisjoint((one.server, *one.others)):
             pairs[one.server].append(one)
     best = {server: min(own, key=_worth) for server, own in pairs.items()}
-    keepers = {server: (_others(own),) for server, own in pairs.items()}
+    keepers = {
+        server: (frozenset(other for one in own for other in one.others),)
+        for server, own in pairs.items()
+    }
     order = sorted(best, key=lambda server: (len(best[server].lost_tools), *_dearest(best[server])))
     off = _that_can_go(order, keepers)
     gone = [
@@ -78,10 +81,6 @@ def advise(servers: ServerCoverage) -> Advice:
             off.add(server)
             staying.update(together.others)
     return Advice(tuple(sorted(gone, key=_dearest)), _needless(servers, every), copies)
-
-
-def _others(coverages: Sequence[Coverage]) -> frozenset[str]:
-    return frozenset(other for one in coverages for other in one.others)
 
 
 def _dearest(one: Coverage) -> tuple[int, str]:

@@ -256,17 +256,19 @@ def map_onto(
         if target is None:
             dropped[parameter.name] = "the merged tool has no such parameter"
             continue
-        move = move_to(parameter, target, properties[target])
-        unit = difference(parameter, _parameter(target, properties[target]))
+        wanted = properties[target]
+        move = move_to(parameter, target, wanted)
+        declared = wanted if isinstance(wanted, Mapping) else {}
+        unit = difference(parameter, Parameter(target, False, declared))
         if unit:
             converted.append(
                 f"`{parameter.name}` of `{tool.name}` would have to be converted: {unit}"
             )
-        if move is None and (usual := usual_move(parameter, target, properties[target])):
+        if move is None and (usual := usual_move(parameter, target, wanted)):
             move = usual[0]
             notes += (f"{note}, which {tool.id} does not require" for note in usual[1])
         if move is None:
-            dropped[parameter.name] = refusal(parameter, target, properties[target])
+            dropped[parameter.name] = refusal(parameter, target, wanted)
         else:
             moves.append(move)
     taken = {move.target for move in moves}
@@ -324,10 +326,6 @@ def words_apart(tool: Tool, target: Tool) -> tuple[str, ...]:
         ),
         *demands(tool, target, moves),
     )
-
-
-def _parameter(name: str, schema: JsonObject | bool) -> Parameter:
-    return Parameter(name, False, schema if isinstance(schema, Mapping) else {})
 
 
 def _unsupplied(

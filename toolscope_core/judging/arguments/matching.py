@@ -69,7 +69,8 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     if same_but_unit(a.name, b.name) or _spelt_alike(ours, theirs):
         return 0.95
     if roles.are_apart(ours, theirs):
-        return _SAME_VALUES if _have_same_values(ours, theirs) else 0.0
+        same_values = len(ours.values & theirs.values) > 1 and ours.turning == theirs.turning
+        return _SAME_VALUES if same_values else 0.0
     score = _by_words(ours, theirs, tools)
     if score < MATCH_AT:
         by_values = min(score + _SHARED_VALUES * _shared_values(ours, theirs), _DOUBTED)
@@ -150,7 +151,10 @@ def _by_text(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool])
     """Descriptions in common, and how far each name is told of in the other's words."""
     if a.text.isdisjoint(b.text) or not (a.described or b.described):
         return 0.0
-    ours, theirs = map(_weights, tools)
+    ours, theirs = (
+        _word_weights(tuple(read_parameter(parameter).text for parameter in tool.parameters))
+        for tool in tools
+    )
     described = (
         _share(a.described, b.described, ours) + _share(b.described, a.described, theirs)
     ) / 2
@@ -195,17 +199,9 @@ def _may_be_of_another(a: ParameterReading, b: ParameterReading) -> bool:
     return vague or (added == _ID and added.isdisjoint(a.text))
 
 
-def _have_same_values(a: ParameterReading, b: ParameterReading) -> bool:
-    return len(a.values & b.values) > 1 and a.turning == b.turning
-
-
 def _shared_values(a: ParameterReading, b: ParameterReading) -> float:
     """Share of the named values of one that are named for the other, whichever has fewer."""
     return len(a.values & b.values) / max(min(len(a.values), len(b.values)), 1)
-
-
-def _weights(tool: Tool) -> Mapping[str, float]:
-    return _word_weights(tuple(read_parameter(parameter).text for parameter in tool.parameters))
 
 
 @lru_cache(maxsize=65_536)
