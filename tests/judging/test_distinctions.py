@@ -6,7 +6,6 @@ from hypothesis import given
 from tests.wording.test_words import WORDS, words
 from toolscope_core.judging.distinctions import (
     alternatives,
-    is_plural,
     named_apart,
     number_apart,
     object_apart,
@@ -17,6 +16,7 @@ from toolscope_core.judging.distinctions import (
 )
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.reading import read_tool
+from toolscope_core.wording.words import is_plural
 
 
 def spoken(name, description, server=""):

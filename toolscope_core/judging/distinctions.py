@@ -15,20 +15,11 @@ from dataclasses import dataclass
 from toolscope_core.catalog.operation_names import operation_of
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.tool import Parameter, Tool
+from toolscope_core.wording import words as english
 from toolscope_core.wording.reading import ToolReading
 from toolscope_core.wording.tool_text import source_name
 from toolscope_core.wording.vocabulary import action_classes, is_border, only_gets
-from toolscope_core.wording.words import (
-    KEY_WORDS,
-    are_one,
-    is_english,
-    is_filler,
-    is_plural,
-    keys_of,
-    plain_words,
-    stem,
-    words_of,
-)
+from toolscope_core.wording.words import is_filler, keys_of, stem, words_of
 
 _WHOLE = frozenset("not non all any".split())
 _COUNTED = frozenset("list lists number count set collection array".split())
@@ -67,7 +58,7 @@ def _numbers_apart(ours: Sequence[str], theirs: Sequence[str], verbs: set[str]) 
     numbers: list[dict[str, set[bool]]] = [{}, {}]
     for words, number in zip((ours, theirs), numbers, strict=True):
         for word in words:
-            number.setdefault(stem(word), set()).add(is_plural(word))
+            number.setdefault(stem(word), set()).add(english.is_plural(word))
     shared = numbers[0].keys() & numbers[1].keys() - verbs
     return any(numbers[0][root].isdisjoint(numbers[1][root]) for root in shared)
 
@@ -119,10 +110,10 @@ def object_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
     it: *student for contact*, *contact*. ``None`` where they do, or leave it open.
     """
     heads = _head(_without_verb(one.name)), _head(_without_verb(other.name))
-    if not all(heads) or are_one(*heads):
+    if not all(heads) or english.are_one(*heads):
         return None
     described = _head(one.text[1:]), _head(other.text[1:])
-    if all(described) and are_one(*described):
+    if all(described) and english.are_one(*described):
         return None
     return heads
 
@@ -137,7 +128,7 @@ def _shortened(word: str, own: ToolReading, other: ToolReading) -> bool:
     both = (long for long in own.described if long.startswith(word) and long in other.plain)
     if word in own.named and word not in own.described and any(both):
         return True
-    if is_english(word):
+    if english.is_english(word):
         return False
     return (len(word) < 6 and word in other.initials) or any(
         long.startswith(word) for long in other.words
@@ -165,7 +156,7 @@ def _head(words: Iterable[str]) -> str:
         if is_border(word) or word in ("that", "which", "who", "whose", "their", "its"):
             if noun and noun not in _COUNTED:
                 break
-        elif word not in KEY_WORDS and (not is_filler(word) or word in ("user", "users")):
+        elif word not in english.KEY_WORDS and (not is_filler(word) or word in ("user", "users")):
             noun = word
     return noun
 
@@ -180,7 +171,7 @@ def _without_verb(name: Sequence[str]) -> Sequence[str]:
 _KEYS = frozenset("id uuid guid gid sid slug key".split())
 
 
-def distinctions(one: ToolReading, other: ToolReading) -> Iterator[str]:
+def facts_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
     """What tells the two apart; nothing where only their words decide."""
     if voices := voices_apart(one, other):
         yield f"they look at the same thing from two sides: {voices[0]} / {voices[1]}"
@@ -200,7 +191,7 @@ def distinctions(one: ToolReading, other: ToolReading) -> Iterator[str]:
 
 def all_distinctions(one: ToolReading, other: ToolReading) -> Iterator[str]:
     """The same, and how one server names them apart."""
-    yield from distinctions(one, other)
+    yield from facts_apart(one, other)
     yield from named_apart(one, other)
 
 
@@ -268,7 +259,7 @@ def _is_mentioned(word: str, beside: ToolReading, by_text: bool = True) -> bool:
 
 def is_key(parameter: Parameter) -> bool:
     """Whether the parameter is named for what tells one thing from all others of its kind."""
-    return not _KEYS.isdisjoint(plain_words(parameter.name)[-1:])
+    return not _KEYS.isdisjoint(english.plain_words(parameter.name)[-1:])
 
 
 def _reordered(one: ToolReading, other: ToolReading) -> bool:
@@ -287,7 +278,7 @@ def one_and_several(one: ToolReading, other: ToolReading) -> bool:
         "list" in side.name or side.text[:1] in (("list",), ("lists",)) for side in (one, other)
     ]
     one_lists = lists[0] != lists[1]
-    plurals = [{is_plural(word) for word in words.named[-1:]} for words in (one, other)]
+    plurals = [{english.is_plural(word) for word in words.named[-1:]} for words in (one, other)]
     keyed = [any(p.required and is_key(p) for p in side.tool.parameters) for side in (one, other)]
     if keyed[0] != keyed[1] and (one_lists or plurals[0] != plurals[1]):
         return True
@@ -300,7 +291,11 @@ def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
         [dict.fromkeys(_things(tool, always)) for tool in (one, other)] for always in (True, False)
     )
     ours, theirs = (
-        [thing for thing in required[at] if not any(are_one(thing, x) for x in taken[1 - at])]
+        [
+            thing
+            for thing in required[at]
+            if not any(english.are_one(thing, x) for x in taken[1 - at])
+        ]
         for at in (0, 1)
     )
     return (ours[0], theirs[0]) if ours and theirs else None
@@ -309,7 +304,7 @@ def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
 def _things(tool: Tool, always: bool) -> Iterator[str]:
     """What the keys that a tool takes are of: *project* of ``project_id``."""
     for parameter in tool.parameters:
-        words = plain_words(parameter.name)[:-1]
+        words = english.plain_words(parameter.name)[:-1]
         if words and is_key(parameter) and (parameter.required or not always):
             yield words[-1]
 
@@ -356,5 +351,5 @@ def _address(tool: Tool) -> _Address | None:
         return None
     path = str(operation.get("path", "")).rstrip("/")
     words = tuple(words_of(re.sub(r"\{[^}]*\}", " ", path)))
-    of_one = path.endswith("}") or not any(map(is_plural, words[-1:]))
+    of_one = path.endswith("}") or not any(map(english.is_plural, words[-1:]))
     return _Address(words, of_one)

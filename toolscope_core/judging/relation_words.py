@@ -6,18 +6,10 @@ Names and words in the sentences come from the catalog and are not escaped.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from toolscope_core.judging import explanation
+from toolscope_core.judging import distinctions, explanation
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.roles import read_parameter
-from toolscope_core.judging.distinctions import (
-    all_distinctions,
-    distinctions,
-    is_key,
-    object_apart,
-    renamed,
-    unshared,
-)
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.model.catalog import Catalog
@@ -39,8 +31,8 @@ def unmatched_reasons(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap
     """
     words = tuple(_left_over(kept, pruned, alpha))
     yield from _on_words((kept.tool, pruned.tool), words)
-    yield from distinctions(kept, pruned)
-    if not any(words) and (apart := object_apart(kept, pruned)):
+    yield from distinctions.facts_apart(kept, pruned)
+    if not any(words) and (apart := distinctions.object_apart(kept, pruned)):
         yield f"one is about “{apart[0]}”, the other about “{apart[1]}”"
     yield from _arguments_apart(kept, pruned, alpha)
 
@@ -68,7 +60,11 @@ def _left_over(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> It
     values = (word for value in alpha.constants.values() for word in words_of(str(value)))
     given = fixed | _keys((*set_by_calls, *values))
     for words in (
-        [word for word in unshared(kept, pruned) if (fixed | offered).isdisjoint(keys_of(word))],
+        [
+            word
+            for word in distinctions.unshared(kept, pruned)
+            if (fixed | offered).isdisjoint(keys_of(word))
+        ],
         _without(pruned, kept, given),
     ):
         yield [word for word in words if not (both_read and only_gets(word))]
@@ -78,8 +74,8 @@ def _without(pruned: ToolReading, kept: ToolReading, given: set[Key]) -> list[st
     """The words of the pruned tool that the kept one says in no form, or only by an argument that
     the mapped calls leave out.
     """
-    left = set(unshared(pruned, kept))
-    spoken = set(unshared(pruned, kept, spoken=True))
+    left = set(distinctions.unshared(pruned, kept))
+    spoken = set(distinctions.unshared(pruned, kept, spoken=True))
     return [
         word
         for word in pruned.words
@@ -109,7 +105,7 @@ def _arguments_apart(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap)
             and meaning(word) not in read_parameter(counterpart).text
             and words.spoken.isdisjoint(keys_of(word))
         ]
-        keyed = [is_key(p) or p.name.endswith("ids") for p in (source, target)]
+        keyed = [distinctions.is_key(p) or p.name.endswith("ids") for p in (source, target)]
         if telling or (keyed[0] != keyed[1] and not _same_kind(source, target)):
             yield f"`{source.name}` of {pruned.tool.id} would become `{target.name}`"
 
@@ -183,7 +179,7 @@ def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
     if verdict.relation == "parametric":
         selector, _ = selector_of(tools, verdict.differs)
         return f"Neither has an argument for the {selector}, so neither can take the other's calls."
-    if all(renamed(*map(read_tool, tools))):
+    if all(distinctions.renamed(*map(read_tool, tools))):
         return ""
     return explanation.serving_words(serving(*tools, match_parameters(*tools)), tools)
 
@@ -192,12 +188,15 @@ def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
     """What tells the two apart whatever they say, where that decided, and the words that only one
     says: a sentence each.
     """
+    sentences: list[str] = []
+    if verdict.outcome == "unsure":
+        facts = distinctions.all_distinctions(*map(read_tool, tools))
+        sentences += [f"{fact[0].upper()}{fact[1:]}." for fact in facts]
     sides = zip(names_of(tools), verdict.differs, strict=True)
-    words = [f"Only {name} says {quoted(words, _MOST_WORDS)}." for name, words in sides if words]
-    facts = all_distinctions(*map(read_tool, tools)) if verdict.outcome == "unsure" else ()
-    return (*(f"{fact[0].upper()}{fact[1:]}." for fact in facts), *words) or (
-        explanation.NO_WORDS_APART,
-    )
+    sentences += [
+        f"Only {name} says {quoted(words, _MOST_WORDS)}." for name, words in sides if words
+    ]
+    return tuple(sentences) or (explanation.NO_WORDS_APART,)
 
 
 def differs_of(verdict: Verdict) -> str:

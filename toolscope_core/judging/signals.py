@@ -20,14 +20,10 @@ from toolscope_core.judging.arguments.matching import INFER_AT, match_parameters
 from toolscope_core.judging.arguments.subschema import types_meet
 from toolscope_core.judging.distinctions import unshared
 from toolscope_core.judging.guards import effect
+from toolscope_core.model.protocols import Vectors
+from toolscope_core.model.tool import Tool
+from toolscope_core.wording import products, vocabulary
 from toolscope_core.wording.boilerplate import without_boilerplate
-from toolscope_core.wording.products import (
-    Products,
-    of_other_fields,
-    products_of,
-    server_words,
-    share_a_word,
-)
 from toolscope_core.wording.reading import ToolReading, read_tool
 from toolscope_core.wording.vocabulary import opposites, total_weight
 from toolscope_core.wording.words import keys_of, plain_words, stem
@@ -202,7 +198,7 @@ class Signals:
 
     tools: tuple[Tool, ...]
     plain: tuple[Tool, ...]
-    products: tuple[Products, ...]
+    products: tuple[products.Products, ...]
     vectors: Vectors
     near_at: float
     servers: NDArray[np.int64]
@@ -216,7 +212,7 @@ class Signals:
         return cls(
             tools=tuple(tools),
             plain=plain,
-            products=products_of(tools),
+            products=products.products_of(tools),
             vectors=vectors,
             near_at=default_threshold(model),
             servers=codes([tool.server for tool in tools]),
@@ -276,7 +272,7 @@ class Signals:
         value (``author`` of *search by author*), or they are for accounts of other fields, or
         of two accounts each works on something else (*release*, *schedule*).
         """
-        if of_other_fields(self.products[left], self.products[right]):
+        if products.of_other_fields(self.products[left], self.products[right]):
             return True
         pair = self.compare(left, right)
         if self._on_products(left, right)["other_products"] and all(self._things(left, right)):
@@ -299,9 +295,11 @@ class Signals:
         """The words of each name that the other does not say, but for those that name a server or
         an account.
         """
-        servers = {word for row in (left, right) for word in server_words(self.plain[row].server)}
+        servers = {
+            word for row in (left, right) for word in products.server_words(self.plain[row].server)
+        }
         accounts = {*self.products[left].accounts, *self.products[right].accounts}
-        names = servers.union(*(account.split() for account in accounts))
+        names = frozenset().union(*servers, *(account.split() for account in accounts))
         ours, theirs = self.compare(left, right).renamed
         return [w for w in ours if w not in names], [w for w in theirs if w not in names]
 
@@ -326,7 +324,7 @@ class Signals:
         two = bool(servers[0] and servers[1]) and servers[0] != servers[1]
         objects = frozenset(self.reading(left).objects) & frozenset(self.reading(right).objects)
         return {
-            "shared_server_word": float(share_a_word(*servers)) if two else np.nan,
+            "shared_server_word": float(products.share_a_word(*servers)) if two else np.nan,
             "shared_product": float(not accounts[0].isdisjoint(accounts[1])),
             "other_products": float(all(accounts) and accounts[0].isdisjoint(accounts[1])),
             "no_product": float(not any(accounts)),

@@ -17,15 +17,12 @@ from toolscope_core.judging.arguments import omitted_arguments, units, value_fac
 from toolscope_core.judging.arguments.omitted_arguments import MOST_READ
 from toolscope_core.judging.arguments.subschema import inlined
 from toolscope_core.judging.arguments.value_facts import FORMS, IDENTIFIER, LIST, WEAK, ValueFacts
+from toolscope_core.model.cluster import ArgumentMove
+from toolscope_core.model.numbers import enumerated, quoted
+from toolscope_core.model.tool import JsonObject, Parameter, Tool
+from toolscope_core.wording import words as english
 from toolscope_core.wording.vocabulary import opposites
-from toolscope_core.wording.words import (
-    STOP_WORDS,
-    is_filler,
-    plain_words,
-    spelling,
-    stem,
-    words_of,
-)
+from toolscope_core.wording.words import STOP_WORDS, plain_words, stem, words_of
 
 _LONGEST_EXAMPLE = 40
 """A longer one is a text of its own, such as a query."""
@@ -158,7 +155,7 @@ def _replaced(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:
         return
     for _, a, b, c, d in changes:
         sides = [
-            [w for w in words if w in _SIDES or not (w in STOP_WORDS or is_filler(w))]
+            [w for w in words if w in _SIDES or not (w in STOP_WORDS or english.is_filler(w))]
             for words in (ours[a:b], theirs[c:d])
         ]
         if all(sides) and not any(_are_alike(x, y) for x in sides[0] for y in sides[1]):
@@ -386,7 +383,9 @@ def _lists_values(two: _Two) -> bool:
 def _values(two: _Two) -> Iterator[frozenset[str]]:
     """What the source may list as the values that it gives."""
     facts = two.facts[0]
-    return filter(None, (facts.values, facts.glosses, frozenset(map(spelling, two.source.enum))))
+    return filter(
+        None, (facts.values, facts.glosses, frozenset(map(english.spelling, two.source.enum)))
+    )
 
 
 def _bounds(two: _Two, narrower: bool = False) -> Iterator[str]:

@@ -8,12 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from toolscope_core.judging.arguments import roles
-from toolscope_core.judging.arguments.roles import (
-    WEAK_WORDS,
-    ParameterReading,
-    Words,
-    read_parameter,
-)
+from toolscope_core.judging.arguments.roles import WEAK_WORDS, ParameterReading, Words
 from toolscope_core.judging.arguments.subschema import types_meet, types_overlap
 from toolscope_core.judging.arguments.units import same_but_unit
 from toolscope_core.model.tool import Parameter, Tool
@@ -65,7 +60,7 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     """
     if not types_meet(a.schema, b.schema):
         return 0.0
-    ours, theirs = read_parameter(a), read_parameter(b)
+    ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
     if same_but_unit(a.name, b.name) or _spelt_alike(ours, theirs):
         return 0.95
     if roles.are_apart(ours, theirs):
@@ -133,7 +128,7 @@ def _is_usual(
 
 def _has_other_side(reading: ParameterReading, tool: Tool) -> bool:
     """Whether the tool has another parameter of that name but for the side."""
-    names = (read_parameter(parameter).name for parameter in tool.parameters)
+    names = (roles.read_parameter(parameter).name for parameter in tool.parameters)
     return any(
         name != reading.name and name - roles.SIDES == reading.name - roles.SIDES for name in names
     )
@@ -152,7 +147,7 @@ def _by_text(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool])
     if a.text.isdisjoint(b.text) or not (a.described or b.described):
         return 0.0
     ours, theirs = (
-        _word_weights(tuple(read_parameter(parameter).text for parameter in tool.parameters))
+        _word_weights(tuple(roles.read_parameter(parameter).text for parameter in tool.parameters))
         for tool in tools
     )
     described = (
@@ -320,7 +315,9 @@ def _only_ones(left: Tool, right: Tool, matches: Sequence[Match]) -> Sequence[Ma
 def _only_text(tool: Tool) -> Sequence[Parameter]:
     """The only text that the tool takes, where it is required and named by a plain word."""
     texts = [p for p in tool.parameters if p.type == "string"]
-    return [p for p in texts if p.required and not read_parameter(p).turning][: len(texts) == 1]
+    return [p for p in texts if p.required and not roles.read_parameter(p).turning][
+        : len(texts) == 1
+    ]
 
 
 def _required_rest(tool: Tool, done: set[str]) -> Sequence[Parameter]:

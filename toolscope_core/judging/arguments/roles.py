@@ -8,15 +8,8 @@ from functools import lru_cache
 
 from toolscope_core.judging.arguments.units import same_but_unit
 from toolscope_core.model.tool import Parameter
-from toolscope_core.wording.words import (
-    KEY_WORDS,
-    is_filler,
-    meaning,
-    name_words,
-    plain_words,
-    stem,
-    text_words,
-)
+from toolscope_core.wording import words as english
+from toolscope_core.wording.words import meaning, name_words, plain_words, text_words
 
 Words = frozenset[str]
 
@@ -171,8 +164,8 @@ def _read(name: str, description: str, values: str) -> ParameterReading:
 
 def _stems(words: Iterable[str]) -> Words:
     """The stems of words as they stand, without those that say little."""
-    telling = frozenset(word for word in words if not is_filler(word))
-    return frozenset(map(stem, telling - KEY_WORDS or telling))
+    telling = frozenset(word for word in words if not english.is_filler(word))
+    return frozenset(map(english.stem, telling - english.KEY_WORDS or telling))
 
 
 def _example_words(description: str, values: str) -> frozenset[str]:

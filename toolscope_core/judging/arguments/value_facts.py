@@ -14,17 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from toolscope_core.judging.arguments.omitted_arguments import MOST_READ, without_omission
-from toolscope_core.wording.words import (
-    STOP_WORDS,
-    Key,
-    is_english,
-    keys_of,
-    meaning,
-    plain_words,
-    spelling,
-    stem,
-    words_of,
-)
+from toolscope_core.model.tool import Parameter, Tool, canonical_json
+from toolscope_core.wording import words as english
+from toolscope_core.wording.words import STOP_WORDS, meaning, spelling, words_of
 
 _FACTS: Mapping[str, Any] = json.loads(
     (Path(__file__).parents[1] / "data" / "argument_facts.json").read_text("utf-8")
@@ -190,7 +182,7 @@ def _facts(name: str, description: str) -> ValueFacts:
     own = _REFUSED.sub(" ", text)
     examples = list(_examples(own))
     plain = _QUOTED.sub(" ", _EXAMPLE.sub(" ", own))
-    statements = _statements(plain, " ".join(plain_words(name)))
+    statements = _statements(plain, " ".join(english.plain_words(name)))
     shown = _shown(examples, statements)
     least, most = _bounds(text.casefold())
     return ValueFacts(
@@ -310,21 +302,23 @@ def _is_telling(word: str) -> bool:
     return (
         word in _TELLING
         or word.isdigit()
-        or not (is_english(word) or word in STOP_WORDS or word in _PLAIN)
+        or not (english.is_english(word) or word in STOP_WORDS or word in _PLAIN)
     )
 
 
 @lru_cache(maxsize=8_192)
-def _keys_said(tool: Tool) -> frozenset[Key]:
-    texts = [*plain_words(tool.name), tool.description, canonical_json(tool.schema)]
+def _keys_said(tool: Tool) -> frozenset[english.Key]:
+    texts = [*english.plain_words(tool.name), tool.description, canonical_json(tool.schema)]
     words = {word for text in texts for word in (*words_of(text), *words_of(text.casefold()))}
     return frozenset(key for word in words for key in keys_of_word(word))
 
 
 @lru_cache(maxsize=65_536)
-def keys_of_word(word: str) -> frozenset[Key]:
+def keys_of_word(word: str) -> frozenset[english.Key]:
     """What a word of an argument may be known by."""
-    return keys_of(word) | _SAME.get(word, frozenset()) | {meaning(word), stem(word)}
+    return (
+        english.keys_of(word) | _SAME.get(word, frozenset()) | {meaning(word), english.stem(word)}
+    )
 
 
 def left_over(description: str) -> str:
