@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations, product
 
 import numpy as np
@@ -44,12 +44,7 @@ class JudgeUpdate:
         return digest(self.as_json())[:12]
 
     def as_json(self) -> JsonObject:
-        return {
-            "judge": self.judge,
-            "start": self.start,
-            "slope": self.slope,
-            "weights": dict(self.weights),
-        }
+        return asdict(self)
 
     @classmethod
     def of_json(cls, content: JsonObject) -> JudgeUpdate:

@@ -4,7 +4,7 @@ A model alone changes nothing. Its verdicts decide which tools are proposed toge
 would then be accepted without a person is held against the offline judge in ``doubts``.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -169,7 +169,9 @@ class ModelVerdicts:
         pairs = [Pair(a, b) for a, b in combinations(sorted(members), 2)]
         pairs_by_doubt: dict[str, list[str]] = {}
         for pair, p in zip(pairs, offline(pairs).tolist(), strict=True):
-            for doubt in self._doubts(pair, p, bars):
+            wary = not self.wary.isdisjoint((pair.left, pair.right))
+            verdict = self.verdicts.get(pair)
+            for doubt in model_doubts(self.judge, verdict, p, wary, bars.auto_at):
                 names = f"{pair.left} and {pair.right}"
                 odds = f" ({p:.2f})" if doubt.endswith(UNCONVINCED) else ""
                 pairs_by_doubt.setdefault(doubt, []).append(names + odds)
@@ -210,10 +212,6 @@ class ModelVerdicts:
             if tool not in refused and len(nx.descendants(arrows, tool)) == len(members) - 1
         }
         return frozenset(members) - whole if whole else refused
-
-    def _doubts(self, pair: Pair, p: float, bars: Bars) -> Iterator[str]:
-        wary = not self.wary.isdisjoint((pair.left, pair.right))
-        return model_doubts(self.judge, self.verdicts.get(pair), p, wary, bars.auto_at)
 
     def _edges(
         self,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.judge_prompt import SIBLINGS_TASK, ToolPair, in_hash_order
-from toolscope_core.merging.analysing import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.pair import Pair, Relation

@@ -144,14 +144,11 @@ class ValueFacts:
         return labels if labels - WEAK else self.shown.get(about, labels)
 
 
+@lru_cache(maxsize=65_536)
 def facts_of_text(text: str) -> Statements:
     """What a text says of values, whichever they are."""
-    return _text_facts(text[:MOST_READ].casefold())
-
-
-@lru_cache(maxsize=65_536)
-def _text_facts(text: str) -> Statements:
-    return _by_words(_FORM_WORDS, text) | _by_words(_READING_WORDS, text)
+    read = text[:MOST_READ].casefold()
+    return _by_words(_FORM_WORDS, read) | _by_words(_READING_WORDS, read)
 
 
 def examples_of(description: str) -> list[str]:
