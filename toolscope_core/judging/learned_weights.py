@@ -179,27 +179,15 @@ def learned(judge: OfflineJudge, taught: Sequence[Lesson]) -> Learned | None:
     row = {tool.id: at for at, tool in enumerate(judge.tools)}
     ends = [(row[one.pair.left], row[one.pair.right]) for one in taught]
     left, right = np.array(ends, dtype=np.int32).reshape(-1, 2).T
-    return learned_from(
-        judge.name,
-        *described(judge, left, right),
-        np.array([one.same for one in taught], dtype=np.float64),
-        np.array([one.seq for one in taught]),
-        np.array([one.weight for one in taught]),
-    )
-
-
-def learned_from(
-    judge: str, signals: Floats, odds: Floats, same: Floats, seqs: LessonRows, weight: Floats
-) -> Learned | None:
-    """As ``learned``, of m pairs as columns: ``described`` signals and log-odds, whether each is
-    the same job (1 or 0), its decision, and its weight.
-    """
+    signals, odds = described(judge, left, right)
+    same = np.array([one.same for one in taught], dtype=np.float64)
+    seqs, weight = np.array([one.seq for one in taught]), np.array([one.weight for one in taught])
     kinds, decisions = (same.sum(), len(same) - same.sum()), len(set(seqs.tolist()))
     if decisions < LEAST_DECISIONS or min(kinds) < LEAST_OF_A_KIND:
         return None
 
     def fit(rows: LessonRows) -> JudgeUpdate:
-        return fitted(judge, signals[rows], odds[rows], same[rows], weight[rows])
+        return fitted(judge.name, signals[rows], odds[rows], same[rows], weight[rows])
 
     after = odds.copy()
     for training, left_out in _folds(same, seqs):
