@@ -213,7 +213,7 @@ def lay_around(watch: Watch) -> None:
         ("judge", CachedJudge, "pair_probabilities save"),
         ("graph + correct", grouping, "row_graph correct"),
         ("align + synthesise", group_syntheses, "synthesise guards words_apart"),
-        ("plan", plan_making, "build_clusters accept apply_clusters"),
+        ("plan", analysing, "build_clusters accept apply_clusters"),
         ("write", bundle, "bundle_of"),
         ("write", folders, "write_folder"),
         ("write", merge_command, "write_folder"),

@@ -30,7 +30,6 @@ from toolscope_core.export.checked_plan import held_back
 from toolscope_core.files.folders import write_folder
 from toolscope_core.llm.embedding import encoder_and_cache
 from toolscope_core.merging.analysing import (
-    Analysis,
     analyse,
     growth_in_words,
     is_larger_router,
@@ -38,7 +37,7 @@ from toolscope_core.merging.analysing import (
     plan_merge,
     unapplied_edits,
 )
-from toolscope_core.merging.analysis import with_owners
+from toolscope_core.merging.analysis import Analysis, with_owners
 from toolscope_core.merging.coverage import server_coverage
 from toolscope_core.merging.former_names import with_names_of
 from toolscope_core.merging.model_verdicts import ModelVerdicts

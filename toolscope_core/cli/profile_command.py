@@ -24,8 +24,8 @@ from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
 from toolscope_core.evaluation.query_sets import Query, queries_of, read_queries, with_ids
 from toolscope_core.files.json_lines import lines_of, write_whole
 from toolscope_core.llm.embedding import encoder_and_cache
-from toolscope_core.merging.analysing import Analysis, analyse, plan_merge
-from toolscope_core.merging.analysis import with_owners
+from toolscope_core.merging.analysing import analyse, plan_merge
+from toolscope_core.merging.analysis import Analysis, with_owners
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError

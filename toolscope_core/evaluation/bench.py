@@ -17,7 +17,8 @@ from toolscope_core.evaluation.measured_toolsets import Toolset, ToolsetRanker
 from toolscope_core.evaluation.selection import Choice
 from toolscope_core.evaluation.stress import Stress, stress_of, stress_test
 from toolscope_core.llm.embedding import encoder_and_cache, scorer_of
-from toolscope_core.merging.analysing import Analysis, analyse
+from toolscope_core.merging.analysing import analyse
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, Split
 from toolscope_core.model.protocols import Embedder, Progress, silent

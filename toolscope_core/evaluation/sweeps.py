@@ -10,6 +10,7 @@ from toolscope_core.evaluation import measured_toolsets
 from toolscope_core.evaluation.comparison import Measured, ToolsetFigures, Trial, measured
 from toolscope_core.llm.embedding import scorer_of
 from toolscope_core.merging import analysing
+from toolscope_core.merging.analysis import Analysis, own_thresholds
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, Knob, MergeThresholds, PlanConfig
 from toolscope_core.model.decision import Decision
@@ -132,7 +133,7 @@ RankerOf = Callable[[RetrievalConfig], measured_toolsets.Ranker]
 _Value = TypeVar("_Value")
 
 
-def values_of(knob: Knob, analysis: analysing.Analysis) -> tuple[float, ...]:
+def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
     """The values that a sweep goes through, ascending; none for encoders, which have names."""
     if knob == "theta":
         least = analysis.threshold
@@ -142,17 +143,17 @@ def values_of(knob: Knob, analysis: analysing.Analysis) -> tuple[float, ...]:
 
 
 def plan_at(
-    analysis: analysing.Analysis, log: Sequence[Decision], theta: float, config: PlanConfig
+    analysis: Analysis, log: Sequence[Decision], theta: float, config: PlanConfig
 ) -> MergePlan:
     """The merge where pairs merge from cosine ``theta`` on."""
-    thresholds = MergeThresholds(theta, analysing.own_thresholds(analysis).probability)
+    thresholds = MergeThresholds(theta, own_thresholds(analysis).probability)
     return analysing.plan_of(
         analysis, analysing.proposed(analysis, log, thresholds=thresholds), config
     )
 
 
 def setting_points(
-    analysis: analysing.Analysis,
+    analysis: Analysis,
     standing: Standing,
     ranker_of: RankerOf,
     knob: Knob,
@@ -216,10 +217,7 @@ def encoder_points(
 
 
 def ablation_rows(
-    analysis: analysing.Analysis,
-    standing: Standing,
-    ranker_of: RankerOf,
-    progress: Progress = silent,
+    analysis: Analysis, standing: Standing, ranker_of: RankerOf, progress: Progress = silent
 ) -> Iterator[AblationRow]:
     """What each part of ToolScope gives: reranker × merger × correction (ToolScope, table 3).
 

@@ -9,7 +9,7 @@ from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests.model_requests import Asker, batches, key_of, total_cost
 from toolscope_core.llm.tasks.judge_prompt import RelationAnswer, ToolPair
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
-from toolscope_core.merging.analysing import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import Prices, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Outcome, Pair
