@@ -21,7 +21,7 @@ _MODULES = {
     "PlanConfig": "model.configuration",
     "Retriever": "retrieval.retriever",
     "analyse": "merging.analysing",
-    "plan_merge": "merging.plan_making",
+    "plan_merge": "merging.analysing",
     "read_catalog": "catalog.readers",
     "write_bundle": "export.bundle",
 }

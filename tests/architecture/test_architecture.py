@@ -25,11 +25,11 @@ GATEWAY = {"model", "files", "catalog", "mcp"}
 """What ``serve`` needs: bundles are read in ``catalog``, and nothing here judges or merges."""
 ADD_ONS = {
     "rps": """asking evaluate_command experiment_commands generate_command plan_command
-    profile_command searcher evaluations measured_sides model_runs plan_panel profile_edits
-    request_panel request_plans reviewed_variants siblings siblings_panel variant_figures""",
+    profile_command evaluations measured_sides model_runs plan_panel profile_edits
+    request_panel reviewed_variants siblings siblings_panel variant_figures""",
     "tool2vec": """asking generate_command learn_commands searcher generated_queries
     learned_searches measured_sides""",
-    "evaluation.agent": "agent_command agent_jobs agent_panel",
+    "evaluation.agent": "agent_command agent_jobs agent_panel experiments_panel",
 }
 """What can be left out, each with the modules of its commands and panels, which alone import it."""
 VENDORS = {

@@ -11,7 +11,7 @@ from tests.check.compared_bundle import ACCEPTED, BEFORE, MAIL, on, write_bundle
 from tests.cli.test_cli import run
 from tests.support.fakes import WordEmbedder
 from tests.ui.services.small_workspace import SUM, catalog
-from toolscope_core.check import comparison_report
+from toolscope_core.cli import check_command
 from toolscope_core.llm import embedding
 
 NEW = on("gamma", MAIL)
@@ -164,13 +164,13 @@ def test_a_long_list_is_cut_on_the_terminal(here):
 
 def test_the_threshold_is_the_one_given_else_that_of_a_bundle_of_the_same_model(here, monkeypatch):
     seen = []
-    compare = comparison_report.compare
+    compare = check_command.compare
 
     def watched(catalog, baseline, judge):
         seen.append(judge.config.threshold)
         return compare(catalog, baseline, judge)
 
-    monkeypatch.setattr(comparison_report, "compare", watched)
+    monkeypatch.setattr(check_command, "compare", watched)
     check()
     check("--threshold", 0.9)
     run("check", "tools.json", "--baseline", "tools.json")

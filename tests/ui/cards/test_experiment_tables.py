@@ -1,35 +1,30 @@
 """Tables of an experiment's result."""
 
+from toolscope_core.evaluation.comparison import ComparedQuery, Comparison, NamedFigures
 from toolscope_core.merging.model_verdicts import Grade
-from toolscope_core.model.plan import Experiment
-from ui.evaluation.experiment_tables import band_rows, compared_rows
+from ui.evaluation.experiment_tables import band_rows
 
-RESULT = {
-    "queries": [
-        {"gold": [["a", "b"], ["c"]], "places_before": [1, None], "places_after": [2, 3]},
-        {"gold": [["c"]], "places_before": [4], "places_after": [None]},
-        {"gold": [["ungraded"]], "places_before": [1], "places_after": [1]},
-    ]
-}
+FIGURES = NamedFigures(
+    name="original", version="v", tools=3, tokens=60, tokens_sent=20.0, calls=0, tccr=None,
+    ucc=None, metrics={},
+)  # fmt: skip
+
+
+def _query(number, gold, before, after):
+    return ComparedQuery(id=str(number), query="", gold=gold, outcome="same", ndcg_before=1,
+                         ndcg_after=1, places_before=before, places_after=after)  # fmt: skip
 
 
 def test_recall_is_told_by_how_well_the_answers_are_documented():
-    grades = {"a": Grade(2), "b": Grade(5), "c": Grade(1)}
-    low, high = band_rows(RESULT, grades)
-    assert (high["documentation"], high["answers"]) == ("High", 1), "the better alternative"
-    assert (low["documentation"], low["answers"]) == ("Low", 2)
-    assert low["recall before"].startswith("0.500") and low["recall after"].startswith("0.500")
-    assert high["recall before"].startswith("1.000")
-    assert band_rows(RESULT, {}) == []
-
-
-def test_two_sweeps_of_encoders_are_compared_by_their_names():
-    def sweep(number, recall):
-        point = {"value": "small/encoder", "tools": 5, "metrics": {"recall": {"mean": recall}}}
-        return Experiment(number, 1, "sweep", {}, "", 1.0, True, {"points": [point]})
-
-    rows = compared_rows(sweep(1, 0.5), sweep(2, 0.75))
-    assert [(row["figure"], row["change"]) for row in rows] == [
-        ("small/encoder: recall", 0.25),
-        ("small/encoder: tools", 0),
-    ]
+    queries = (
+        _query(1, (("a", "b"), ("c",)), (1, None), (2, 3)),
+        _query(2, (("c",),), (4,), (None,)),
+        _query(3, (("ungraded",),), (1,), (1,)),
+    )
+    result = Comparison(before=FIGURES, after=FIGURES, changes={}, p={}, joined=(), queries=queries)
+    low, high = band_rows(result, {"a": Grade(2), "b": Grade(5), "c": Grade(1)})
+    assert (high.band, len(high.found)) == ("High", 1), "the better alternative"
+    assert (low.band, len(low.found)) == ("Low", 2)
+    assert low.recall(0).startswith("0.500") and low.recall(1).startswith("0.500")
+    assert high.recall(0).startswith("1.000")
+    assert band_rows(result, {}) == []
