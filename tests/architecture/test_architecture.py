@@ -149,7 +149,7 @@ def named_twice(modules_by_name):
     return {name: modules for name, modules in modules_by_name.items() if len(modules) > 1}
 
 
-@RENAMING
+
 def test_a_modules_name_says_which_one_it_is():
     modules = defaultdict(list)
     for path in PRODUCT:
@@ -158,7 +158,7 @@ def test_a_modules_name_says_which_one_it_is():
     assert named_twice(modules) == {}
 
 
-@RENAMING
+
 def test_the_name_of_a_class_or_alias_says_which_one_it_is():
     """A name in capitals and small letters; a private one is its module's own affair."""
     modules = defaultdict(set)
@@ -169,7 +169,7 @@ def test_the_name_of_a_class_or_alias_says_which_one_it_is():
     assert named_twice(modules) == {}
 
 
-@RENAMING
+
 def test_a_name_that_is_imported_says_which_one_it_is():
     """Functions read with their module in front, ``maps.start``, may share a name."""
     imported = set().union(*(read_module(path).imported_names for path in PRODUCT))

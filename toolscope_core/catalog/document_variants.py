@@ -19,7 +19,7 @@ from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 
 MOST_QUESTIONS = 12
 """Of a merged tool: more would push the others out of what an encoder reads."""
-LONGEST = 20_000
+_LONGEST = 20_000
 """Characters of one text of a file."""
 
 
@@ -127,9 +127,9 @@ def _row(row: JsonObject, place: str) -> tuple[str, Augmentation]:
         raise ConfigError(f"{place}: `expanded` is {expanded!r:.60}; give a text")
     if not isinstance(questions, list) or not all(isinstance(one, str) for one in questions):
         raise ConfigError(f"{place}: `questions` is {questions!r:.60}; give a list of texts")
-    if max(len(one) for one in (expanded, *questions)) > LONGEST:
+    if max(len(one) for one in (expanded, *questions)) > _LONGEST:
         raise ConfigError(
-            f"{place}: a text has more than {LONGEST:,} characters; give shorter ones"
+            f"{place}: a text has more than {_LONGEST:,} characters; give shorter ones"
         )
     kept = tuple(one for one in questions if one.strip())
     if not expanded.strip() and not kept:

@@ -53,7 +53,7 @@ _ARGUMENTS = frozenset(("arguments", "args", "kwargs", "input", "parameters", "p
 
 
 @dataclass(frozen=True, slots=True)
-class SharedName:
+class _SharedName:
     """A name that tools of several servers had and some have still: the words of a row that say a
     tool which has it, and those that say one which has it no more.
     """
@@ -70,7 +70,7 @@ class GoneNames:
 
     now: Mapping[str, str]
     alive: frozenset[str] = frozenset()
-    shared: Mapping[str, SharedName] = field(default_factory=dict)
+    shared: Mapping[str, _SharedName] = field(default_factory=dict)
     _clear: Mapping[str, str] = field(init=False)
     _odd: tuple[str, ...] = field(init=False)
 
@@ -143,7 +143,7 @@ def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
     )
     living = grouped(kept, lambda row: row.new_name or "")
     shared = {
-        name: SharedName(_said_by(living[name]), _said_by(lost[name]))
+        name: _SharedName(_said_by(living[name]), _said_by(lost[name]))
         for name in lost.keys() & living.keys() - ids
     }
     now |= {name: _either((*(row.new_name for row in lost[name]), name)) for name in shared}

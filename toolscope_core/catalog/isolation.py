@@ -29,7 +29,7 @@ from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.tool import JsonObject, Tool
 
-PROGRAM = "from toolscope_core.catalog.reading_child import wait; wait(0)"
+_PROGRAM = "from toolscope_core.catalog.reading_child import wait; wait(0)"
 ITEM_TYPES: dict[str, type] = {
     "tools": Tool,
     "servers": Server,
@@ -43,7 +43,7 @@ _LARGE = 256 << 10
 _CACHED, _MOST_CACHED = "catalogs", 8
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 def read_isolated(sources: Sequence[Source], forced: str | None = None) -> Catalog:
@@ -141,7 +141,7 @@ def _no_answer(answer: dict[str, Any], sources: Sequence[Source], seconds: float
     label = answer.get("reading") or ", ".join(source.label for source in sources)[:200]
     size = f"the input has {sum(source.size for source in sources) / MIB:.1f} MiB"
     if "failed" in answer:
-        logger.info("reading %s failed: %s", label, answer["failed"])
+        _logger.info("reading %s failed: %s", label, answer["failed"])
         kind = answer["failed"].strip().rpartition("\n")[2][:200]
         return CatalogError(f"{label} cannot be read: the reader failed ({kind}); report it to us")
     if answer.get("limit") == "memory":
@@ -192,7 +192,7 @@ class _ReadingProcess:
             self.control, theirs = socket.socketpair()
             with theirs:
                 self.process = subprocess.Popen(
-                    [sys.executable, "-P", "-c", PROGRAM],
+                    [sys.executable, "-P", "-c", _PROGRAM],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     env=child_environment(OPENBLAS_NUM_THREADS="1"),

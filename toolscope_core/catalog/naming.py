@@ -13,8 +13,8 @@ from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import Tool, canonical_json, digest
 
-DIGITS = 6
-HASH_DIGITS = 64
+_DIGITS = 6
+_HASH_DIGITS = 64
 REPEAT = "exact-repeat"
 
 
@@ -66,7 +66,7 @@ def source_names(sources: Sequence[Source]) -> tuple[str, ...]:
         lambda source: PurePosixPath(source.label).stem,
         lambda source: source.label.removesuffix(PurePosixPath(source.label).suffix),
         lambda source: source.label,
-        lambda source: f"{source.label}~{digest(source.data.hex())[:DIGITS]}",
+        lambda source: f"{source.label}~{digest(source.data.hex())[:_DIGITS]}",
     )
     names = [""] * len(sources)
     for spell in spellings:
@@ -89,8 +89,8 @@ def _distinct_ids(tools: Sequence[Tool], taken: set[str]) -> list[str]:
         for copy, _ in enumerate(repeats, 1)
     ]
     ids: list[str] = []
-    for length in itertools.count(DIGITS):
-        mark = "~" * max(1, length - HASH_DIGITS + 1)
+    for length in itertools.count(_DIGITS):
+        mark = "~" * max(1, length - _HASH_DIGITS + 1)
         stems = [f"{tools[0].id}{mark}{print_[:length]}" for print_ in prints]
         ids = [stem + suffix for stem, suffix in zip(stems, suffixes, strict=True)]
         if len(set(ids)) == len(ids) and taken.isdisjoint(ids):

@@ -25,7 +25,7 @@ from toolscope_core.catalog.values import Record
 from toolscope_core.model.catalog import Problem, Server
 from toolscope_core.model.tool import JsonObject
 
-LEVELS = 20
+_LEVELS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class DocumentReading:
     def find(self, record: Record) -> Iterator[Entry]:
         value = record.value
         held = places.tool_places(value) if isinstance(value, dict) else {}
-        if len(record.trail) > LEVELS and (held or isinstance(value, list)):
-            yield record.problem(f"stands in more than {LEVELS} lists of lists; flatten it")
+        if len(record.trail) > _LEVELS and (held or isinstance(value, list)):
+            yield record.problem(f"stands in more than {_LEVELS} lists of lists; flatten it")
         elif isinstance(value, list):
             yield from self._each(enumerate(value, 1), record)
         elif is_openapi(value):

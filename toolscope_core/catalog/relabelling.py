@@ -19,7 +19,7 @@ from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import Relabel, RelabelStatus
 from toolscope_core.model.tool import JsonObject, canonical_json
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _MOST_SAID = 200
 _TEXT, _GONE = {"type": "string"}, {"type": ["string", "null"]}
 _POINTER = {"type": "string", "pattern": "^/.+/[^/]+$"}
@@ -138,7 +138,7 @@ def bundle_bytes(path: Path) -> bytes:
         ) from error
 
 
-def bundle_value(path: Path, kind: type[T]) -> T:
+def bundle_value(path: Path, kind: type[_T]) -> _T:
     """The JSON in a file of a bundle. Raises ``ExportError`` where it is none, or not of this
     kind.
     """

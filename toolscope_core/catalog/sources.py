@@ -162,7 +162,7 @@ def _label(file: Path, files: Sequence[Path]) -> str:
     return "/".join(parts[-2:])
 
 
-MOST_FILES = 10_000
+_MOST_FILES = 10_000
 REFERENCED_SUFFIXES = (".json", ".yaml", ".yml")
 _API = re.compile(rb"""["']?(?:openapi|swagger)["']?\s*:""")
 _REFERENCE = re.compile(
@@ -190,7 +190,7 @@ def referenced_files(file: Path, data: bytes, limit: int) -> dict[str, bytes]:
     while waiting:
         holder, content = waiting.pop()
         for path in _paths(holder, content):
-            if path in seen or len(seen) > MOST_FILES:
+            if path in seen or len(seen) > _MOST_FILES:
                 continue
             seen.add(path)
             part = _content(folder / path, inside, min(limit, MAX_BYTES))
@@ -231,17 +231,17 @@ def _content(path: Path, inside: Path, limit: int) -> bytes | None:
         return None
 
 
-PARTS = "x-toolscope-files"
+_PARTS = "x-toolscope-files"
 
 
 def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> JsonObject:
     """The document, called ``name``, with the contents of ``files`` (by their paths from its
-    folder) under ``PARTS``; a reference to one of them leads there, and one to ``name`` itself to
+    folder) under ``_PARTS``; a reference to one of them leads there, and one to ``name`` itself to
     the top. All others stay as they are.
     """
     places = {name: "#"}
     for row, path in enumerate(sorted(files)):
-        places[path] = f"#/{PARTS}/{row}_{re.sub(r'[^A-Za-z0-9_.-]', '_', path)}"
+        places[path] = f"#/{_PARTS}/{row}_{re.sub(r'[^A-Za-z0-9_.-]', '_', path)}"
 
     def moved(value: Any, holder: str) -> Any:
         def new_reference(reference: str) -> str:
@@ -254,7 +254,7 @@ def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> J
     parts = {
         places[path].rpartition("/")[2]: moved(content, path) for path, content in files.items()
     }
-    return {**moved(document, name), **({PARTS: parts} if parts else {})}
+    return {**moved(document, name), **({_PARTS: parts} if parts else {})}
 
 
 BUNDLE = 2

@@ -6,7 +6,7 @@ from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import sorted_ids
 
-NAMED = 4
+_NAMED = 4
 
 ToolsetPart = tuple[MergedTool, ...]
 
@@ -40,9 +40,9 @@ def servers_of(part: ToolsetPart) -> tuple[str, ...]:
 def parts_in_words(parts: Sequence[ToolsetPart]) -> str:
     """The parts in words: the servers of the first four parts and their numbers of tools."""
     words = [
-        f"{', '.join(servers_of(part)[:NAMED]) or 'tools'}"
-        f"{' …' if len(servers_of(part)) > NAMED else ''} ({len(part)})"
-        for part in parts[:NAMED]
+        f"{', '.join(servers_of(part)[:_NAMED]) or 'tools'}"
+        f"{' …' if len(servers_of(part)) > _NAMED else ''} ({len(part)})"
+        for part in parts[:_NAMED]
     ]
     more = len(parts) - len(words)
     return "; ".join(words) + (f"; and {more} more" if more else "")

@@ -26,13 +26,13 @@ from toolscope_core.model.environment import read_environment
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 
-PIECE = re.compile(
+_PIECE = re.compile(
     r"_?[A-Z]?[a-z]{1,10}|_?[A-Z]{1,10}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,4}|\s{2,}|[\n\t]", re.ASCII
 )
 BYTES = 3
 KILO = 1000
-ENCODING = "o200k_base"
-VOCABULARY = f"https://openaipublic.blob.core.windows.net/encodings/{ENCODING}.tiktoken"
+_ENCODING = "o200k_base"
+VOCABULARY = f"https://openaipublic.blob.core.windows.net/encodings/{_ENCODING}.tiktoken"
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 VOCABULARY_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
@@ -105,7 +105,7 @@ def estimate_tokens(text: str) -> int:
     others = 0
     if not text.isascii():
         others = sum(len(char.encode("utf-8", "replace")) for char in text if not char.isascii())
-    return len(PIECE.findall(text)) - (-others // BYTES)
+    return len(_PIECE.findall(text)) - (-others // BYTES)
 
 
 @cache
@@ -131,9 +131,9 @@ def tokenizer_in(folder: Path | None) -> Tokenizer:
         import tiktoken
     except (OSError, ImportError):
         return ESTIMATE
-    encoding = tiktoken.get_encoding(ENCODING)
+    encoding = tiktoken.get_encoding(_ENCODING)
     return Tokenizer(
-        f"exact, {ENCODING}", lambda text: len(encoding.encode(text, disallowed_special=()))
+        f"exact, {_ENCODING}", lambda text: len(encoding.encode(text, disallowed_special=()))
     )
 
 

@@ -18,7 +18,7 @@ from toolscope_core.catalog.flaws import Flaw
 from toolscope_core.catalog.sources import Source, check_size
 from toolscope_core.model.catalog import Problem
 
-WORDS = {
+_WORDS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
@@ -138,8 +138,8 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
         return Flaw(f"has the YAML tag {short[:40]!r}; write the value without it")
     if not event.implicit[0] or event.tag:
         return text
-    if text in WORDS:
-        return WORDS[text]
+    if text in _WORDS:
+        return _WORDS[text]
     if INTEGER.fullmatch(text):
         return flaws.integer(text)
     if NUMBER.fullmatch(text):
@@ -176,7 +176,7 @@ SPELLINGS = {
     "returns": "returns output outputs outputschema results response",
     "annotations": "annotations hints",
 }
-COLUMNS = {word: key for key, words in SPELLINGS.items() for word in words.split()}
+_COLUMNS = {word: key for key, words in SPELLINGS.items() for word in words.split()}
 AS_JSON = ("parameters", "returns", "annotations")
 DELIMITERS = ",;\t"
 
@@ -226,7 +226,7 @@ def _heading(text: str, delimiter: str) -> list[str]:
 
 
 def _known_columns(heading: Sequence[str]) -> set[str]:
-    keys = {COLUMNS[word] for cell in heading if (word := _word(cell)) in COLUMNS}
+    keys = {_COLUMNS[word] for cell in heading if (word := _word(cell)) in _COLUMNS}
     return keys if "name" in keys else set()
 
 
@@ -238,7 +238,7 @@ def _keys(heading: Sequence[str]) -> list[str]:
     """The part that each column holds; a second column for one keeps its heading."""
     keys: list[str] = []
     for cell in heading:
-        part = COLUMNS.get(_word(cell), cell)
+        part = _COLUMNS.get(_word(cell), cell)
         keys.append(cell if part in keys else part)
     return keys
 

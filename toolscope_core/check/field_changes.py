@@ -91,11 +91,11 @@ def _sorted(schema: dict[str, Any]) -> JsonObject:
     return schema
 
 
-Place = Literal["schema", "map", "names", "value"]
+_Place = Literal["schema", "map", "names", "value"]
 
 _ABSENT: Any = object()
 _CLOSED = "calls with arguments that are not declared fail now"
-_INSIDE: dict[str, Place] = {
+_INSIDE: dict[str, _Place] = {
     **dict.fromkeys(("properties", "patternProperties", "$defs", "definitions"), "map"),
     **dict.fromkeys(("items", "additionalProperties", "not"), "schema"),
     "required": "names",
@@ -136,7 +136,7 @@ class _Leaf:
     path: tuple[str, ...]
     old: Any
     new: Any
-    place: Place
+    place: _Place
 
     @property
     def is_property(self) -> bool:
@@ -254,11 +254,11 @@ def _is_same_around(leaf: _Leaf, old: JsonObject, new: JsonObject) -> bool:
     return canonical_json(before) == canonical_json(after)
 
 
-def _leaves(old: Any, new: Any, path: tuple[str, ...], place: Place) -> Iterator[_Leaf]:
+def _leaves(old: Any, new: Any, path: tuple[str, ...], place: _Place) -> Iterator[_Leaf]:
     """The differences inside two mappings, by key; a list is one value, but ``required`` a set."""
     for key in sorted(old.keys() | new.keys()):
         a, b = old.get(key, _ABSENT), new.get(key, _ABSENT)
-        inner: Place = "value"
+        inner: _Place = "value"
         if place in ("schema", "map"):
             inner = "schema" if place == "map" else _INSIDE.get(key, "value")
         if inner == "map":

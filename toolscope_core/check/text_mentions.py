@@ -11,7 +11,7 @@ from toolscope_core.catalog.gone_names import GoneNames, names_in
 from toolscope_core.files.folders import read_file
 from toolscope_core.model.errors import ConfigError
 
-SUFFIXES = frozenset(
+_SUFFIXES = frozenset(
     ".md .mdc .mdx .txt .rst .adoc .prompt .prompty .jinja .j2 .json .jsonc .jsonl .yaml .yml "
     ".toml .py .ts .js .sh .xml .csv".split()
 )
@@ -121,7 +121,7 @@ def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
 
 
 def _is_text(path: Path) -> bool:
-    return path.suffix.lower() in SUFFIXES or BARE.fullmatch(path.name) is not None
+    return path.suffix.lower() in _SUFFIXES or BARE.fullmatch(path.name) is not None
 
 
 def _search(path: Path, folder: Path, gone: GoneNames) -> TextSearch:

@@ -39,7 +39,7 @@ from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import digest
 
-DEFAULT = AgentConfig()
+_DEFAULT = AgentConfig()
 LABEL = 30
 Side = Literal["as-it-is", "merged"]
 
@@ -73,7 +73,7 @@ def agent_run(
         typer.Option(help="Give the agent the k tools found for each request; default all."),
     ] = None,
     turns: Annotated[int, typer.Option(help="Turns of the model for a request, at most.")] = (
-        DEFAULT.turns
+        _DEFAULT.turns
     ),
     first: Annotated[
         int | None, typer.Option(min=1, help="Only so many queries, from the first on.")
@@ -99,15 +99,15 @@ def agent_run(
         ),
     ] = "",
     request_deadline: Annotated[float, typer.Option(help="Seconds for a request, at most.")] = (
-        DEFAULT.seconds
+        _DEFAULT.seconds
     ),
     turn_tokens: Annotated[
         int, typer.Option(help="Tokens of a turn of the model, thoughts apart.")
-    ] = DEFAULT.turn_tokens,
+    ] = _DEFAULT.turn_tokens,
     concurrency: Annotated[
         int | None,
         typer.Option(
-            help=f"Requests worked on at a time; default {DEFAULT.concurrency}, with --reset 1."
+            help=f"Requests worked on at a time; default {_DEFAULT.concurrency}, with --reset 1."
         ),
     ] = None,
     only_estimate: Annotated[
@@ -124,7 +124,7 @@ def agent_run(
         raise ConfigError(
             f"--answers: agent-run keeps all that was answered in --out; commit {out}"
         )
-    at_once = concurrency or (1 if reset else DEFAULT.concurrency)
+    at_once = concurrency or (1 if reset else _DEFAULT.concurrency)
     agent = AgentConfig(turns, k, allow_changes, at_once, request_deadline, turn_tokens, reset)
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
     pair = read_toolset_pair(

@@ -38,7 +38,7 @@ from toolscope_core.store.engine import Store
 from toolscope_core.store.runs import StoredLedger
 from toolscope_core.tool2vec.query_writing import queries_of_model
 
-NOBODY = (
+_NOBODY = (
     "no model is chosen; give --base-url and --model, or TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
 )
 
@@ -190,7 +190,7 @@ def _endpoint(request: AskRequest, settings: Settings, store: Store) -> Endpoint
     base_url = request.base_url or (saved.base_url if saved else settings.base_url)
     model = request.model or (saved.model if saved else settings.model)
     if not base_url or not model:
-        raise ConfigError(NOBODY)
+        raise ConfigError(_NOBODY)
     if saved is None or (saved.base_url, saved.model) != (base_url, model):
         saved = endpoints.priced(Endpoint(base_url, model))
     return request.applied(saved)

@@ -56,7 +56,7 @@ Queries = Annotated[
         "descriptions of the tools."
     ),
 ]
-Decompose = Annotated[
+_Decompose = Annotated[
     Split,
     typer.Option(
         "--decompose",
@@ -71,7 +71,7 @@ class ExperimentFiles:
     """The requests and texts that are measured with, each as an option."""
 
     queries: Queries = None
-    decomposition: Decompose = "rules"
+    decomposition: _Decompose = "rules"
     skip_unknown: SkipUnknown = False
     variants: VariantsFile = None
     embedder: EmbedderName = None
@@ -83,13 +83,13 @@ class ExperimentFiles:
         return bench, bench.trial(queries, cutoffs, self.decomposition)
 
 
-SYNTHETIC = ExperimentFiles()
+_SYNTHETIC = ExperimentFiles()
 """Nothing was given: requests are made from the descriptions."""
 Routers = Annotated[
     bool,
     typer.Option("--routers", help="Take those too that need a gateway, as all of the paper do."),
 ]
-Threshold = Annotated[
+_Threshold = Annotated[
     float | None,
     typer.Option(
         help="Least cosine of candidate pairs, where theta begins; default that of the encoder."
@@ -100,7 +100,7 @@ Threshold = Annotated[
 @terminal.command
 def stress(
     catalogs: Catalogs,
-    files: ExperimentFiles = SYNTHETIC,
+    files: ExperimentFiles = _SYNTHETIC,
     bundle: MergedBundle = None,
     decomposition: Annotated[
         list[str] | None,
@@ -206,9 +206,9 @@ def sweep(
     ] = None,
     accept: Accepted = "auto",
     routers: Routers = False,
-    threshold: Threshold = None,
+    threshold: _Threshold = None,
     knobs: SearchKnobs = DEFAULT_SEARCH,
-    files: ExperimentFiles = SYNTHETIC,
+    files: ExperimentFiles = _SYNTHETIC,
     as_json: AsJson = False,
 ) -> None:
     """Move one setting and measure each value: size, recall, gold calls that run."""
@@ -254,8 +254,8 @@ def _figures(row: ToolsetFigures, names: Sequence[str]) -> str:
 @terminal.command
 def ablation(
     catalogs: Catalogs,
-    files: ExperimentFiles = SYNTHETIC,
-    threshold: Threshold = None,
+    files: ExperimentFiles = _SYNTHETIC,
+    threshold: _Threshold = None,
     as_json: AsJson = False,
 ) -> None:
     """Switch reranker, merger and correction on and off (ToolScope, table 3): the merger takes all

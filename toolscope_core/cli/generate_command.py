@@ -35,7 +35,7 @@ from toolscope_core.tool2vec import query_writing
 from toolscope_core.tool2vec.query_checks import QueryChecks
 from toolscope_core.wording.tool_text import tool_text
 
-DEFAULT = QueryGeneration()
+_DEFAULT = QueryGeneration()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +59,11 @@ def generate_queries(
     out: Annotated[Path, typer.Option(help="The query file: JSONL with `id`, `query` and `gold`.")],
     count: Annotated[
         int, typer.Option("--count", help="How many queries the model is asked for.")
-    ] = DEFAULT.count,
+    ] = _DEFAULT.count,
     seed: Annotated[
         int,
         typer.Option(help="Another seed shows the model other tools; more of one goes on with it."),
-    ] = DEFAULT.seed,
+    ] = _DEFAULT.seed,
     examples: Annotated[
         Path | None,
         typer.Option(

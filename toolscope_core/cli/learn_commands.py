@@ -32,7 +32,7 @@ LoggedQueries = Annotated[
 ]
 
 
-SHOWN = tuple(f"{one}@{k}" for one in ("recall", "ndcg") for k in (3, 5, 7, 10))
+_SHOWN = tuple(f"{one}@{k}" for one in ("recall", "ndcg") for k in (3, 5, 7, 10))
 """Tables 1, 2 and A.4 of Tool2Vec, and at ten places."""
 
 
@@ -170,7 +170,7 @@ def _tell(model: LearnedModel, unused_queries: int) -> None:
         figures = "  ".join(
             f"{name} {interval_text(*interval)}"
             for name, interval in metrics.items()
-            if name in SHOWN
+            if name in _SHOWN
         )
         say(f"{way:11} {figures}")
     weights = ", ".join(f"{name} {one:g}" for name, one in model.blend.weights.items())

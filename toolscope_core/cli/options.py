@@ -70,9 +70,9 @@ Threshold = Annotated[
     float | None,
     typer.Option(help="Minimum cosine similarity of a candidate pair; default by model."),
 ]
-Judge = Literal["offline", "llm"]
+_Judge = Literal["offline", "llm"]
 ChosenJudge = Annotated[
-    Judge, typer.Option("--judge", help="The judge: offline, or a model as well.")
+    _Judge, typer.Option("--judge", help="The judge: offline, or a model as well.")
 ]
 Paper = Annotated[
     bool, typer.Option("--paper", help="Ask about every candidate pair and every cluster.")
@@ -173,7 +173,7 @@ SAVED = AskRequest()
 """Nothing was given."""
 
 
-def refuse_offline(judge: Judge, given: Sequence[str]) -> None:
+def refuse_offline(judge: _Judge, given: Sequence[str]) -> None:
     """Raises ``ConfigError`` where options of a model were given, and none is asked."""
     if judge == "offline" and given:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in given)

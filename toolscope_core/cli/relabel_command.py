@@ -17,7 +17,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import JsonObject
 
-SHOWN = 20
+_SHOWN = 20
 
 
 @command
@@ -51,10 +51,10 @@ def relabel(
         write_rows(out, [query.row for query in relabelled.values()])
     say(_counts([*relabelled.values()], len(left), "" if reason and not keep_unread else str(out)))
     _say_changes([*relabelled.values()])
-    for place in left[:SHOWN]:
+    for place in left[:_SHOWN]:
         say(f"left     {place}")
-    if len(left) > SHOWN:
-        say(f"left     and {len(left) - SHOWN:,} more")
+    if len(left) > _SHOWN:
+        say(f"left     and {len(left) - _SHOWN:,} more")
     fail_for("" if keep_unread else reason)
 
 
@@ -93,7 +93,7 @@ def _why_not(path: Path, relabelled: Sequence[RelabelledQuery], left: Sequence[s
 
 
 def _keys(rows: Sequence[JsonObject]) -> str:
-    keys = dict.fromkeys(key for row in rows[:SHOWN] for key in row)
+    keys = dict.fromkeys(key for row in rows[:_SHOWN] for key in row)
     return listed((f"`{key[:40]}`" for key in keys), 8) or "no keys"
 
 

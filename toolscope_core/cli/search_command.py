@@ -27,7 +27,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import Engine, Progress, Step
 from toolscope_core.retrieval.retriever import PARTS, RankedServer, RankedTool, ranked_by_words
 
-ENCODING = ("embed", "tokens")
+_ENCODING = ("embed", "tokens")
 """Stages in which texts are encoded."""
 NOTICED = 300
 """Texts whose encoding a person notices: about two seconds."""
@@ -101,7 +101,7 @@ def _words_first(request: str, catalog: Catalog, k: int) -> Progress:
 
     def step(one: Step) -> None:
         nonlocal announced
-        if one.stage in ENCODING and one.total - one.done >= NOTICED and not announced:
+        if one.stage in _ENCODING and one.total - one.done >= NOTICED and not announced:
             announced = True
             _tell_words_alone(request, catalog, k)
         show(one)

@@ -25,7 +25,7 @@ from toolscope_core.usage import call_counts
 from toolscope_core.usage.trace_formats import read_traces
 from toolscope_core.usage.traced_calls import CallTrace
 
-SHOWN = 20
+_SHOWN = 20
 
 
 @command
@@ -122,10 +122,10 @@ def _calls_after(
 def _say_counts(figures: call_counts.CatalogCallCounts) -> None:
     say(call_counts.catalog_count_line(figures))
     most = sorted(figures.by_id.items(), key=lambda one: (-one[1].calls, one[0]))
-    for tool_id, one in most[:SHOWN]:
+    for tool_id, one in most[:_SHOWN]:
         say(f"  {tool_id}: {call_counts.tool_count_line(one)}")
-    if len(most) > SHOWN:
-        say(f"  … and {len(most) - SHOWN} more; --json lists all")
+    if len(most) > _SHOWN:
+        say(f"  … and {len(most) - _SHOWN} more; --json lists all")
 
 
 def _say_merges(merges: Mapping[str, CallsAfterMerge]) -> None:

@@ -100,7 +100,7 @@ def _by_fingerprint(detail: Mapping[str, Any], named: Mapping[str, str]) -> dict
     return {key: translate(value) if key in places else value for key, value in detail.items()}
 
 
-TOOLS = "tools"
+_TOOLS = "tools"
 """In a row by id its tools that no row before described, so that one is found again that is called
 otherwise in another version of the catalog.
 """
@@ -144,7 +144,7 @@ def decision_lines(log: Sequence[Decision], catalog: Catalog) -> bytes:
             tools = {i: catalog.by_id[i] for i in one.ids if i in catalog.by_id}
             fresh = {i: _described(tool) for i, tool in tools.items() if i not in described}
             described.update(fresh)
-            yield decision_row(one) | ({TOOLS: fresh} if fresh else {})
+            yield decision_row(one) | ({_TOOLS: fresh} if fresh else {})
 
     return lines_of(rows())
 
@@ -184,7 +184,9 @@ def _logged(
     catalog: Catalog, rows: Iterable[tuple[int, JsonObject]], name: str
 ) -> dict[int, Decision]:
     rows, log, placed = list(rows), tuple[Decision, ...](), dict[int, Decision]()
-    described = (_tool(i, about) for _, row in rows for i, about in _object(row.get(TOOLS)).items())
+    described = (
+        _tool(i, about) for _, row in rows for i, about in _object(row.get(_TOOLS)).items()
+    )
     earlier = {tool.id: tool for tool in described if tool}
     renamed = new_ids_of(list(earlier.values()), catalog)
     of_account = {

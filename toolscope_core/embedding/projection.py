@@ -30,7 +30,7 @@ PASSES = 1_000
 LEAST_TOOLS = NEIGHBOURS + 1
 """UMAP and t-SNE need as many tools to have neighbourhoods."""
 
-COUNTS, MOST_CLUSTERS = 20, 1_000
+_COUNTS, MOST_CLUSTERS = 20, 1_000
 VECTORS_FILE, RESULT_FILE = "vectors.npy", "made.npy"
 
 _BLOCK = 4_096
@@ -100,11 +100,11 @@ def tsne(vectors: Vectors, progress: Progress = silent) -> Points:
 
 
 def cluster_counts(tools: int) -> tuple[int, ...]:
-    """About ``COUNTS`` numbers of clusters, evenly spaced on a log scale, for this many tools."""
+    """About ``_COUNTS`` numbers of clusters, evenly spaced on a log scale, for this many tools."""
     most = min(tools // 2, MOST_CLUSTERS)
     if most < 2:
         return ()
-    return tuple(sorted({round(float(k)) for k in np.geomspace(2, most, COUNTS)}))
+    return tuple(sorted({round(float(k)) for k in np.geomspace(2, most, _COUNTS)}))
 
 
 def silhouettes(

@@ -21,7 +21,7 @@ from toolscope_core.files.folders import put, read_sealed, unusable, write_seale
 from toolscope_core.model import protocols
 from toolscope_core.model.protocols import Vectors
 
-Kind = TypeVar("Kind", np.int64, np.float64)
+_Kind = TypeVar("_Kind", np.int64, np.float64)
 
 _MAGIC = b"TSVEC001"
 _HEADER = struct.Struct("<8sII")
@@ -101,7 +101,7 @@ class ArrayCache:
         body = values.astype(values.dtype.newbyteorder("<")).tobytes()
         write_sealed(self._folder, f"counts/{key}.cnt", body)
 
-    def _read(self, key: str, shape: tuple[int, ...], kind: type[Kind]) -> NDArray[Kind] | None:
+    def _read(self, key: str, shape: tuple[int, ...], kind: type[_Kind]) -> NDArray[_Kind] | None:
         body = read_sealed(self._folder / f"counts/{key}.cnt")
         if body is None or len(body) != 8 * math.prod(shape):
             return None

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from toolscope_core.model.numbers import interval_text, quantity
 
 RESAMPLES = 2_000
-SEED = 20_251
+_SEED = 20_251
 SURE = 0.05
 _BLOCK = 250
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     return tuple(corrected)
 
 
-def _centred(before: Sequence[float], after: Sequence[float]) -> tuple[float, Floats]:
+def _centred(before: Sequence[float], after: Sequence[float]) -> tuple[float, _Floats]:
     """The mean difference, and the means of samples of the centred differences."""
     differences = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
     if not len(differences):
@@ -135,8 +135,8 @@ def _share(extreme: NDArray[np.bool_]) -> float:
     return float((np.count_nonzero(extreme) + 1) / (RESAMPLES + 1))
 
 
-def _resampled_means(values: Floats) -> Floats:
-    generator = np.random.default_rng(SEED)
+def _resampled_means(values: _Floats) -> _Floats:
+    generator = np.random.default_rng(_SEED)
     blocks = [
         values[generator.integers(len(values), size=(_BLOCK, len(values)))].mean(axis=1)
         for _ in range(RESAMPLES // _BLOCK)

@@ -106,7 +106,7 @@ def of_version(catalog: Catalog, named: Catalog, name: str) -> Toolset:
     return Toolset(name, catalog.tools, {one.id: None for one in named.tools if one.id not in kept})
 
 
-LABELS = ("merge", "keep")
+_LABELS = ("merge", "keep")
 
 
 def joined_queries(queries: Sequence[Query], toolset: Toolset) -> tuple[int, ...]:
@@ -153,12 +153,12 @@ def read_labels(path: Path) -> dict[Pair, bool]:
     labels: dict[Pair, bool] = {}
     for number, row in read_rows(path):
         left, right, label = row.get("left"), row.get("right"), row.get("label")
-        if not isinstance(left, str) or not isinstance(right, str) or label not in LABELS:
+        if not isinstance(left, str) or not isinstance(right, str) or label not in _LABELS:
             raise ConfigError(
                 f"{path}, line {number}: give `left` and `right` as tool ids, and `label` as "
-                f"{' or '.join(LABELS)}"
+                f"{' or '.join(_LABELS)}"
             )
-        labels[Pair.of(left, right)] = label == LABELS[0]
+        labels[Pair.of(left, right)] = label == _LABELS[0]
     return labels
 
 

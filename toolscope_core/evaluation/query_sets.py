@@ -23,8 +23,8 @@ from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.wording.tool_text import name_words, source_text
 from toolscope_core.wording.words import sentences
 
-LISTS = ("gold", "gold_tools", "gold_servers", "steps", "calls", "allowed", "forbidden")
-FIELDS = ("id", "query", "expected", *LISTS)
+_LISTS = ("gold", "gold_tools", "gold_servers", "steps", "calls", "allowed", "forbidden")
+_FIELDS = ("id", "query", "expected", *_LISTS)
 """What is read of a row; any other field may stand beside them."""
 _MOST_NAMED, _MOST_NEAR = 5, 3
 _CLOSE = 0.8
@@ -264,8 +264,8 @@ def _csv_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
             continue
         if cells is None:
             return
-        row = {key: value for key, value in cells.items() if key in FIELDS and value}
-        lists = {key: _cell_list(row[key]) for key in LISTS if key in row}
+        row = {key: value for key, value in cells.items() if key in _FIELDS and value}
+        lists = {key: _cell_list(row[key]) for key in _LISTS if key in row}
         yield reader.line_num, {**row, **lists}
 
 

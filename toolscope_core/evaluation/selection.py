@@ -23,7 +23,7 @@ from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 
-PLACES = 50
+_PLACES = 50
 """A job takes no tool that its own search has further down."""
 
 Lists = Sequence[Sequence[str]]
@@ -45,7 +45,7 @@ def job_rankings(
 ) -> dict[str, tuple[str, ...]]:
     """By job of the requests the ids of its best tools, each job searched by itself."""
     jobs = list(dict.fromkeys(job for request in requests for job in jobs_of(request)))
-    rankings = ranker.rankings(tools, [ToolRequest(job) for job in jobs], PLACES, progress)
+    rankings = ranker.rankings(tools, [ToolRequest(job) for job in jobs], _PLACES, progress)
     return dict(zip(jobs, rankings, strict=True))
 
 

@@ -29,7 +29,7 @@ Noise = Literal["random", "closest"]
 LEVELS = (0, 10, 20, 30, 40, 50)
 WHOLE_K, STEP_K = 10, 5
 """How many tools are taken for a request that is not split, and for each sub-query."""
-SEED = 20_251
+_SEED = 20_251
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def random_noise(size: int, gold: Sequence[int], most: int, query_id: str) -> li
     the first n are the noise of level n, so that more noise is the same and some.
     """
     others = np.setdiff1d(np.arange(size), gold)
-    generator = np.random.default_rng([SEED, zlib.crc32(query_id.encode("utf-8", "replace"))])
+    generator = np.random.default_rng([_SEED, zlib.crc32(query_id.encode("utf-8", "replace"))])
     return [int(row) for row in generator.permutation(others)[:most]]
 
 

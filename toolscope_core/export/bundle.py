@@ -46,7 +46,7 @@ from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_plan, profile_tools
 
-VARIANTS = "variants.jsonl"
+_VARIANTS = "variants.jsonl"
 CLUSTER_PARTS = (
     *("canonical", "members", "relation", "kind", "selector", "state", "weakest_edge"),
     *("reasons", "newcomers"),
@@ -88,7 +88,7 @@ class Bundle:
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Names and contents of the files, each made when it is asked for, always in the same
-        order: before the manifest ``VARIANTS`` where document variants were accepted, the
+        order: before the manifest ``_VARIANTS`` where document variants were accepted, the
         ``CLIENT_FILES`` where tools of servers were pruned, and ``PROFILES`` with a folder for each
         profile where there are some. Too many tools for the target are in ``toolset-1.json`` and so
         on in place of ``toolset.json``.
@@ -177,7 +177,7 @@ class Bundle:
         tools = with_variants((item.tool for item in self.plan.tools), written, self.plan.phi)
         rows = variant_rows({tool.id: tool.augmentation for tool in tools if tool.augmentation})
         if rows:
-            yield VARIANTS, lines_of(rows)
+            yield _VARIANTS, lines_of(rows)
 
     def _profile_files(self) -> Iterator[tuple[str, bytes]]:
         """What ``serve`` reads of the profiles, and of each the toolset and the files of clients,

@@ -20,7 +20,7 @@ from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import Tool
 
-SHOWN = 10
+_SHOWN = 10
 
 
 def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[ToolsetPart, ...]:
@@ -169,9 +169,9 @@ def _old_names(plan: MergePlan) -> set[str]:
 
 def _refusal(against: tuple[RuleViolation, ...], shape: str, fixed_already: bool) -> str:
     fixable = sum(bool(violation.fix) for violation in against)
-    lines = [f"  {_line(violation)}" for violation in against[:SHOWN]]
-    if len(against) > SHOWN:
-        lines.append(f"  … and {len(against) - SHOWN} more")
+    lines = [f"  {_line(violation)}" for violation in against[:_SHOWN]]
+    if len(against) > _SHOWN:
+        lines.append(f"  … and {len(against) - _SHOWN} more")
     mends = f"--fix mends {fixable} of them" if not fixed_already else "no fix is left"
     return "\n".join(
         [

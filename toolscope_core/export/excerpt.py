@@ -16,7 +16,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject
 
-WAITING = ("proposed", "stale")
+_WAITING = ("proposed", "stale")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
 
 def _waiting(clusters: list[JsonObject], catalog: Catalog) -> list[JsonObject]:
     """The proposals that wait, those first that save most."""
-    waiting = [row for row in clusters if row["state"] in WAITING]
+    waiting = [row for row in clusters if row["state"] in _WAITING]
     return sorted(
         waiting,
         key=lambda row: (-_saved(row, catalog), row["weakest_edge"] or 0.0, row["cluster_id"]),

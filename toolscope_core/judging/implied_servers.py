@@ -23,16 +23,16 @@ from toolscope_core.wording.vocabulary import action_classes, is_plain_verb
 from toolscope_core.wording.wordnet import kinds_of
 from toolscope_core.wording.words import is_english
 
-Place = Literal["front", "end", "middle"]
-Words = tuple[str, ...]
+_Place = Literal["front", "end", "middle"]
+_Words = tuple[str, ...]
 
 PLACED = 0.8
 """A catalog has the habit of a place if so many of its names with a product have it there, …"""
-COVERED = 0.5
+_COVERED = 0.5
 """… and so many of all its names have a product there."""
-ALIKE = 0.9
+_ALIKE = 0.9
 """A product has one word more where so many of its names go on with the same word."""
-LONGEST = 3
+_LONGEST = 3
 """So many words has the name of a product at most."""
 SWAPPED = 2
 """Two ordinary words are products if they take each other's place in so many pairs of names."""
@@ -51,7 +51,7 @@ _SHORT = frozenset(
 """Short forms and compounds that WordNet does not have and that name no product."""
 _UNITS = frozenset("celsius fahrenheit kelvin centigrade".split())
 _DECIDED = "decided by a person"
-_SAYS: dict[Place, str] = {"front": "begin with", "end": "end with", "middle": "go on with"}
+_SAYS: dict[_Place, str] = {"front": "begin with", "end": "end with", "middle": "go on with"}
 
 
 def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:
@@ -107,13 +107,13 @@ def _by_owner(owners: Iterable[tuple[str, str]]) -> list[tuple[str, tuple[str, .
     return sorted((name, tuple(sorted(ids))) for name, ids in tools_by_name.items())
 
 
-def _reason(name: str, count: int, place: Place | None) -> str:
+def _reason(name: str, count: int, place: _Place | None) -> str:
     if place is None:
         return f"{count} names hold `{name}`, which is written as a name"
     return f"{count} names {_SAYS[place]} `{name}`, as the names of this catalog do with a product"
 
 
-def _products(tools: Sequence[Tool], words: Sequence[Words]) -> frozenset[str]:
+def _products(tools: Sequence[Tool], words: Sequence[_Words]) -> frozenset[str]:
     """Words of two names or more that are written as names, or are no English words."""
     capitals, small = _written(tools)
     counts = Counter(word for name in words for word in set(name))
@@ -143,48 +143,48 @@ def _may_name(word: str) -> bool:
     return not is_plain_verb(word) and not action_classes(word)
 
 
-def _inwards(name: Words, place: Place) -> Words:
+def _inwards(name: _Words, place: _Place) -> _Words:
     """The words of a name from a place on: at the end they are read backwards."""
     return {"front": name, "end": name[::-1], "middle": name[1:]}[place]
 
 
-def _habit(words: Sequence[Words], products: frozenset[str]) -> Place | None:
+def _habit(words: Sequence[_Words], products: frozenset[str]) -> _Place | None:
     """Where the names of the catalog have their product; ``None`` without such a habit, or where
     all have the same.
     """
     having = [name for name in words if not products.isdisjoint(name)]
-    places: tuple[Place, ...] = ("front", "end", "middle")
+    places: tuple[_Place, ...] = ("front", "end", "middle")
     counts = {
         place: sum(not products.isdisjoint(_inwards(name, place)[:2]) for name in having)
         for place in places
     }
     place = max(places, key=lambda at: counts[at])
-    if counts[place] < PLACED * len(having) or counts[place] < COVERED * len(words):
+    if counts[place] < PLACED * len(having) or counts[place] < _COVERED * len(words):
         return None
     return place if len({name[:1] for name in (_inwards(n, place) for n in words)}) > 1 else None
 
 
-def _placed(words: Sequence[Words], place: Place) -> Iterator[str]:
+def _placed(words: Sequence[_Words], place: _Place) -> Iterator[str]:
     """What stands at the place of each name: one word, and more while nearly all names go on with
     a word that few others have there.
     """
     inwards = [_inwards(name, place) for name in words]
-    heads = Counter(name[:k] for name in inwards for k in range(1, LONGEST + 1) if len(name) >= k)
-    others = Counter((k, word) for name in inwards for k, word in enumerate(name[:LONGEST]))
+    heads = Counter(name[:k] for name in inwards for k in range(1, _LONGEST + 1) if len(name) >= k)
+    others = Counter((k, word) for name in inwards for k, word in enumerate(name[:_LONGEST]))
 
-    def goes_on(name: Words, k: int) -> bool:
+    def goes_on(name: _Words, k: int) -> bool:
         longer = heads[name[: k + 1]]
-        own = longer > 1 and longer >= ALIKE * heads[name[:k]]
+        own = longer > 1 and longer >= _ALIKE * heads[name[:k]]
         return own and 2 * longer > others[k, name[k]]
 
     for name in inwards:
         k = 1
-        while k < min(LONGEST, len(name) - 1) and goes_on(name, k):
+        while k < min(_LONGEST, len(name) - 1) and goes_on(name, k):
             k += 1
         yield "_".join(reversed(name[:k]) if place == "end" else name[:k])
 
 
-def _scattered(tools: Sequence[Tool], words: Sequence[Words]) -> Iterator[str]:
+def _scattered(tools: Sequence[Tool], words: Sequence[_Words]) -> Iterator[str]:
     """For each name the product it holds, the one of most names first."""
     capitals, _ = _written(tools)
     mixed = {
@@ -203,9 +203,9 @@ def _scattered(tools: Sequence[Tool], words: Sequence[Words]) -> Iterator[str]:
         yield max(products.intersection(name), key=lambda word: (counts[word], word), default="")
 
 
-def _swaps(words: Sequence[Words], named: set[str]) -> set[str]:
+def _swaps(words: Sequence[_Words], named: set[str]) -> set[str]:
     """The words that take the place of another of ``named`` in two pairs of names or more."""
-    frames: dict[tuple[Words, Words], set[str]] = defaultdict(set)
+    frames: dict[tuple[_Words, _Words], set[str]] = defaultdict(set)
     for name in set(words):
         for at, word in enumerate(name):
             if word in named:

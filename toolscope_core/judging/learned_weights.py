@@ -58,19 +58,19 @@ class JudgeUpdate:
             {str(name): float(weight) for name, weight in content["weights"].items()},
         )
 
-    def probabilities(self, judge: OfflineJudge, left: Rows, right: Rows) -> Floats:
+    def probabilities(self, judge: OfflineJudge, left: Rows, right: Rows) -> _Floats:
         """Probability of the same job of each pair of rows, float64 (m,); each row pair in any
         order.
         """
         return expit(self.log_odds(*described(judge, left, right)))
 
-    def log_odds(self, signals: Floats, odds: Floats) -> Floats:
+    def log_odds(self, signals: _Floats, odds: _Floats) -> _Floats:
         """The updated log-odds (m,), from ``described``."""
         weights = np.array([self.weights.get(name, 0.0) for name in SIGNALS])
         return np.asarray(odds * (1.0 + self.slope) + self.start + signals @ weights)
 
 
-def described(judge: OfflineJudge, left: Rows, right: Rows) -> tuple[Floats, Floats]:
+def described(judge: OfflineJudge, left: Rows, right: Rows) -> tuple[_Floats, _Floats]:
     """Of pairs of rows the standardised signals (m, len(SIGNALS)), 0 where one cannot be measured,
     and the judge's log-odds of the same job (m,), those of 0 and 1 held within ± 6.9.
     """
@@ -81,7 +81,9 @@ def described(judge: OfflineJudge, left: Rows, right: Rows) -> tuple[Floats, Flo
     return judge.standard_signals(low, high), np.log(probability / (1.0 - probability))
 
 
-def fitted(judge: str, signals: Floats, odds: Floats, same: Floats, weight: Floats) -> JudgeUpdate:
+def fitted(
+    judge: str, signals: _Floats, odds: _Floats, same: _Floats, weight: _Floats
+) -> JudgeUpdate:
     """The update that maximises the weighted likelihood of the answers ``same`` (m,; 1 the same
     job, 0 not) under a normal prior around no change: logistic regression with the judge's log-odds
     as offset and a ridge penalty.
@@ -92,7 +94,7 @@ def fitted(judge: str, signals: Floats, odds: Floats, same: Floats, weight: Floa
     penalty = np.full(columns.shape[1], PENALTY)
     penalty[0] = _PENALTY_OF_START
 
-    def loss(change: Floats) -> tuple[float, Floats]:
+    def loss(change: _Floats) -> tuple[float, _Floats]:
         now = odds + columns @ change
         surprise = weight @ (np.logaddexp(0.0, now) - same * now)
         slope = columns.T @ (weight * (expit(now) - same)) + penalty * change
@@ -103,7 +105,7 @@ def fitted(judge: str, signals: Floats, odds: Floats, same: Floats, weight: Floa
     return JudgeUpdate(judge, float(best[0]), float(best[1]), weights)
 
 
-def expit(odds: Floats) -> Floats:
+def expit(odds: _Floats) -> _Floats:
     """Log-odds as probabilities."""
     return np.asarray(1.0 / (1.0 + np.exp(-odds)))
 
@@ -112,7 +114,7 @@ LEAST_DECISIONS, LEAST_OF_A_KIND = 20, 5
 """Fewer decisions, or fewer pairs decided one way, teach nothing that could be checked."""
 _FOLDS, _RESAMPLES, _SEED = 5, 1_000, 411
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 LessonRows = NDArray[np.int64]
 
 
@@ -197,7 +199,7 @@ def learned(judge: OfflineJudge, taught: Sequence[Lesson]) -> Learned | None:
     return Learned(update, decisions, len(same), area(same, odds), area(same, after), low, high)
 
 
-def area(same: Floats, score: Floats) -> float:
+def area(same: _Floats, score: _Floats) -> float:
     """The area under the ROC curve; both kinds must be there."""
     from sklearn.metrics import roc_auc_score
 
@@ -222,14 +224,16 @@ def _answers(item: Decision) -> Iterator[tuple[str, str, bool]]:
             yield from ((a, b, False) for a, b in product(dropped, rest))
 
 
-def _folds(same: Floats, groups: LessonRows) -> Iterator[tuple[LessonRows, ...]]:
+def _folds(same: _Floats, groups: LessonRows) -> Iterator[tuple[LessonRows, ...]]:
     from sklearn.model_selection import StratifiedGroupKFold
 
     folds = StratifiedGroupKFold(_FOLDS, shuffle=True, random_state=_SEED)
     yield from folds.split(np.zeros(len(same)), same, groups)
 
 
-def _gain(same: Floats, groups: LessonRows, before: Floats, after: Floats) -> tuple[float, float]:
+def _gain(
+    same: _Floats, groups: LessonRows, before: _Floats, after: _Floats
+) -> tuple[float, float]:
     """The 90 % interval of the gain in area over resampled decisions."""
     rng = np.random.default_rng(_SEED)
     rows_of = [np.flatnonzero(groups == seq) for seq in np.unique(groups)]

@@ -28,7 +28,7 @@ from toolscope_core.model.protocols import (
 )
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json, digest, sorted_ids
 
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 _OPTION = "--answers"
 _HASH, _TEXT, _NAMED = 8, 80, 10
 
@@ -77,8 +77,8 @@ class AnswerFile:
 
     def note(
         self,
-        task: Task[Item],
-        items: Sequence[Item],
+        task: Task[_Item],
+        items: Sequence[_Item],
         answers: Sequence[Answer | None],
         by: ChatModel,
     ) -> None:
@@ -159,7 +159,7 @@ class FileRequests(ModelRequests):
         super().__init__(model, FileLedger(file, ledger), terms, progress)
         self._file = file
 
-    def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
+    def __call__(self, task: Task[_Item], items: Sequence[_Item]) -> list[Answer | None]:
         """See ``ModelRequests``."""
         answers = super().__call__(task, items)
         self._file.note(task, items, answers, self._model)
@@ -181,7 +181,7 @@ def _read(path: Path) -> Iterator[AnswerLine]:
         yield line
 
 
-def _line(task: Task[Item], item: Item, by: ChatModel, value: JsonObject | None) -> AnswerLine:
+def _line(task: Task[_Item], item: _Item, by: ChatModel, value: JsonObject | None) -> AnswerLine:
     subjects = task.subjects(item)
     return AnswerLine(
         task=task.name,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 Reply = TypeVar("Reply", bound=ModelReply)
-Form = Literal["schema", "object", "text"]
+_Form = Literal["schema", "object", "text"]
 _Count = Annotated[int, Field(strict=True, ge=0, lt=1_000_000_000)]
 """Tokens; a report of more is none."""
 USUAL_PATH = "/v1"
@@ -38,7 +38,7 @@ _THOUGHT_ENDS = "</think>"
 class Capabilities:
     """The requests that an endpoint accepts for a model: the form of answers, two parameters."""
 
-    form: Form = "schema"
+    form: _Form = "schema"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
     reasoning: bool = True
@@ -52,7 +52,7 @@ class Capabilities:
         if "reasoning" in complaint and self.reasoning:
             return replace(self, reasoning=False)
         if "response_format" in complaint or "json_schema" in complaint:
-            forms: dict[Form, Form] = {"schema": "object", "object": "text"}
+            forms: dict[_Form, _Form] = {"schema": "object", "object": "text"}
             return replace(self, form=forms[self.form]) if self.form in forms else None
         return None
 
@@ -277,7 +277,7 @@ def sendable(text: str) -> str:
 
 TRIES = 5
 """Calls that may be needed to find out what the server supports."""
-FORMS = {
+_FORMS = {
     "schema": "it answers by JSON Schema",
     "object": "it answers in JSON but knows no schema; replies are checked here",
     "text": "it answers in plain text; replies are read strictly here",
@@ -323,7 +323,7 @@ def check_connection(endpoint: Endpoint, key: ApiKey) -> Connection:
         f"{endpoint.origin} answered in {reply.seconds:.2f} s.",
         "The key is accepted." if key.secret else "It asks for no key.",
         f"The model {endpoint.model} answers.",
-        f"Structured outputs: {FORMS[model.capabilities.form]}.",
+        f"Structured outputs: {_FORMS[model.capabilities.form]}.",
         "It reports tokens." if reply.counted else "It reports no tokens; they are estimated.",
     ]
     works = reply.value == _READY

@@ -23,7 +23,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.protocols import Answer
 from toolscope_core.model.tool import JsonObject
 
-NOT_ASKED = "it was not asked yet"
+_NOT_ASKED = "it was not asked yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def with_documents(
     documents: dict[tuple[str, ...], JsonObject] = {}
     for members, answer in ask_for_documents(catalog, plain, asker).items():
         if answer is None or answer.value is None:
-            refused[members] = (answer.reason if answer else asker.message or NOT_ASKED,)
+            refused[members] = (answer.reason if answer else asker.message or _NOT_ASKED,)
             continue
         around = surroundings_of(catalog, members, wary)
         result = written_for(analysis, own[members], asker.name, answer.value, around)

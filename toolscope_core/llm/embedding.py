@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from toolscope_core.llm.endpoint_client import EndpointClient
 
 
-AT_ONCE = 64
+_AT_ONCE = 64
 """Texts of one request."""
 EMPTY_TEXT = " "
 """In place of a text of nothing, which endpoints refuse."""
@@ -61,7 +61,7 @@ class EndpointEmbedder:
         client, failed = EndpointClient(self.endpoint, self._key), threading.Event()
 
         def batch(start: int) -> Embeddings | None:
-            some = texts[start : start + AT_ONCE]
+            some = texts[start : start + _AT_ONCE]
             try:
                 page = self._page(client, some, failed)
                 return None if page is None else self._rows(page, len(some))
@@ -70,7 +70,7 @@ class EndpointEmbedder:
                 raise
 
         with ThreadPoolExecutor(self.endpoint.concurrency, "embedding") as pool:
-            parts = [p for p in pool.map(batch, range(0, len(texts), AT_ONCE)) if p is not None]
+            parts = [p for p in pool.map(batch, range(0, len(texts), _AT_ONCE)) if p is not None]
         if len({part.shape[1] for part in parts}) > 1:
             raise ModelError(f"{self.name} gave vectors of different lengths; choose another model")
         return np.asarray(np.concatenate(parts), dtype=np.float32)

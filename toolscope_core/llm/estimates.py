@@ -15,7 +15,7 @@ from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Outcome, Pair
 from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Spent, Task
 
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 
 TYPICAL_DRAFT = 180
 """Characters of a request that is not written yet."""
@@ -106,7 +106,7 @@ class Presuming:
         """Who would say it."""
         return self._model.name
 
-    def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
+    def __call__(self, task: Task[_Item], items: Sequence[_Item]) -> list[Answer | None]:
         new = estimate(task, items, self._model, self._ledger, self._prices)
         before = self.tasks.get(task.name)
         self.tasks[task.name] = new if before is None else _sum(before, new)
@@ -173,8 +173,8 @@ def question_estimates(
 
 
 def estimate(
-    task: Task[Item],
-    items: Sequence[Item],
+    task: Task[_Item],
+    items: Sequence[_Item],
     model: ChatModel,
     ledger: Ledger,
     prices: Prices | None = None,

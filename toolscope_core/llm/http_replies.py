@@ -14,7 +14,7 @@ AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that may be over soon."""
 TOO_LONG = "too long"
 """Why a reply ended that could not begin: the question leaves it no room."""
-WORDS = 200
+_WORDS = 200
 """Characters of an endpoint's complaint that are shown."""
 _QUOTA = ("insufficient_quota", "billing", "credit balance", "exceeded your current quota")
 _TOO_LONG = ("context_length", "context length", "too long", "maximum context", "context window")
@@ -116,7 +116,7 @@ def load(text: str) -> Any:
 def short_line(text: str) -> str:
     """Printable, on one line and short."""
     words = "".join(char if char.isprintable() else " " for char in text[:2_000])
-    return " ".join(words.split())[:WORDS]
+    return " ".join(words.split())[:_WORDS]
 
 
 def _stop(page: HttpReply, complaint: str, endpoint: Endpoint, keyed: bool) -> str:

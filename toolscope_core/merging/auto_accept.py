@@ -1,4 +1,4 @@
-"""Auto-accept: ``RULES`` are all that keeps a merge from being accepted unseen, in order.
+"""Auto-accept: ``_RULES`` are all that keeps a merge from being accepted unseen, in order.
 
 A cluster is *safe* if every rule holds. What speaks against one is a sentence, shown on the card:
 ``build_clusters`` writes the sentences on the cluster, ``Cluster.safe`` is their absence, and
@@ -51,7 +51,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class _Rule:
     """``check`` gives the sentences that speak against a proposal: none where the rule holds."""
 
     name: str
@@ -61,7 +61,7 @@ class Rule:
 
 def reasons_against(proposal: Proposal) -> Iterator[str]:
     """Why a proposal must wait for a person; none: it is safe."""
-    for rule in RULES:
+    for rule in _RULES:
         yield from rule.check(proposal)
 
 
@@ -159,25 +159,25 @@ def _check_weakest(proposal: Proposal) -> Iterator[str]:
 
 
 RULES_ON_TOOLS = (
-    Rule("findings", "No member carries a blocking finding.", _check_findings),
-    Rule(
+    _Rule("findings", "No member carries a blocking finding.", _check_findings),
+    _Rule(
         "prune",
         "One tool takes every call as it is: an exact copy or a drop-in (``stores``).",
         _check_prune,
     ),
-    Rule(
+    _Rule(
         "words",
         "Each word that one of two tools says is matched by the other (``unmatched_words``).",
         _check_words,
     ),
-    Rule(
+    _Rule(
         "arguments",
         "No argument means something else in the tool that stays: its unit, its default "
         "(``argument_words``).",
         _check_arguments,
     ),
-    Rule("inferred", "No argument is only guessed to be another (``matching``).", _check_inferred),
-    Rule(
+    _Rule("inferred", "No argument is only guessed to be another (``matching``).", _check_inferred),
+    _Rule(
         "guards",
         "No guard speaks: server, state, effect, result, scope, warnings (``guards``).",
         _check_guards,
@@ -185,31 +185,31 @@ RULES_ON_TOOLS = (
 )
 """Those that are asked of a part of a group too (``safe_subsets``)."""
 
-RULES = (
-    Rule("waived", "Nobody lets an argument go by hand (``given_maps``).", _check_waived),
-    Rule("look", "Nobody wants to look at it first.", _check_look),
+_RULES = (
+    _Rule("waived", "Nobody lets an argument go by hand (``given_maps``).", _check_waived),
+    _Rule("look", "Nobody wants to look at it first.", _check_look),
     *RULES_ON_TOOLS,
-    Rule("origin", "It is the program's proposal, none that a person put forward.", _check_origin),
-    Rule(
+    _Rule("origin", "It is the program's proposal, none that a person put forward.", _check_origin),
+    _Rule(
         "doubts",
         "Where a model judged: each pair is a merge by the offline judge alone at *auto*, or by "
         "the model with one serving the other, at even odds or better by the offline judge, and "
         "neither tool speaks to models (``model_doubts``).",
         _check_doubts,
     ),
-    Rule(
+    _Rule(
         "serves",
         "Where a model judged: the tool that stays serves each of the others by it "
         "(``ModelVerdicts.unfit``).",
         _check_serves,
     ),
-    Rule(
+    _Rule(
         "chain",
         "It hangs together: not split off other tools (but for a drop-in whose words are all "
         "matched), no two members joined only through a third.",
         _check_chain,
     ),
-    Rule(
+    _Rule(
         "weakest pair",
         "Its weakest pair is at least at *auto* (``auto_at`` in ``judge_weights.json``: a "
         "probability of the same job; asked neither of other providers or values, nor where "

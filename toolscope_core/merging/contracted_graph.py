@@ -16,7 +16,7 @@ _DENSE = 512
 """Nodes whose pairs fit a table of a mebibyte."""
 
 Rows = NDArray[np.int32]
-Node = int
+_Node = int
 
 RowJudge = Callable[[Rows, Rows], NDArray[np.float64]]
 """Merge probabilities of pairs of rows, in their order."""
@@ -61,10 +61,10 @@ class Nodes:
     start: NDArray[np.int64]
     component: NDArray[np.int64]
     home: NDArray[np.int64]
-    decided: frozenset[Node]
-    apart: tuple[tuple[Node, Node], ...]
+    decided: frozenset[_Node]
+    apart: tuple[tuple[_Node, _Node], ...]
 
-    def rows(self, nodes: Sequence[Node]) -> list[int]:
+    def rows(self, nodes: Sequence[_Node]) -> list[int]:
         """The members of some nodes, ascending."""
         if isinstance(nodes, range):
             return sorted(self.members[self.start[nodes.start] : self.start[nodes.stop]].tolist())
@@ -82,7 +82,7 @@ class NodeComponent:
     close or kept apart, 1 for a single node.
     """
 
-    first: Node
+    first: _Node
     size: int
     left: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -103,7 +103,7 @@ class Components:
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     strength: NDArray[np.float64]
-    apart: Mapping[int, tuple[tuple[Node, Node], ...]]
+    apart: Mapping[int, tuple[tuple[_Node, _Node], ...]]
     weakest: NDArray[np.float64]
     spoken: NDArray[np.bool_]
 
@@ -199,7 +199,7 @@ def components(graph: RowGraph, nodes: Nodes, judge: RowJudge) -> Components:
     if len(some):
         weakest[some] = np.minimum.reduceat(strength, begin[some])
     weakest[pairs < size * (size - 1) // 2] = 0.0  # some two nodes are not close
-    apart: dict[int, tuple[tuple[Node, Node], ...]] = {}
+    apart: dict[int, tuple[tuple[_Node, _Node], ...]] = {}
     for pair in nodes.apart:
         at = int(nodes.component[pair[0]])
         apart[at] = (*apart.get(at, ()), pair)

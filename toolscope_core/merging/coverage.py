@@ -27,7 +27,7 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool, canonical_json
 from toolscope_core.wording.reading import read_tool
 
-Way = Literal["as it is", "mapped", "gateway", "alike"]
+_Way = Literal["as it is", "mapped", "gateway", "alike"]
 """How a tool is served by another: with the same arguments; with arguments under other names; with
 something lost, or behind a gateway that keeps it; not at all, they only look alike.
 """
@@ -41,7 +41,7 @@ COVERED = 0.8
 """Share of its tools from which a server is said to be covered."""
 _FEW = 3
 """Servers of less tools may share their names by chance."""
-_BEST: Mapping[Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 3}
+_BEST: Mapping[_Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Served:
 
     tool: str
     by: str
-    way: Way
+    way: _Way
     lost: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
 

@@ -110,7 +110,7 @@ def _shape(tool: Tool) -> tuple[str, frozenset[str]]:
     return tool.name.casefold(), frozenset(parameter.name for parameter in tool.parameters)
 
 
-Members = tuple[str, ...]
+_Members = tuple[str, ...]
 
 
 class GroupSyntheses:
@@ -129,9 +129,9 @@ class GroupSyntheses:
         self._companions = Companions(catalog.tools)
         self._stores = Stores(catalog.tools)
         self._syntheses: dict[Hashable, Synthesis] = {}
-        self._differences: dict[tuple[Members, str, Kind, bool], Differences] = {}
-        self._ids: dict[Members, str] = {}
-        self._serves_all: dict[tuple[Members, str], bool] = {}
+        self._differences: dict[tuple[_Members, str, Kind, bool], Differences] = {}
+        self._ids: dict[_Members, str] = {}
+        self._serves_all: dict[tuple[_Members, str], bool] = {}
 
     def of(self, members: Sequence[str]) -> list[Tool]:
         """The tools themselves."""
@@ -145,7 +145,7 @@ class GroupSyntheses:
             owners.setdefault(folded(tool.name), set()).add(tool.id)
         return owners
 
-    def cluster_id(self, members: Members) -> str:
+    def cluster_id(self, members: _Members) -> str:
         """As the function of this name."""
         if members not in self._ids:
             self._ids[members] = cluster_id(self.of(members))
@@ -153,7 +153,7 @@ class GroupSyntheses:
 
     def synthesis(
         self,
-        members: Members,
+        members: _Members,
         canonical: str | None,
         family: bool = False,
         kind: Kind | None = None,
@@ -177,7 +177,7 @@ class GroupSyntheses:
             )
         return self._syntheses[key]
 
-    def is_clean(self, members: Members, unfit: frozenset[str] = frozenset()) -> bool:
+    def is_clean(self, members: _Members, unfit: frozenset[str] = frozenset()) -> bool:
         """Whether nothing but its probability speaks against accepting them unseen as one group:
         see ``auto_accept.is_clean``.
         """
@@ -186,7 +186,7 @@ class GroupSyntheses:
         differences = partial(self.differences, members, synthesis)
         return is_clean(Proposal(Group(members), synthesis, differences, blocked))
 
-    def relation(self, members: Members, synthesis: Synthesis, family: bool) -> Relation:
+    def relation(self, members: _Members, synthesis: Synthesis, family: bool) -> Relation:
         """What the members are to each other: *subsumes* where one serves the others and not
         each of them it.
         """
@@ -202,7 +202,7 @@ class GroupSyntheses:
         return "duplicate" if self._serves_all[key] else "subsumes"
 
     def differences(
-        self, members: Members, synthesis: Synthesis, one_account: bool = False
+        self, members: _Members, synthesis: Synthesis, one_account: bool = False
     ) -> Differences:
         """What a person must read before the members become what ``synthesis`` made of them;
         ``one_account`` where people said that their servers work on one.

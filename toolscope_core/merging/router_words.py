@@ -14,7 +14,7 @@ from typing import NamedTuple
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.wording.words import text_words
 
-MOST_NAMED = 12
+_MOST_NAMED = 12
 """So many values of a selector are named in the description; its schema lists all."""
 
 _FORM = re.compile(
@@ -73,8 +73,8 @@ def router_description(selector: str, texts: Mapping[str, str]) -> str:
         alone[canonical] = []  # the lead says it, or nothing would say what the tool does
     away = [part for part in alone[canonical] if part != first]
     lead = "\n\n".join(text for one in own if (text := one.without(away)))
-    more = ", …" if len(texts) > MOST_NAMED else "."
-    values = f"`{selector}`: {', '.join(list(texts)[:MOST_NAMED])}{more}"
+    more = ", …" if len(texts) > _MOST_NAMED else "."
+    values = f"`{selector}`: {', '.join(list(texts)[:_MOST_NAMED])}{more}"
     notes: dict[tuple[str, ...], list[str]] = {}
     for value, parts in alone.items():
         notes.setdefault(tuple(parts), []).append(value)
@@ -98,8 +98,8 @@ def selector_description(texts: Mapping[str, str]) -> str:
         _ended(f"{', '.join(values)}{': ' if jobs[key] else ''}{jobs[key]}")
         for key, values in values_by_job.items()
     ]
-    more = ["…"] if len(sentences) > MOST_NAMED else []
-    return " ".join([*sentences[:MOST_NAMED], *more]) if any(jobs.values()) else ""
+    more = ["…"] if len(sentences) > _MOST_NAMED else []
+    return " ".join([*sentences[:_MOST_NAMED], *more]) if any(jobs.values()) else ""
 
 
 def argument_description(selector: str, texts: Mapping[str, str]) -> str:

@@ -142,7 +142,7 @@ def _needless(servers: ServerCoverage, every: Sequence[str]) -> tuple[Coverage, 
     return tuple(servers.of(one, others) for one in order if one in best)
 
 
-REVIEWER = "merge --by-server"
+_REVIEWER = "merge --by-server"
 
 
 def without_loss(advice: Advice, clusters: Sequence[Cluster]) -> tuple[Coverage, ...]:
@@ -204,6 +204,6 @@ def switched_off(
 def _admitted(
     catalog: Catalog, log: tuple[Decision, ...], action: str, ids: Sequence[str], detail: JsonObject
 ) -> tuple[Decision, ...]:
-    row = {"action": action, "ids": list(ids), "reviewer": REVIEWER, "detail": dict(detail)}
+    row = {"action": action, "ids": list(ids), "reviewer": _REVIEWER, "detail": dict(detail)}
     decision = decision_of_row(catalog, row)
     return (*log, admit(log, decision, None, suspended_decisions(catalog, log)))

@@ -161,13 +161,13 @@ class Cluster:
         return not self.reasons
 
 
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 Key = TypeVar("Key")
 
 
-def grouped(items: Iterable[Item], key_of: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+def grouped(items: Iterable[_Item], key_of: Callable[[_Item], Key]) -> dict[Key, list[_Item]]:
     """The items by their keys; keys and items in the order in which they come."""
-    groups: dict[Key, list[Item]] = {}
+    groups: dict[Key, list[_Item]] = {}
     for item in items:
         groups.setdefault(key_of(item), []).append(item)
     return groups

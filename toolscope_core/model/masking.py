@@ -6,7 +6,7 @@ from functools import lru_cache
 from html.entities import html5
 
 MASK = "[key]"
-LONG = 12
+_LONG = 12
 """Characters that no everyday word has."""
 _NEVER = "(?!)"
 _ZEROS = "0{0,9}"
@@ -21,7 +21,7 @@ def masked(text: str, secret: str, halves: bool = True, mask: str = MASK) -> str
     """
     if not secret:
         return text
-    flags = re.IGNORECASE if len(secret) >= LONG else 0
+    flags = re.IGNORECASE if len(secret) >= _LONG else 0
     parts = _parts(secret) if halves else (secret,)
     if not re.search(r"[\\%&]", text):
         return re.sub("|".join(map(re.escape, parts)), mask, text, flags=flags)
@@ -33,7 +33,7 @@ def masked(text: str, secret: str, halves: bool = True, mask: str = MASK) -> str
 def _parts(secret: str) -> tuple[str, ...]:
     """The secret, and its halves where they are long."""
     half = len(secret) // 2
-    return (secret, secret[:half], secret[half:]) if half >= LONG else (secret,)
+    return (secret, secret[:half], secret[half:]) if half >= _LONG else (secret,)
 
 
 def _spellings(char: str) -> str:

@@ -14,8 +14,8 @@ ClientName = Literal[
 ]
 """Clients whose search over deferred tools is followed."""
 Corpus = Literal["both", "tools", "servers"]
-CORPORA: tuple[Corpus, ...] = ("both", "tools", "servers")
-ASSEMBLIES: tuple[Assembly, ...] = ("blend", "top1")
+_CORPORA: tuple[Corpus, ...] = ("both", "tools", "servers")
+_ASSEMBLIES: tuple[Assembly, ...] = ("blend", "top1")
 
 RERANKERS = ("auto", "none", "late")
 """The names of rerankers; any other is that of a cross-encoder."""
@@ -55,10 +55,12 @@ class RetrievalConfig:
     def __post_init__(self) -> None:
         if not 0.0 <= self.dense_weight <= 1.0:
             raise ConfigError(f"the dense weight (alpha) is {self.dense_weight}; give 0 to 1")
-        if self.assembly not in ASSEMBLIES:
-            raise ConfigError(f"assembly is {self.assembly!r}; give one of {', '.join(ASSEMBLIES)}")
-        if self.corpus not in CORPORA:
-            raise ConfigError(f"corpus is {self.corpus!r}; give one of {', '.join(CORPORA)}")
+        if self.assembly not in _ASSEMBLIES:
+            raise ConfigError(
+                f"assembly is {self.assembly!r}; give one of {', '.join(_ASSEMBLIES)}"
+            )
+        if self.corpus not in _CORPORA:
+            raise ConfigError(f"corpus is {self.corpus!r}; give one of {', '.join(_CORPORA)}")
         for name in ("subquery_weight", "step_weight", "rerank_weight", "server_weight"):
             if not getattr(self, name) >= 0.0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; give 0 or more, or inf")

@@ -17,7 +17,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.profiles.intent_cover import Intent, not_asked_for
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_plan
 
-CUTOFFS = (1, 5, 10)
+_CUTOFFS = (1, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ def effect_lines(
     """
     if not chosen.tools or not any(one.gold for one in queries):
         return []
-    trial = Trial.of(plan.catalog, queries, request_of("rules"), CUTOFFS)
+    trial = Trial.of(plan.catalog, queries, request_of("rules"), _CUTOFFS)
     before, after = (
         of_rankings(
             side,
             trial,
-            ranker.rankings(side.tools, trial.requests, max(CUTOFFS)),
+            ranker.rankings(side.tools, trial.requests, max(_CUTOFFS)),
             lambda tool: costs.of(tool, PROMPT_SHAPES[0]),
         )
         for side in (of_plan(plan, "whole"), of_plan(profile_plan(plan, chosen), "profile"))
@@ -87,7 +87,7 @@ def misses_of(
     if not own:
         return Misses()
     requests, tools = list(map(request_of("rules"), own)), [one.tool for one in chosen.tools]
-    rankings = ranker.rankings(tools, requests, max(CUTOFFS))
+    rankings = ranker.rankings(tools, requests, max(_CUTOFFS))
     cells = confusion_matrix(own, rankings, chosen.ids)
     wrong = {
         one: tuple(own[place].text for place in places)

@@ -196,7 +196,7 @@ def _fixed(tool: Tool, wanted: JsonObject) -> tuple[JsonObject, list[str]]:
     return fixed, notes
 
 
-FIXED = "its value is fixed in this profile"
+_FIXED = "its value is fixed in this profile"
 
 
 def profile_plan(plan: MergePlan, chosen: ProfileTools) -> MergePlan:
@@ -249,7 +249,7 @@ def _relabel(row: Relabel, tool: Tool | None) -> Relabel:
 
 
 def _without(alpha: ArgumentMap, fixed: JsonObject) -> ArgumentMap:
-    gone = {move.source: FIXED for move in alpha.moves if move.target in fixed}
+    gone = {move.source: _FIXED for move in alpha.moves if move.target in fixed}
     return replace(
         alpha,
         moves=tuple(move for move in alpha.moves if move.target not in fixed),

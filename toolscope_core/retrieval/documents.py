@@ -144,7 +144,7 @@ MOST = 8_192
 """Requests whose vectors stay in memory."""
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 Comparisons = dict[tuple[tuple[str, ...], str], tuple[float, float]]
 """By the texts of either side of a tool its scores in both directions (``late``)."""
@@ -196,7 +196,7 @@ class RequestVectors:
         return {text: kept[text] for text in texts}
 
 
-def _room_for(kept: dict[str, T], texts: Sequence[str]) -> tuple[dict[str, T], list[str]]:
+def _room_for(kept: dict[str, _T], texts: Sequence[str]) -> tuple[dict[str, _T], list[str]]:
     """What is kept, and the texts that are not in it; another, empty one where it would grow too
     large, since another thread may still read the old one.
     """

@@ -29,7 +29,7 @@ from toolscope_core.retrieval.rerankers.reranker_table import (
     reranker_of,
 )
 
-Place = TypeVar("Place")
+_Place = TypeVar("_Place")
 
 BEFORE_OTHERS = np.float32(1e-5)
 """The least score of those that a reranker alone has ordered; the others have 0."""
@@ -92,16 +92,16 @@ class DocumentSearch:
         self,
         requests: Sequence[assembly.ToolRequest],
         k: int,
-        rank: Callable[[assembly.ToolRequest, Sequence[TextScores], int], tuple[Place, ...]],
+        rank: Callable[[assembly.ToolRequest, Sequence[TextScores], int], tuple[_Place, ...]],
         progress: Progress = silent,
-    ) -> tuple[tuple[Place, ...], ...]:
+    ) -> tuple[tuple[_Place, ...], ...]:
         """For each request what ``rank`` makes of the scores of its texts; nothing for a request
         without text, for k below 1, and where there are no documents.
         """
         texts = list(dict.fromkeys(text for one in requests for text in self._texts(one, k)))
         vectors = dict(zip(texts, self._requests.of(texts, progress), strict=True))
         rerank = self._reranker(texts) if self._reranker and texts else None
-        rankings: list[tuple[Place, ...]] = []
+        rankings: list[tuple[_Place, ...]] = []
         for number, one in enumerate(requests):
             if number % STRIDE == 0:
                 progress(Step("search", number, len(requests)))

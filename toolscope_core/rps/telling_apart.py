@@ -21,7 +21,7 @@ COLLIDE = 0.8
 LEAST = 0.6
 SHORT = 240
 """Characters that a description may have however short the tool's own is."""
-MODEL_CLAUSE, MODEL = "a clause by the model", "by the model"
+MODEL_CLAUSE, _MODEL = "a clause by the model", "by the model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def rewrites_of_model(
             whole = {tool.id: value[side] for tool, side in sides}
             rewrites = [
                 *for_one_or_both(MODEL_CLAUSE, tools, in_front),
-                *for_one_or_both(MODEL, tools, whole),
+                *for_one_or_both(_MODEL, tools, whole),
             ]
         written.append(tuple(rewrites))
     return written

@@ -20,9 +20,9 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.wording.wordnet import tables
 
-LONGEST_EXPANDED = 1_200
-LONGEST_QUESTION = 300
-MOST_QUESTIONS = 12
+_LONGEST_EXPANDED = 1_200
+_LONGEST_QUESTION = 300
+_MOST_QUESTIONS = 12
 """Characters, and questions, beyond which a variant is held to be too long."""
 
 
@@ -51,19 +51,19 @@ def variant_violations(
 
 
 def _overlong(written: Augmentation) -> Iterator[Violation]:
-    if len(written.expanded) > LONGEST_EXPANDED:
+    if len(written.expanded) > _LONGEST_EXPANDED:
         length = len(written.expanded)
         yield Violation(
-            "long", f"the description has {length:,} characters, more than {LONGEST_EXPANDED:,}"
+            "long", f"the description has {length:,} characters, more than {_LONGEST_EXPANDED:,}"
         )
     for question in written.questions:
-        if len(question) > LONGEST_QUESTION:
+        if len(question) > _LONGEST_QUESTION:
             yield Violation(
-                "long", f"a question has more than {LONGEST_QUESTION} characters", question
+                "long", f"a question has more than {_LONGEST_QUESTION} characters", question
             )
-    if len(written.questions) > MOST_QUESTIONS:
+    if len(written.questions) > _MOST_QUESTIONS:
         count = len(written.questions)
-        yield Violation("long", f"there are {count:,} questions, more than {MOST_QUESTIONS}")
+        yield Violation("long", f"there are {count:,} questions, more than {_MOST_QUESTIONS}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +102,11 @@ def checked_variants(catalog: Catalog, variants: Mapping[str, Augmentation]) -> 
     )
 
 
-SEED = 447
+_SEED = 447
 
 
 def noise_matched(
-    catalog: Catalog, variants: Mapping[str, Augmentation], seed: int = SEED
+    catalog: Catalog, variants: Mapping[str, Augmentation], seed: int = _SEED
 ) -> dict[str, Augmentation]:
     """For each tool with a variant one that has its own description and, in place of what was
     written, as many random English words as that has more. The words of a tool depend on its id and

@@ -103,7 +103,7 @@ def _step_json(step: PlannedStep) -> JsonObject:
     }
 
 
-MARGIN = 0.05
+_MARGIN = 0.05
 """Offline a job takes the tools whose score is that close to the best one's."""
 WITHIN = 20
 """Offline a plan keeps the tools that the whole request finds among so many."""
@@ -118,11 +118,11 @@ class PlanJob:
     candidates: tuple[Candidate, ...]
 
 
-Choice = tuple[tuple[PlannedCall, ...], str]
+_Choice = tuple[tuple[PlannedCall, ...], str]
 """The calls of a job, and why these."""
 
 
-Worker = Callable[[Sequence[PlanJob]], Sequence[Choice]]
+Worker = Callable[[Sequence[PlanJob]], Sequence[_Choice]]
 """Chooses the calls of jobs, in their order."""
 Rephraser = Callable[[Sequence[PlanJob]], Sequence[tuple[str, ...]]]
 """Says jobs in other words, in their order; candidates are not looked at."""
@@ -130,36 +130,36 @@ PlanFilter = Callable[[Sequence[RequestPlan], Mapping[str, Tool]], Sequence[Mapp
 """Says which chosen tools a plan does without, with the reason, plan by plan."""
 
 
-def by_score(jobs: Sequence[PlanJob]) -> list[Choice]:
+def by_score(jobs: Sequence[PlanJob]) -> list[_Choice]:
     """The worker without a model: for each job the best of its ranking, and what is as good by
-    less than ``MARGIN``.
+    less than ``_MARGIN``.
     """
     return [_best(job.candidates) for job in jobs]
 
 
-def _best(candidates: Sequence[Candidate]) -> Choice:
+def _best(candidates: Sequence[Candidate]) -> _Choice:
     if not candidates:
         return (), "nothing was found"
-    least = candidates[0].score - MARGIN
+    least = candidates[0].score - _MARGIN
     near = [one for one in candidates if one.score > least or one is candidates[0]]
     reason = (
         f"the best by {candidates[0].score - candidates[1].score:.2f}"
         if len(near) == 1 and len(candidates) > 1
-        else f"the best {len(near)}, which are less than {MARGIN:g} apart"
+        else f"the best {len(near)}, which are less than {_MARGIN:g} apart"
         if len(near) > 1
         else "the only one found"
     )
     return tuple(PlannedCall(one.tool.id) for one in near), reason
 
 
-def by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[Choice]:
+def by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[_Choice]:
     """The calls of jobs by a model; a job takes nothing where it gives no usable answer."""
     questions = [
         SelectionQuestion(job.request, job.text, tuple(one.tool for one in job.candidates))
         for job in jobs
     ]
     answers = asker(WORKER_TASK, questions)
-    chosen: list[Choice] = []
+    chosen: list[_Choice] = []
     for question, answer in zip(questions, answers, strict=True):
         if answer is None or answer.value is None:
             chosen.append(((), (answer.reason if answer else asker.message) or "not asked"))

@@ -15,7 +15,7 @@ from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.store.engine import Store
 from toolscope_core.store.tables import JobRow, Json, Row
 
-AT_ONCE = 1_000
+_AT_ONCE = 1_000
 """Rows in memory."""
 
 
@@ -87,7 +87,7 @@ def _summed(table: Table, connection: Connection) -> CopiedTable:
 def _partitions(table: Table, connection: Connection) -> Iterator[Sequence[Any]]:
     """The rows in the order of their key, which is the same on both databases."""
     ordered = select(table).order_by(*table.primary_key)
-    return connection.execute(ordered, execution_options={"yield_per": AT_ONCE}).partitions()
+    return connection.execute(ordered, execution_options={"yield_per": _AT_ONCE}).partitions()
 
 
 def _check_idle(source: Store, session: Session) -> None:

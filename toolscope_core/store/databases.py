@@ -11,7 +11,7 @@ from toolscope_core.model.errors import StoreError
 from toolscope_core.store.postgres_server import SCHEMES, PostgresServer
 from toolscope_core.store.sqlite_file import SqliteFile
 
-EXAMPLES = (
+_EXAMPLES = (
     "give one like sqlite:///store.db or postgresql://user@host/database in TOOLSCOPE_STORE_URL"
 )
 
@@ -57,9 +57,9 @@ def database_of(url: str, wait: float, *, backed_up: bool = False) -> Database:
         parsed = make_url(url)
     except (ArgumentError, ValueError) as error:
         begin = url.partition(":")[0]  # what follows may hold a password
-        raise StoreError(f"store URL {begin!r}… cannot be read; {EXAMPLES}") from error
+        raise StoreError(f"store URL {begin!r}… cannot be read; {_EXAMPLES}") from error
     if parsed.drivername in SCHEMES:
         return PostgresServer(parsed, wait, backed_up=backed_up)
     if parsed.drivername == "sqlite":
         return SqliteFile(parsed, wait)
-    raise StoreError(f"store URL {parsed.drivername}://… names no file and no server; {EXAMPLES}")
+    raise StoreError(f"store URL {parsed.drivername}://… names no file and no server; {_EXAMPLES}")

@@ -21,7 +21,7 @@ from toolscope_core.store.tables import CellError
 BUSY_SECONDS = 15.0
 """Seconds that a transaction waits for another writer."""
 
-Found = TypeVar("Found")
+_Found = TypeVar("_Found")
 
 
 def now() -> str:
@@ -42,7 +42,7 @@ class Store:
         self.repair = self._database.repair
         self.logs_read: dict[str, tuple[Decision, ...]] = {}
         """By the name of a catalog its decisions as they were read, which takes long of many."""
-        with in_words(self._database):
+        with _in_words(self._database):
             with self._database.look().connect() as connection:
                 ready = is_current(connection, self.place)
             self._engine = self._database.engine()
@@ -82,7 +82,7 @@ class Store:
     def _transaction(self, *, writes: bool) -> Iterator[Session]:
         engine = self._engine.execution_options(writes=writes)
         with (
-            in_words(self._database),
+            _in_words(self._database),
             Session(engine, expire_on_commit=False) as session,
             session.begin(),
         ):
@@ -96,14 +96,14 @@ class Store:
 def existing_store(url: str) -> Store:
     """The store of this URL, opened. Raises ``StoreError`` where there is none yet."""
     database = database_of(url, BUSY_SECONDS)
-    with in_words(database), database.look().connect() as connection:
+    with _in_words(database), database.look().connect() as connection:
         if not inspect(connection).get_table_names():
             raise StoreError(f"there is no store at {database.place}; correct the address")
     return Store(url)
 
 
 @contextmanager
-def in_words(database: Database) -> Iterator[None]:
+def _in_words(database: Database) -> Iterator[None]:
     """Turn what the database reports into ``StoreError``; broken rules stay bugs."""
     try:
         yield
@@ -121,7 +121,7 @@ def damaged_row(store: Store, row: str, reason: str) -> StoreError:
     )
 
 
-def found_row(store: Store, row: Found | None, what: str) -> Found:
+def found_row(store: Store, row: _Found | None, what: str) -> _Found:
     """The row, or a ``StoreError`` that there is none; ``what`` says of what, and what to do."""
     if row is None:
         raise StoreError(f"{store.place} has no {what}")

@@ -162,7 +162,7 @@ Work = Callable[[Progress], object]
 WRITE_SECONDS = 0.5
 BEAT_SECONDS = 5.0
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class JobRunner:
@@ -217,7 +217,7 @@ class JobRunner:
             try:
                 end_job(self._store, task.job_id, state, message)
             except StoreError:
-                logger.exception("the end of job %s could not be stored", task.job_id)
+                _logger.exception("the end of job %s could not be stored", task.job_id)
             self._mine.discard(task.job_id)
 
     def _beat(self) -> None:
@@ -227,7 +227,7 @@ class JobRunner:
             try:
                 renew_leases(self._store, tuple(self._mine))
             except StoreError:
-                logger.exception("the leases of the running jobs could not be renewed")
+                _logger.exception("the leases of the running jobs could not be renewed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +264,7 @@ class _Reporter:
         try:
             return record_step(self._store, self._job_id, self._latest)
         except StoreError:
-            logger.exception("the progress of job %s could not be stored", self._job_id)
+            _logger.exception("the progress of job %s could not be stored", self._job_id)
             return True
 
 
@@ -284,7 +284,7 @@ def _outcome(task: _Task, report: _Reporter) -> tuple[JobState, str]:
         return "failed", str(error)
     except Exception:
         error_id = uuid.uuid4().hex[:8]
-        logger.exception("job %s failed (error %s)", task.job_id, error_id)
+        _logger.exception("job %s failed (error %s)", task.job_id, error_id)
         return "failed", (
             f"this is a bug in ToolScope, not in your data; report it with error {error_id}, "
             "under which the log has the details"

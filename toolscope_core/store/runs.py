@@ -129,7 +129,7 @@ def _run(session: Session, store: Store, row: RunRow) -> ModelRun:
     )
 
 
-AT_ONCE = 500
+_AT_ONCE = 500
 """Keys of one query."""
 _COLUMNS = tuple(getattr(AnswerRow, item.name) for item in fields(Answer))
 
@@ -169,6 +169,6 @@ class StoredLedger:
 
 def _rows(session: Session, keys: Sequence[str], *columns: Any) -> Iterator[Row[Any]]:
     """Column by column: building row objects would take most of the time."""
-    for start in range(0, len(keys), AT_ONCE):
-        some = col(AnswerRow.key).in_(keys[start : start + AT_ONCE])
+    for start in range(0, len(keys), _AT_ONCE):
+        some = col(AnswerRow.key).in_(keys[start : start + _AT_ONCE])
         yield from session.connection().execute(select_columns(*columns).where(some))

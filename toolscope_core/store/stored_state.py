@@ -52,10 +52,10 @@ def read_state(store: Store, choose: Choose) -> StoredState:
         )
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-def setting_as(store: Store, name: str, build: Callable[[JsonObject], T]) -> T | None:
+def setting_as(store: Store, name: str, build: Callable[[JsonObject], _T]) -> _T | None:
     """A setting as ``build`` converts it; ``None`` where nothing was chosen.
 
     Raises ``StoreError`` where ``build`` cannot make anything of it.

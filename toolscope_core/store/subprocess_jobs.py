@@ -20,11 +20,11 @@ from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 JobName = Literal["umap", "tsne", "silhouettes"]
 
 MODULE = "toolscope_core.embedding.projection"
-LOOK_SECONDS = 0.2
+_LOOK_SECONDS = 0.2
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 """One thread, so that the screen keeps a core and sums have the same order everywhere."""
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 def compute(
@@ -55,7 +55,7 @@ def compute(
                     child.stdin.close()
             if child.returncode:
                 trouble.seek(0)
-                logger.error("%s ended early: %s", task, trouble.read()[-2_000:])
+                _logger.error("%s ended early: %s", task, trouble.read()[-2_000:])
                 raise JobError(
                     f"{task} of {len(vectors):,} tools ended early (exit status "
                     f"{child.returncode}); start it again, or look into the log"
@@ -68,4 +68,4 @@ def _watch(child: subprocess.Popen[bytes], output: Path, progress: Progress) -> 
         lines = output.read_text("utf-8").splitlines(keepends=True)
         words = next((line.split() for line in reversed(lines) if line.endswith("\n")), None)
         progress(Step(words[0], int(words[1]), int(words[2])) if words else Step("ready", 0, 0))
-        time.sleep(LOOK_SECONDS)
+        time.sleep(_LOOK_SECONDS)

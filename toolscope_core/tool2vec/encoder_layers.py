@@ -16,10 +16,10 @@ Arrays = dict[str, NDArray[np.float32]]
 
 MOST_TOKENS = 256
 """Tokens of a request that are read, where the encoder takes so many; nearly all are shorter."""
-SEED = 409
+_SEED = 409
 WARM_UP = 20
 """Batches in which the rate of training rises."""
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class EncoderLayers:
@@ -68,8 +68,8 @@ def batches_by_length(
 def train_in_batches(
     module: Any,
     rate: float,
-    batches: Sequence[T],
-    loss_of: Callable[[T], Any],
+    batches: Sequence[_T],
+    loss_of: Callable[[_T], Any],
     stage: str,
     progress: Progress,
 ) -> None:
@@ -132,5 +132,5 @@ def seeded() -> Iterator[None]:
     import torch
 
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(SEED)
+        torch.manual_seed(_SEED)
         yield

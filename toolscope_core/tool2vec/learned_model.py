@@ -37,7 +37,7 @@ class Blend:
     weights: Mapping[str, float] = field(default_factory=dict)
     doubt: float = 2.0
 
-    def share(self, learned: Mapping[str, Floats], evidence: Floats) -> LearnedShare:
+    def share(self, learned: Mapping[str, _Floats], evidence: _Floats) -> LearnedShare:
         """For n tools, from learned scores in [0, 1] of shape (n,) each and how many queries a tool
         has, ``TrainingQueries.evidence``.
         """
@@ -63,9 +63,9 @@ class HeldOutQuery:
 
     row: int
     gold: Gold
-    by_text: Floats
-    learned: Mapping[str, Floats]
-    evidence: Floats
+    by_text: _Floats
+    learned: Mapping[str, _Floats]
+    evidence: _Floats
     is_unseen: bool
     fold: int
 
@@ -144,36 +144,36 @@ PART_WEIGHT = 0.5
 class QueryClassifier(Protocol):
     """A tuned encoder with a head over all tools."""
 
-    def logits(self, texts: Sequence[str]) -> Floats:
+    def logits(self, texts: Sequence[str]) -> _Floats:
         """float32 of shape (len(texts), m)."""
 
 
 class CandidateRefiner(Protocol):
     """Scores the candidates of a request together."""
 
-    def logits(self, text: str, candidates: Vectors, scores: Floats) -> Floats:
+    def logits(self, text: str, candidates: Vectors, scores: _Floats) -> _Floats:
         """float32 of shape (N,) from the candidates' vectors, (N, d), and first scores, (N,)."""
 
 
-def stretched(scores: Floats) -> Floats:
+def stretched(scores: _Floats) -> _Floats:
     """Each row moved to [0, 1]; shape (n, m)."""
     low, high = scores.min(axis=-1, keepdims=True), scores.max(axis=-1, keepdims=True)
-    moved: Floats = ((scores - low) / (high - low + 1e-9)).astype(np.float32)
+    moved: _Floats = ((scores - low) / (high - low + 1e-9)).astype(np.float32)
     return moved
 
 
-def assembled_parts(scores: Floats) -> Floats:
+def assembled_parts(scores: _Floats) -> _Floats:
     """Scores of a request, shape (m,), from those of its texts, the request first, (t, m)."""
     if len(scores) == 1:
         return np.asarray(scores[0], dtype=np.float32)
     whole, best = scores[0], scores[1:].max(axis=0)
-    joined: Floats = ((whole + PART_WEIGHT * best) / (1 + PART_WEIGHT)).astype(np.float32)
+    joined: _Floats = ((whole + PART_WEIGHT * best) / (1 + PART_WEIGHT)).astype(np.float32)
     return joined
 
 
 def stage_scores(
     centres: Vectors, head: LinearHead | None, vectors: Vectors, name: str = TOOL2VEC
-) -> dict[str, Floats]:
+) -> dict[str, _Floats]:
     """By name the scores of a request in [0, 1], shape (m,), from the vectors of its texts;
     ``name`` is that of the cosine to ``centres``.
     """
@@ -183,7 +183,7 @@ def stage_scores(
     return {name: stretched(assembled_parts(one)) for name, one in scores.items()}
 
 
-Floats = NDArray[np.float32]
+_Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,7 +203,7 @@ class LearnedModel:
     fingerprints: tuple[str, ...]
     usage: UsageVectors
     centres: Vectors
-    evidence: Floats
+    evidence: _Floats
     blend: Blend
     head: LinearHead | None = None
     tuned: QueryClassifier | None = None
@@ -264,7 +264,7 @@ class LearnedModel:
         """How many of these tools it learned nothing about."""
         return int((self.over(tools).evidence == 0).sum())
 
-    def learned(self, request: ToolRequest, vectors: Sequence[Vectors]) -> dict[str, Floats]:
+    def learned(self, request: ToolRequest, vectors: Sequence[Vectors]) -> dict[str, _Floats]:
         """By name the learned scores of the m tools in [0, 1], from the vectors of the request's
         ``texts``.
         """
@@ -285,7 +285,7 @@ class LearnedModel:
         return {name: one for name, one in learned.items() if name in wanted}
 
 
-def candidate_scores(learned: Mapping[str, Floats]) -> Floats:
+def candidate_scores(learned: Mapping[str, _Floats]) -> _Floats:
     """What the refiner's candidates are taken by: the last of the first stage's scores."""
     return next(learned[name] for name in (TUNED, MLC, TOOL2VEC, DESCRIPTION) if name in learned)
 
@@ -294,9 +294,9 @@ def refined_scores(
     refiner: CandidateRefiner,
     text: str,
     centres: Vectors,
-    learned: Mapping[str, Floats],
+    learned: Mapping[str, _Floats],
     candidates: int,
-) -> Floats:
+) -> _Floats:
     """The refiner's scores of the m tools: its candidates' in [0, 1], 0 for the others."""
     first = candidate_scores(learned)
     rows = best_first(first, candidates)
@@ -316,9 +316,9 @@ class ModelScorer:
     rows: NDArray[np.intp]
 
     @property
-    def evidence(self) -> Floats:
+    def evidence(self) -> _Floats:
         """How many queries each tool was learned from, see ``TrainingQueries.evidence``."""
-        own: Floats = np.append(self.model.evidence, np.float32(0))[self.rows].sum(axis=1)
+        own: _Floats = np.append(self.model.evidence, np.float32(0))[self.rows].sum(axis=1)
         return own
 
     def share(self, request: ToolRequest, vectors: Sequence[Vectors]) -> LearnedShare:

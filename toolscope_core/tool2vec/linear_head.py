@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 from toolscope_core.tool2vec.training_queries import QUESTION_WEIGHT, TrainingQueries
 
-Floats = NDArray[np.float32]
+_Floats = NDArray[np.float32]
 
-SCALE = 12.0
+_SCALE = 12.0
 """The length of a tool's weights to begin with: a cosine of 1 moves its logit by so much."""
-EPOCHS, BATCH, RATE, SEED = 15, 512, 0.03, 409
+_EPOCHS, _BATCH, _RATE, _SEED = 15, 512, 0.03, 409
 PULL = 1e-4
 """How strongly the weights are drawn to where they began, per step."""
 _BETAS, _TINY = (0.9, 0.999), 1e-8
@@ -24,12 +24,12 @@ _BETAS, _TINY = (0.9, 0.999), 1e-8
 class LinearHead:
     """``weights`` float32 of shape (m, d) and ``bias`` (m,), a row a tool."""
 
-    weights: Floats
-    bias: Floats
+    weights: _Floats
+    bias: _Floats
 
-    def logits(self, vectors: Vectors) -> Floats:
+    def logits(self, vectors: Vectors) -> _Floats:
         """float32 of shape (n, m) for requests' vectors of shape (n, d)."""
-        scores: Floats = vectors @ self.weights.T + self.bias
+        scores: _Floats = vectors @ self.weights.T + self.bias
         return scores
 
 
@@ -41,31 +41,31 @@ def fitted_head(
     drawn to them: a tool of two queries stays near their mean. Reports ``Step("classify", …)`` in
     epochs; ``progress`` may raise to cancel.
     """
-    generator = np.random.default_rng(SEED)
-    state = _Adam.of(np.concatenate([centres * SCALE, _prior(queries)[:, None]], axis=1))
+    generator = np.random.default_rng(_SEED)
+    state = _Adam.of(np.concatenate([centres * _SCALE, _prior(queries)[:, None]], axis=1))
     inputs = np.concatenate([vectors, np.ones_like(vectors[:, :1])], axis=1)
     importance = queries.weights / np.float32(QUESTION_WEIGHT)
-    for epoch in range(EPOCHS):
-        progress(Step("classify", epoch, EPOCHS))
+    for epoch in range(_EPOCHS):
+        progress(Step("classify", epoch, _EPOCHS))
         order = generator.permutation(len(queries.texts))
-        rate = RATE * (1.0 - epoch / EPOCHS)
-        for start in range(0, len(order), BATCH):
-            rows = order[start : start + BATCH]
+        rate = _RATE * (1.0 - epoch / _EPOCHS)
+        for start in range(0, len(order), _BATCH):
+            rows = order[start : start + _BATCH]
             own = inputs[rows]
             errors = _sigmoid(own @ state.weights.T) - queries.labels(rows)
-            errors *= importance[rows][:, None] / BATCH
+            errors *= importance[rows][:, None] / _BATCH
             state.step(errors.T @ own, rate)
-    progress(Step("classify", EPOCHS, EPOCHS))
+    progress(Step("classify", _EPOCHS, _EPOCHS))
     return LinearHead(
         np.ascontiguousarray(state.weights[:, :-1]), np.ascontiguousarray(state.weights[:, -1])
     )
 
 
-def _prior(queries: TrainingQueries) -> Floats:
+def _prior(queries: TrainingQueries) -> _Floats:
     """The log-odds of each tool at a request that is at right angles to it."""
     total = max(len(queries.texts), 1)
     share = (queries.counts + 0.5) / (total + 1.0)
-    odds: Floats = (np.log(share / (1.0 - share)) - SCALE / 4).astype(np.float32)
+    odds: _Floats = (np.log(share / (1.0 - share)) - _SCALE / 4).astype(np.float32)
     return odds
 
 
@@ -73,18 +73,18 @@ def _prior(queries: TrainingQueries) -> Floats:
 class _Adam:
     """Weights that are drawn to where they began, with Adam's two moments (Kingma and Ba 2015)."""
 
-    weights: Floats
-    begun: Floats
-    first: Floats
-    second: Floats
+    weights: _Floats
+    begun: _Floats
+    first: _Floats
+    second: _Floats
     steps: int = 0
 
     @classmethod
-    def of(cls, weights: Floats) -> _Adam:
+    def of(cls, weights: _Floats) -> _Adam:
         own = weights.astype(np.float32)
         return cls(own, own.copy(), np.zeros_like(own), np.zeros_like(own))
 
-    def step(self, gradient: Floats, rate: float) -> None:
+    def step(self, gradient: _Floats, rate: float) -> None:
         self.steps += 1
         gradient += np.float32(PULL) * (self.weights - self.begun)
         self.first *= np.float32(_BETAS[0])
@@ -97,8 +97,8 @@ class _Adam:
         self.weights -= np.float32(rate / (1 - _BETAS[0] ** self.steps)) * self.first / spread
 
 
-def _sigmoid(logits: Floats) -> Floats:
-    result: Floats = np.exp(-np.clip(logits, -30.0, 30.0))
+def _sigmoid(logits: _Floats) -> _Floats:
+    result: _Floats = np.exp(-np.clip(logits, -30.0, 30.0))
     result += np.float32(1.0)
     return np.reciprocal(result, out=result)
 

@@ -24,9 +24,9 @@ from toolscope_core.tool2vec.linear_head import LinearHead, UsageVectors
 from toolscope_core.tool2vec.refiner_network import RefinerNetwork
 from toolscope_core.tool2vec.tuned_classifier import TunedClassifier
 
-FORM = 1
+_FORM = 1
 TUNED_WEIGHTS, REFINER_WEIGHTS = "tuned.safetensors", "refiner.safetensors"
-CARD, WEIGHTS, VARIANTS = "model.json", "weights.safetensors", "variants.jsonl"
+CARD, _WEIGHTS, _VARIANTS = "model.json", "weights.safetensors", "variants.jsonl"
 _ARRAYS = ("sums", "counts", "centres", "evidence")
 
 
@@ -54,7 +54,7 @@ def model_files(model: LearnedModel) -> dict[str, bytes]:
     if model.described is not None:
         arrays["described"] = model.described
     card: dict[str, Any] = {
-        "form": FORM,
+        "form": _FORM,
         "method": model.method,
         "embedder": model.embedder,
         "fingerprints": model.fingerprints,
@@ -66,8 +66,8 @@ def model_files(model: LearnedModel) -> dict[str, bytes]:
         "about": model.about,
     }
     files = {
-        WEIGHTS: save({name: np.ascontiguousarray(one) for name, one in arrays.items()}),
-        VARIANTS: "".join(json.dumps(row) + "\n" for row in variant_rows(model.variants)).encode(),
+        _WEIGHTS: save({name: np.ascontiguousarray(one) for name, one in arrays.items()}),
+        _VARIANTS: "".join(json.dumps(row) + "\n" for row in variant_rows(model.variants)).encode(),
     }
     if isinstance(model.refiner, RefinerNetwork):
         own = model.refiner
@@ -86,9 +86,9 @@ def read_model(folder: Path) -> LearnedModel:
     files = _checked_files(folder)
     try:
         card = json.loads(files[CARD])
-        if card["form"] != FORM:
+        if card["form"] != _FORM:
             raise ConfigError(
-                f"the model {folder} has form {card['form']!r:.20} and this version reads {FORM}; "
+                f"the model {folder} has form {card['form']!r:.20} and this version reads {_FORM}; "
                 "train it again with `learn`"
             )
         return _model(card, files)
@@ -122,8 +122,8 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
 
 
 def _model(card: Mapping[str, Any], files: Mapping[str, bytes]) -> LearnedModel:
-    arrays = _arrays(files[WEIGHTS])
-    rows = [json.loads(line) for line in files[VARIANTS].decode().splitlines()]
+    arrays = _arrays(files[_WEIGHTS])
+    rows = [json.loads(line) for line in files[_VARIANTS].decode().splitlines()]
     head = None
     if "head.weights" in arrays:
         head = LinearHead(arrays["head.weights"], arrays["head.bias"])

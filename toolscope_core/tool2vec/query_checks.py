@@ -16,8 +16,8 @@ from toolscope_core.model.tool import Tool
 
 FlawCode = Literal["tools", "gone", "name", "length", "hidden", "hostile", "copy", "polish"]
 
-FEWEST, MOST = REQUEST_TOOLS
-SHORTEST, LONGEST = REQUEST_LENGTH
+_FEWEST, _MOST = REQUEST_TOOLS
+_SHORTEST, _LONGEST = REQUEST_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ def copy_flaw(other: str, percent: float) -> QueryFlaw:
 
 
 def _wrong_tools(tool_ids: Sequence[str], existing: Collection[str]) -> Iterator[QueryFlaw]:
-    if not FEWEST <= len(set(tool_ids)) <= MOST:
-        message = f"it needs {len(set(tool_ids))} tools, not {FEWEST} to {MOST}"
+    if not _FEWEST <= len(set(tool_ids)) <= _MOST:
+        message = f"it needs {len(set(tool_ids))} tools, not {_FEWEST} to {_MOST}"
         yield QueryFlaw("tools", message)
     for one in tool_ids:
         if one not in existing:
@@ -79,8 +79,8 @@ def _wrong_tools(tool_ids: Sequence[str], existing: Collection[str]) -> Iterator
 
 
 def _wrong_length(text: str) -> Iterator[QueryFlaw]:
-    if not SHORTEST <= len(text) <= LONGEST:
-        message = f"it has {len(text):,} characters, not {SHORTEST} to {LONGEST}"
+    if not _SHORTEST <= len(text) <= _LONGEST:
+        message = f"it has {len(text):,} characters, not {_SHORTEST} to {_LONGEST}"
         yield QueryFlaw("length", message)
 
 

@@ -43,7 +43,7 @@ TOOLS = 10
 """T: how many tools are shown (Tool2Vec, appendix C.3)."""
 WITH_OWN, WITH_NEAR = 6, 8
 """How many of them are there once its own server's are drawn, and once the nearest are too."""
-NEAR = 30
+_NEAR = 30
 """Of so many nearest tools those from elsewhere are drawn."""
 ALIKE = 0.95
 """Of two tools at this cosine only one is shown: either would do what is asked."""
@@ -104,7 +104,7 @@ class _Pool:
         chosen = [leader]
         for group, most in (
             (np.array(own, dtype=np.int64), WITH_OWN),
-            (nearest[: NEAR + 1], WITH_NEAR),
+            (nearest[: _NEAR + 1], WITH_NEAR),
             (self.rows, TOOLS),
         ):
             self._fill(chosen, chance.permutation(group), most)
@@ -120,7 +120,7 @@ class _Pool:
                 chosen.append(row)
 
 
-EXAMPLES = 5
+_EXAMPLES = 5
 """Requests of people that are shown with each question (Tool2Vec, §3)."""
 NONE_FIT = "the model found no two tools that belong together among those it was shown"
 UNPOLISHED = "it is as the model first wrote it: "
@@ -186,7 +186,7 @@ def example_queries_of(queries: Iterable[Query]) -> tuple[ExampleQuery, ...]:
         if one.gold and 0 < len(one.text) <= REQUEST_LENGTH[1]
     ]
     several = [one for one in shown if len(one.tools) >= REQUEST_TOOLS[0]]
-    return tuple(several if len(several) > EXAMPLES else shown)
+    return tuple(several if len(several) > _EXAMPLES else shown)
 
 
 def query_counts(queries: Iterable[Query]) -> Counter[str]:
@@ -318,5 +318,5 @@ def _key(question: DraftQuestion, model: str) -> str:
 
 
 def _drawn(examples: Sequence[ExampleQuery], seed: tuple[int, ...]) -> tuple[ExampleQuery, ...]:
-    order = np.random.default_rng(seed).permutation(len(examples))[:EXAMPLES]
+    order = np.random.default_rng(seed).permutation(len(examples))[:_EXAMPLES]
     return tuple(examples[at] for at in order.tolist())

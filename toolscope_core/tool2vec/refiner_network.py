@@ -26,11 +26,11 @@ from toolscope_core.tool2vec.learned_model import (
 )
 from toolscope_core.tool2vec.training_queries import TrainingQueries
 
-Floats = NDArray[np.float32]
+_Floats = NDArray[np.float32]
 
 DEPTH = 2
 """Layers of the encoder by default: all six take three times as long and find no more."""
-BATCH, RATE = 16, 2e-4
+_BATCH, RATE = 16, 2e-4
 FIRST_SCALE = 8.0
 """What the first stage's score, 0 to 1, weighs in a candidate's logit before training."""
 
@@ -43,8 +43,8 @@ class RefinerExample:
 
     text: str
     vectors: Vectors
-    scores: Floats
-    serves: Floats
+    scores: _Floats
+    serves: _Floats
     weight: float = 1.0
 
 
@@ -79,14 +79,14 @@ class RefinerNetwork(TrainedNetwork):
             self._module["first"].weight.fill_(FIRST_SCALE)
             self._module["first"].bias.fill_(-FIRST_SCALE)
 
-    def logits(self, text: str, candidates: Vectors, scores: Floats) -> Floats:
+    def logits(self, text: str, candidates: Vectors, scores: _Floats) -> _Floats:
         """float32 of shape (N,) for N candidates' vectors (N, d) and first scores (N,)."""
         import torch
 
         self._module.eval()
         with torch.inference_mode():
             example = RefinerExample(text, candidates, scores, np.zeros_like(scores))
-            logits: Floats = self._forward([example])[0].numpy()
+            logits: _Floats = self._forward([example])[0].numpy()
         return logits
 
     def train(
@@ -134,13 +134,13 @@ def _batches(examples: Sequence[RefinerExample], epochs: int) -> Iterator[Sequen
     generator = np.random.default_rng(409)
     texts = [one.text for one in examples]
     for _ in range(epochs):
-        for rows in batches_by_length(texts, BATCH, generator):
+        for rows in batches_by_length(texts, _BATCH, generator):
             yield [examples[at] for at in rows]
 
 
 CHECKED_FOLD = 0
 """Its queries are not learned from until the weights are chosen on them."""
-MOST_QUESTIONS = 600
+_MOST_QUESTIONS = 600
 """Questions of variants that a refiner is trained on: each names one tool, and is easily found."""
 EPOCHS, LAST_EPOCHS = 3, 1
 """Passes before the weights are chosen, and afterwards over all examples."""
@@ -160,9 +160,9 @@ class FoldView:
 def refined_rows(queries: TrainingQueries) -> NDArray[np.intp]:
     """The texts that a refiner is trained on: all recorded ones, and some questions."""
     questions = np.flatnonzero(~queries.recorded)
-    if len(questions) > MOST_QUESTIONS:
+    if len(questions) > _MOST_QUESTIONS:
         order = np.random.default_rng(409).permutation(len(questions))
-        questions = questions[order[:MOST_QUESTIONS]]
+        questions = questions[order[:_MOST_QUESTIONS]]
     return np.sort(np.concatenate([np.flatnonzero(queries.recorded), questions]))
 
 

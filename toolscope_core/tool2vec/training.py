@@ -44,8 +44,8 @@ from toolscope_core.tool2vec.refiner_network import (
 from toolscope_core.tool2vec.training_queries import FOLDS, TrainingQueries, training_queries
 from toolscope_core.tool2vec.tuned_classifier import rule_request, tuned_classifier, with_tuned
 
-CUTOFFS = (3, 5, 7, 10)
-SHOWN = ("recall", "ndcg")
+_CUTOFFS = (3, 5, 7, 10)
+_SHOWN = ("recall", "ndcg")
 BY_TEXT, BLENDED = "text", "blend"
 
 
@@ -71,7 +71,7 @@ def held_out_figures(
     queries: Sequence[HeldOutQuery], names: Sequence[str], ids: Sequence[str]
 ) -> HeldOutFigures:
     """The figures of these queries, of which there is at least one."""
-    most = max(CUTOFFS)
+    most = max(_CUTOFFS)
     rankings = {BY_TEXT: [[ids[at] for at in best_first(one.by_text, most)] for one in queries]}
     for name in names:
         rankings[name] = [[ids[at] for at in best_first(q.learned[name], most)] for q in queries]
@@ -80,8 +80,8 @@ def held_out_figures(
     metrics = {
         way: {
             row.name: row.interval
-            for row in metric_rows(golds, own, CUTOFFS)
-            if row.metric in SHOWN
+            for row in metric_rows(golds, own, _CUTOFFS)
+            if row.metric in _SHOWN
         }
         for way, own in rankings.items()
     }
@@ -111,16 +111,16 @@ def _blended(
         others = [one for one, own in zip(queries, folds, strict=True) if own != fold]
         by_fold[fold] = chosen_blend(others, names, ids)
     return [
-        ranked(one, by_fold[fold], ids, max(CUTOFFS))
+        ranked(one, by_fold[fold], ids, max(_CUTOFFS))
         for one, fold in zip(queries, folds, strict=True)
     ]
 
 
-METHODS: tuple[LearningMethod, ...] = ("tool2vec", "mlc", "refiner")
+_METHODS: tuple[LearningMethod, ...] = ("tool2vec", "mlc", "refiner")
 MOST_CHECKED = 600
 """Recorded queries that are searched to choose the weights: more would cost minutes."""
 
-Floats = NDArray[np.float32]
+_Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +142,8 @@ class LearnOptions:
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ConfigError(f"method is {self.method!r:.40}; give one of {', '.join(METHODS)}")
+        if self.method not in _METHODS:
+            raise ConfigError(f"method is {self.method!r:.40}; give one of {', '.join(_METHODS)}")
         if self.candidates < 2:
             raise ConfigError(f"candidates is {self.candidates}; give at least 2")
         if self.first != "mlc" and (self.method != "refiner" or self.encoder):
@@ -189,7 +189,7 @@ class FirstStage:
     head: LinearHead | None
     own: Vectors | None = None
 
-    def scores(self, vectors: Vectors) -> dict[str, Floats]:
+    def scores(self, vectors: Vectors) -> dict[str, _Floats]:
         """See ``stage_scores``."""
         if self.own is not None:
             return stage_scores(self.own, None, vectors, DESCRIPTION)

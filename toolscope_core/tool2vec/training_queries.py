@@ -21,7 +21,7 @@ QUESTION_WEIGHT = 1 / 3
 LEAST_QUERIES = 10
 """Fewer recorded queries say nothing that could be checked on held-out ones."""
 
-Rows = NDArray[np.intp]
+_Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +35,8 @@ class TrainingQueries:
     texts: tuple[str, ...]
     golds: tuple[Gold, ...]
     recorded: NDArray[np.bool_]
-    at: Rows
-    tool: Rows
+    at: _Rows
+    tool: _Rows
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -74,7 +74,7 @@ class TrainingQueries:
         pairs = zip(self.at.tolist(), self.tool.tolist(), strict=True)
         return digest(self.ids, self.texts, sorted(pairs), self.recorded.tolist())
 
-    def labels(self, texts: Rows) -> NDArray[np.float32]:
+    def labels(self, texts: _Rows) -> NDArray[np.float32]:
         """1 where a tool serves one of these texts, shape (len(texts), m)."""
         place = np.full(len(self.texts), -1, dtype=np.intp)
         place[texts] = np.arange(len(texts))

@@ -25,11 +25,11 @@ from toolscope_core.tool2vec.learned_model import TUNED, HeldOutQuery, assembled
 from toolscope_core.tool2vec.refiner_network import CHECKED_FOLD, FoldView
 from toolscope_core.tool2vec.training_queries import TrainingQueries
 
-Floats = NDArray[np.float32]
-Labels = Callable[[NDArray[np.intp]], Floats]
+_Floats = NDArray[np.float32]
+Labels = Callable[[NDArray[np.intp]], _Floats]
 """For rows of texts float32 of shape (rows, m)."""
 
-BATCH, RATE, HEAD_RATE, SCALE = 32, 1e-4, 1e-3, 12.0
+_BATCH, _RATE, HEAD_RATE, _SCALE = 32, 1e-4, 1e-3, 12.0
 PATIENCE = 2
 """Epochs without a smaller loss on held-out texts after which training stops."""
 
@@ -42,7 +42,7 @@ class LabelledTexts:
 
     texts: Sequence[str]
     labels: Labels
-    weights: Floats
+    weights: _Floats
     checked: NDArray[np.bool_]
 
 
@@ -63,17 +63,17 @@ class TunedClassifier(TrainedNetwork):
         with torch.no_grad():
             head.weight.zero_()
             if centres.shape[1] == self._encoder.width:
-                head.weight.copy_(torch.from_numpy(centres * np.float32(SCALE)))
-            head.bias.fill_(-SCALE)
+                head.weight.copy_(torch.from_numpy(centres * np.float32(_SCALE)))
+            head.bias.fill_(-_SCALE)
         self._module = nn.ModuleDict({"encoder": self._encoder.network, "head": head})
 
-    def logits(self, texts: Sequence[str]) -> Floats:
+    def logits(self, texts: Sequence[str]) -> _Floats:
         """float32 of shape (len(texts), m)."""
         import torch
 
         self._module.eval()
         with torch.inference_mode():
-            logits: Floats = self._forward(texts).numpy()
+            logits: _Floats = self._forward(texts).numpy()
         return logits
 
     def train(
@@ -93,16 +93,16 @@ class TunedClassifier(TrainedNetwork):
         rows, checked = np.flatnonzero(~lessons.checked), np.flatnonzero(lessons.checked)
         encoder = [one for one in self._module["encoder"].parameters() if one.requires_grad]
         groups = [
-            {"params": encoder, "lr": RATE},
+            {"params": encoder, "lr": _RATE},
             {"params": list(self._module["head"].parameters()), "lr": HEAD_RATE},
         ]
         optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
         generator = np.random.default_rng(409)
-        per_epoch = -(-len(rows) // BATCH)
+        per_epoch = -(-len(rows) // _BATCH)
         best, least, kept = 0, np.inf, self.arrays()
         for epoch in range(epochs):
             texts = [lessons.texts[row] for row in rows.tolist()]
-            batches = batches_by_length(texts, BATCH, generator)
+            batches = batches_by_length(texts, _BATCH, generator)
             self._module.train()
             with seeded():
                 for number, batch in enumerate(batches):
@@ -135,8 +135,8 @@ class TunedClassifier(TrainedNetwork):
         self._module.eval()
         total = 0.0
         with torch.inference_mode():
-            for start in range(0, len(checked), BATCH):
-                own = checked[start : start + BATCH]
+            for start in range(0, len(checked), _BATCH):
+                own = checked[start : start + _BATCH]
                 total += float(self._loss(lessons, own)) * len(own)
         return total / len(checked)
 

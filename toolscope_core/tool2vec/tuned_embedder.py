@@ -14,7 +14,7 @@ from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.tool2vec.encoder_layers import batches_by_length, train_in_batches
 from toolscope_core.tool2vec.training_queries import TrainingQueries
 
-BATCH, RATE, MARGIN = 16, 2e-5, 0.2
+_BATCH, RATE, MARGIN = 16, 2e-5, 0.2
 
 Triplet = tuple[str, str, str]
 """A request, a text of what serves it, and a text of what does not."""
@@ -36,7 +36,7 @@ class TunedEmbedder:
         """
         loss = triplet_loss(self._model, MARGIN)
         requests = [request for request, _, _ in triplets]
-        batches = list(batches_by_length(requests, BATCH, np.random.default_rng(409)))
+        batches = list(batches_by_length(requests, _BATCH, np.random.default_rng(409)))
 
         def loss_of(rows: NDArray[np.intp]) -> Any:
             own = [triplets[at] for at in rows]

@@ -29,7 +29,7 @@ from toolscope_core.usage.traced_calls import (
     without_logged,
 )
 
-Message = Mapping[str, Any]
+_Message = Mapping[str, Any]
 TIMES = ("timestamp", "created_at", "created", "at")
 _RESULT = "function_call_output"
 _READ = ("content", "tool_calls")
@@ -54,7 +54,7 @@ class _Reading:
     requests: list[TracedRequest] = field(default_factory=list)
     unread: int = 0
 
-    def call(self, made: Message, number: Any, at: str, line: object) -> None:
+    def call(self, made: _Message, number: Any, at: str, line: object) -> None:
         name = made.get("name")
         if not isinstance(name, str) or not name:
             self.unread += 1
@@ -81,7 +81,7 @@ class _Reading:
             self.calls[place] = replace(self.calls[place], failed=True)
 
 
-def conversation(messages: Sequence[Message], scope: str) -> CallTrace:
+def conversation(messages: Sequence[_Message], scope: str) -> CallTrace:
     """The calls of the messages with the requests that led to them; whether a call failed is read
     from its result, where that says so (Anthropic's ``is_error``), and whether it was malformed
     from its arguments, where they are a text (OpenAI's). ``scope`` tells the conversation from all
@@ -114,7 +114,7 @@ def conversation(messages: Sequence[Message], scope: str) -> CallTrace:
     return CallTrace(tuple(reading.calls), tuple(reading.requests), reading.unread)
 
 
-def _is_unread(message: Message, blocks: Sequence[Message]) -> bool:
+def _is_unread(message: _Message, blocks: Sequence[_Message]) -> bool:
     """Whether the message holds a call in a form that is not read, or nothing that is."""
     kinds = [str(one.get("type")) for one in (message, *blocks)]
     is_item = message.get("type") in ("function_call", _RESULT)
@@ -137,13 +137,13 @@ def _is_no_json(arguments: Any) -> bool:
     return False
 
 
-def _blocks(content: Any) -> list[Message]:
+def _blocks(content: Any) -> list[_Message]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return objects_in(content)
 
 
-def _texts(blocks: Iterable[Message]) -> list[str]:
+def _texts(blocks: Iterable[_Message]) -> list[str]:
     return [
         str(block.get("text") or block.get("content") or "")
         for block in blocks

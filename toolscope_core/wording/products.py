@@ -23,8 +23,8 @@ from toolscope_core.wording.wordnet import is_word
 PRODUCTS = Path(__file__).with_name("data") / "products.json"
 """The list, with what each part of it means."""
 
-Kind = Literal["accounts", "programs", "engines"]
-_KINDS: tuple[Kind, ...] = ("accounts", "programs", "engines")
+_Kind = Literal["accounts", "programs", "engines"]
+_KINDS: tuple[_Kind, ...] = ("accounts", "programs", "engines")
 _TEXT = 400
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*|[.!?\n:]")
 _SERVER_WORD = re.compile(r"[A-Za-z0-9]+")
@@ -153,7 +153,7 @@ def _named(tool: Tool) -> Products:
     )
 
 
-def _mentions(words: Sequence[tuple[str, bool]]) -> Iterator[tuple[Kind, Iterable[str]]]:
+def _mentions(words: Sequence[tuple[str, bool]]) -> Iterator[tuple[_Kind, Iterable[str]]]:
     """The products that words name, the longest spelling first; each word with whether it may
     name one by itself. A single letter may not but where it is the name of a server.
     """
@@ -171,8 +171,8 @@ def _mentions(words: Sequence[tuple[str, bool]]) -> Iterator[tuple[Kind, Iterabl
             at += 1
 
 
-def _products(mentions: Iterable[tuple[Kind, Iterable[str]]]) -> Products:
-    names: dict[Kind, set[str]] = {kind: set() for kind in _KINDS}
+def _products(mentions: Iterable[tuple[_Kind, Iterable[str]]]) -> Products:
+    names: dict[_Kind, set[str]] = {kind: set() for kind in _KINDS}
     for kind, products in mentions:
         names[kind].update(products)
     return Products(*(frozenset(names[kind]) for kind in _KINDS))
@@ -190,10 +190,10 @@ def _fields() -> Mapping[str, frozenset[str]]:
 
 
 @lru_cache(maxsize=1)
-def _listed() -> Mapping[tuple[str, ...], tuple[Kind, Sequence[str]]]:
+def _listed() -> Mapping[tuple[str, ...], tuple[_Kind, Sequence[str]]]:
     """Spelling, as words → kind and the products that it names."""
     content = json.loads(PRODUCTS.read_text("utf-8"))
-    listed: dict[tuple[str, ...], tuple[Kind, Sequence[str]]] = {}
+    listed: dict[tuple[str, ...], tuple[_Kind, Sequence[str]]] = {}
     content["accounts"]["lines"] = list(chain(*content["accounts"]["lines"].values()))
     for kind in _KINDS:
         for line in content[kind]["lines"]:

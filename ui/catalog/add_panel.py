@@ -26,15 +26,15 @@ from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_choice
 
-SHOWN = 20
+_SHOWN = 20
 OWN_FORMAT = 4
 """Up to so many files the format is asked for each."""
-NAMED = 6
+_NAMED = 6
 MOST_PASTED = 2_000_000
-HEIGHT = 420
+_HEIGHT = 420
 TALL = 3
 """More servers than this scroll."""
-TURN = "upload_turn"
+_TURN = "upload_turn"
 """Session key: how many catalogs were added by these forms."""
 
 
@@ -47,7 +47,7 @@ def add_panel(snapshot: Snapshot) -> None:
         "Add a catalog: files, pasted text or MCP servers",
         expanded=is_reading(snapshot),
         icon=":material/add:",
-        key=f"add_catalog_{st.session_state.get(TURN, 0)}",
+        key=f"add_catalog_{st.session_state.get(_TURN, 0)}",
     ):
         source = st.segmented_control(
             "Add a catalog from",
@@ -102,7 +102,7 @@ def _delete(catalogs: Catalogs, name: str) -> None:
 
 def files_panel(snapshot: Snapshot) -> None:
     """The form for files or a folder; nothing is stored before the button is pressed."""
-    turn = st.session_state.setdefault(TURN, 0)
+    turn = st.session_state.setdefault(_TURN, 0)
     folder = st.toggle("Upload a folder", key="folder", help="All files in it become one catalog.")
     files = st.file_uploader(
         "Tool definitions: MCP `tools/list`, OpenAI, Anthropic, Gemini, OpenAPI and other "
@@ -124,7 +124,7 @@ def files_panel(snapshot: Snapshot) -> None:
 
 def paste_panel(snapshot: Snapshot) -> None:
     """The form for pasted definitions; nothing is stored before the button is pressed."""
-    turn = st.session_state.setdefault(TURN, 0)
+    turn = st.session_state.setdefault(_TURN, 0)
     text = st.text_area(
         "Tool definitions, in any form that a file may have",
         key=f"paste_{turn}",
@@ -231,14 +231,14 @@ def _preview(catalog: Catalog, many: bool) -> None:
             else "There are no others, so nothing can be added. The table gives the reasons."
         )
         files = dict.fromkeys(one.position.partition(": ")[0] for one in catalog.problems)
-        names = listed(map(safe_text.untrusted, files), NAMED, nouns="files")
+        names = listed(map(safe_text.untrusted, files), _NAMED, nouns="files")
         where = f" in {names}" if many else ""
         st.warning(
             f"{quantity(len(catalog.problems), 'record')}{where} cannot be read. {rest}",
             icon=":material/warning:",
         )
         data_tables.draw(
-            catalog.problems[:SHOWN],
+            catalog.problems[:_SHOWN],
             [Column("position"), Column("reason", width=400), Column("raw")],
             "Records that cannot be read",
         )
@@ -248,7 +248,7 @@ def _preview(catalog: Catalog, many: bool) -> None:
             Column("server"),
             Column("description", lambda tool: tool.description[:200]),
         ]
-        data_tables.draw(catalog.tools[:SHOWN], columns, "The first tools")
+        data_tables.draw(catalog.tools[:_SHOWN], columns, "The first tools")
 
 
 def _add(
@@ -263,7 +263,7 @@ def _add(
 
 def _next_turn(_name: str) -> None:
     """An empty form, and closed, for the next upload."""
-    st.session_state[TURN] += 1
+    st.session_state[_TURN] += 1
 
 
 def is_reading(snapshot: Snapshot) -> bool:
@@ -300,7 +300,7 @@ def _choice(
     others = dict(before.others) if before else {}
     many = len(configuration.servers) > TALL
     names = []
-    with st.container(height=HEIGHT if many else "content", border=many, key="servers_list"):
+    with st.container(height=_HEIGHT if many else "content", border=many, key="servers_list"):
         for number, server in enumerate(configuration.servers):
             with st.container(gap="xsmall", key=f"server_at_{number}"):
                 # a tick is for the command that was shown, not for one that comes in its place
@@ -368,7 +368,7 @@ def _kept_of(snapshot: Snapshot, survey: live_servers.Survey) -> int | None:
         return None
     kept = st.checkbox(
         "Keep the tools of the servers that were not read now: "
-        f"{safe_text.first_few(others, NAMED)}",
+        f"{safe_text.first_few(others, _NAMED)}",
         value=True,
         key="servers_kept",
     )

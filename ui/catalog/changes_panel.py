@@ -16,7 +16,7 @@ from ui.shared.cards.queue import PARTS, Part
 from ui.shared.services import review, versions
 from ui.shared.snapshot import Snapshot
 
-SHOWN = 10
+_SHOWN = 10
 
 
 def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerator) -> None:
@@ -52,7 +52,7 @@ def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerato
             label = f"Decisions on tools that are gone ({len(gone):,})"
             with st.expander(label, icon=":material/delete_sweep:"):
                 st.caption("Nothing is left of them to merge or to keep apart.")
-                lines = [f"- {_decided(one)}" for one in gone[:SHOWN]]
+                lines = [f"- {_decided(one)}" for one in gone[:_SHOWN]]
                 st.markdown("\n".join(lines))
                 _rest(len(gone), "decisions")
         if changes.doubts:
@@ -81,7 +81,7 @@ def new_version_panel(changes: Changes) -> None:
     _changes(changes)
     if changes.doubts:
         st.warning("Tools would change. These decisions would need another review:")
-        lines = [f"- decision {_in_words(doubt)}" for doubt in changes.doubts[:SHOWN]]
+        lines = [f"- decision {_in_words(doubt)}" for doubt in changes.doubts[:_SHOWN]]
         st.markdown("\n".join(lines))
         _rest(len(changes.doubts), "decisions")
 
@@ -126,7 +126,7 @@ def _queue_link(snapshot: Snapshot, part: Part) -> None:
 
 def _doubts(snapshot: Snapshot, doubts: Sequence[Doubt]) -> None:
     """The decisions that wait, each with what changed and a link to where it is made again."""
-    for doubt in doubts[:SHOWN]:
+    for doubt in doubts[:_SHOWN]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Decision {_in_words(doubt)}", width="content")
             here = [one for one in doubt.decision.ids if one in snapshot.catalog.by_id]
@@ -144,7 +144,7 @@ def _changes(changes: Changes) -> None:
     if not changes.rows:
         return
     changed_since.table(changes.rows, "Changes, breaking ones first")
-    for item in changes.reworded[:SHOWN]:
+    for item in changes.reworded[:_SHOWN]:
         changed_since.reworded(item)
     _rest(len(changes.reworded), "texts")
 
@@ -160,8 +160,8 @@ def _decided(decision: Decision) -> str:
 
 
 def _rest(count: int, what: str) -> None:
-    if count > SHOWN:
-        st.caption(f"and {count - SHOWN:,} {what} more")
+    if count > _SHOWN:
+        st.caption(f"and {count - _SHOWN:,} {what} more")
 
 
 def _s(several: Sequence[object]) -> str:

@@ -12,7 +12,7 @@ from ui.shared.services import findable_tools
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
-SIDES = {
+_SIDES = {
     findable_tools.AS_THEY_ARE: "Mean over tools as they came in: the share of their requests that "
     "find them.",
     findable_tools.VARIANTS: "The same with the document variants that are accepted; only "
@@ -111,4 +111,6 @@ def findability_panel(snapshot: Snapshot) -> None:
 
 def _side_column(side: str) -> Column[findable_tools.SearchRow]:
     """The mean share that is found on a side, in percent."""
-    return Column(side, lambda row: round(100 * row.shares[side]), format="%d %%", help=SIDES[side])
+    return Column(
+        side, lambda row: round(100 * row.shares[side]), format="%d %%", help=_SIDES[side]
+    )

@@ -89,7 +89,7 @@ def change(snapshot: Snapshot, ids: Sequence[str], owner: str, reviewer: str) ->
 
 PROBLEMS: Columns[Problem] = [Column("position"), Column("reason"), Column("raw")]
 SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
-ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
+_ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
 
 
 def servers_table(snapshot: Snapshot) -> None:
@@ -151,7 +151,7 @@ def findings_panel(snapshot: Snapshot) -> None:
 
 
 def _icon(kind: str) -> str:
-    return ICONS.get(kind.partition(":")[0], ":material/info:")
+    return _ICONS.get(kind.partition(":")[0], ":material/info:")
 
 
 def _one_finding(snapshot: Snapshot, finding: Finding) -> None:

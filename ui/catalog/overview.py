@@ -189,7 +189,7 @@ def export_steps(
 Facet = Mapping[str, Collection[str]]
 """By its label the ids of the tools that have it."""
 
-PROPOSED, MERGED, ALONE, LEFT_OUT = "in a proposal", "merged", "in no proposal", "left out"
+PROPOSED, _MERGED, ALONE, _LEFT_OUT = "in a proposal", "merged", "in no proposal", "left out"
 SHARES_NAME = "shares its name with another server"
 
 
@@ -206,11 +206,11 @@ def tool_states(plan: MergePlan) -> Facet:
     """The tools of a plan by their state; what no tool has is left away."""
     states: defaultdict[str, set[str]] = defaultdict(set)
     for cluster in plan.clusters:
-        states[MERGED if cluster.state == "accepted" else PROPOSED].update(cluster.members)
-    states[LEFT_OUT].update(plan.removed)
+        states[_MERGED if cluster.state == "accepted" else PROPOSED].update(cluster.members)
+    states[_LEFT_OUT].update(plan.removed)
     taken = set().union(*states.values())
     states[ALONE] = {tool.id for tool in plan.catalog.tools} - taken
     for same in shared_names(item.tool for item in plan.tools):
         states[SHARES_NAME].update(tool.id for tool in same)
-    order = (PROPOSED, MERGED, ALONE, LEFT_OUT, SHARES_NAME)
+    order = (PROPOSED, _MERGED, ALONE, _LEFT_OUT, SHARES_NAME)
     return {state: states[state] for state in order if states[state]}

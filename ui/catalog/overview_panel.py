@@ -27,10 +27,10 @@ from ui.shared.pairs import pair_list
 from ui.shared.services import experiments, loaded_queries, review, server_advice
 from ui.shared.snapshot import Snapshot
 
-MOST_SERVERS = 3
+_MOST_SERVERS = 3
 MOST_NAMES = 5
 MOST_MISSED = 5
-NAMED = 2
+_NAMED = 2
 
 
 def overview_panel(snapshot: Snapshot) -> None:
@@ -68,7 +68,7 @@ def _servers(snapshot: Snapshot) -> None:
         return
     with st.container(border=True, gap="xsmall", key="advised_servers"):
         st.markdown("**Servers to switch off**: which can go, as others do their work?")
-        server_advice_panel.advice(snapshot, MOST_SERVERS)
+        server_advice_panel.advice(snapshot, _MOST_SERVERS)
 
 
 def _worst(snapshot: Snapshot, collisions: Sequence[overview.Collision]) -> None:
@@ -108,7 +108,7 @@ def _shared_names(names: Mapping[str, Sequence[str]]) -> None:
         )
         query, icon = {"part": "Tools", "state": overview.SHARES_NAME}, "table_rows"
         for name in list(names)[:MOST_NAMES]:
-            servers = safe_text.untrusted(listed(names[name], NAMED))
+            servers = safe_text.untrusted(listed(names[name], _NAMED))
             text = f"**{safe_text.untrusted(name)}**: {servers}"
             page_frame.page_link("catalog", text, query | {"catalog_find": name}, icon=icon)
         if (more := len(names) - MOST_NAMES) > 0:
@@ -190,7 +190,7 @@ def _price(snapshot: Snapshot, items: Iterable[MergedTool]) -> ToolsetPrice:
     return ToolsetPrice(len(costs), sum(costs))
 
 
-CLIENTS = tuple(name for name in MATRIX if name in ADVISED or not target_named(name).writes)
+_CLIENTS = tuple(name for name in MATRIX if name in ADVISED or not target_named(name).writes)
 """Clients that people use, and the APIs that they call themselves."""
 
 
@@ -227,9 +227,9 @@ def draw_today(snapshot: Snapshot) -> PriceTag:
     )
     clients = st.pills(
         "Clients you use",
-        CLIENTS,
+        _CLIENTS,
         selection_mode="multi",
-        default=[name for name in CLIENTS if target_named(name).rules.most_tools],
+        default=[name for name in _CLIENTS if target_named(name).rules.most_tools],
         format_func=lambda name: target_named(name).title,
         key="clients",
         persist_state="session",
@@ -297,7 +297,7 @@ def _servers_off(off: Sequence[Coverage]) -> None:
         st.caption("No server does most of another's work, so none can go.")
         return
     lost = sum(len(one.lost_tools) for one in off)
-    names = safe_text.untrusted(listed((one.server for one in off), NAMED))
+    names = safe_text.untrusted(listed((one.server for one in off), _NAMED))
     whose, have = ("its" if len(off) == 1 else "their"), ("has" if lost == 1 else "have")
     st.caption(
         f"Switch off {names}, and change nothing else: {lost:,} of {whose} tools {have} no "

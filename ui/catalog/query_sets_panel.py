@@ -21,21 +21,21 @@ from ui.shared.services import generated_queries, loaded_queries
 from ui.shared.services.generated_queries import UNUSABLE, GeneratedView
 from ui.shared.snapshot import Snapshot
 
-ABOUT = (
+_ABOUT = (
     "A model is shown ten tools at a time, chooses two to five that belong together, writes a "
     "request that needs them, and then says it as a person would. Nothing is measured or trained "
     "on a query before somebody keeps it."
 )
 
-WITHOUT = "No model is set up, so no queries can be written. Set one up, or add a file of queries."
+_WITHOUT = "No model is set up, so no queries can be written. Set one up, or add a file of queries."
 
-STATES: tuple[GeneratedState, ...] = ("waiting", "kept", "dropped", "failed")
+_STATES: tuple[GeneratedState, ...] = ("waiting", "kept", "dropped", "failed")
 
 WITH_WARNINGS = "with warnings"
 
-SHOWS = ("waiting", WITH_WARNINGS, "kept", "dropped", "failed")
+_SHOWS = ("waiting", WITH_WARNINGS, "kept", "dropped", "failed")
 
-MOST_ROWS = 1_000
+_MOST_ROWS = 1_000
 
 BUTTONS: dict[GeneratedState, tuple[str, str, str]] = {
     "kept": ("Keep", ":material/check:", "Kept"),
@@ -56,7 +56,7 @@ def generated_panel(snapshot: Snapshot) -> None:
     if not box.open:
         return
     with box:
-        st.caption(ABOUT)
+        st.caption(_ABOUT)
         _asking(snapshot)
         decision_buttons.notice(snapshot)
         if views := generated_queries.views(snapshot):
@@ -75,10 +75,10 @@ def review(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
     """The list, the buttons for the ticked rows, and one query with its tools."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     show = bar.segmented_control(
-        "Show", SHOWS, default="waiting", required=True, key="generated_shown"
+        "Show", _SHOWS, default="waiting", required=True, key="generated_shown"
     )
     words = bar.text_input("Search", type="search", key="find_generated").casefold()
-    listed = [one for one in views if _is_in(one, show) and words in _searched(one)][:MOST_ROWS]
+    listed = [one for one in views if _is_in(one, show) and words in _searched(one)][:_MOST_ROWS]
     if not listed:
         st.info("No query matches.", icon=":material/filter_alt_off:")
         return
@@ -92,7 +92,7 @@ def review(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
         _card(snapshot, (ticked or listed)[0])
 
 
-def attempt(work: Callable[[], object], done: str) -> None:
+def _attempt(work: Callable[[], object], done: str) -> None:
     """Do what a button is for, and say how many queries it was done to, or why it was not."""
     try:
         count = work()
@@ -105,7 +105,7 @@ def attempt(work: Callable[[], object], done: str) -> None:
 
 def _asking(snapshot: Snapshot) -> None:
     """How many are wanted, the estimate and the button."""
-    if not ask_panel.can_ask(snapshot, "queries", WITHOUT):
+    if not ask_panel.can_ask(snapshot, "queries", _WITHOUT):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = st.number_input(
@@ -149,7 +149,7 @@ def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
     """Counts, the button that keeps what nothing speaks against, and the export."""
     count = Counter[str](view.query.state for view in views)
     clean = sum(view.query.state == "waiting" and not view.flaws for view in views)
-    parts = [f"**{count[one]:,}** {one}" for one in STATES if count[one]]
+    parts = [f"**{count[one]:,}** {one}" for one in _STATES if count[one]]
     st.markdown(f"{quantity(len(views), 'question')}: {', '.join(parts)}.")
     with st.container(horizontal=True):
         if clean:
@@ -160,7 +160,7 @@ def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
                 icon=":material/done_all:",
                 help="Read some of them first: a model may call for a tool that the request does "
                 "not need.",
-                on_click=attempt,
+                on_click=_attempt,
                 args=(lambda: generated_queries.keep_clean(page_frame.snapshot()), "Kept"),
             )
         if count["kept"]:
@@ -181,7 +181,7 @@ def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
                 type="tertiary",
                 icon=":material/delete_sweep:",
                 help="Asking for the same queries again brings them back, at no cost.",
-                on_click=attempt,
+                on_click=_attempt,
                 args=(lambda: generated_queries.clear(snapshot), "Cleared"),
             )
     if count["kept"]:
@@ -246,7 +246,7 @@ def _button(
     label, icon, done = BUTTONS[state]
     work = partial(generated_queries.decide, snapshot, queries, state)
     label = f"{label}{ending}"
-    st.button(label, key=key, icon=icon, on_click=attempt, args=(work, done), **look)
+    st.button(label, key=key, icon=icon, on_click=_attempt, args=(work, done), **look)
 
 
 def _card(snapshot: Snapshot, view: GeneratedView) -> None:
@@ -272,7 +272,7 @@ def _card(snapshot: Snapshot, view: GeneratedView) -> None:
                     type="primary",
                     icon=":material/check:",
                     disabled=any(flaw.code in UNUSABLE for flaw in flaws),
-                    on_click=attempt,
+                    on_click=_attempt,
                     args=(lambda: generated_queries.edit(snapshot, shown, line), "Kept as edited"),
                 )
             for state in BUTTONS:
@@ -287,8 +287,8 @@ def _card(snapshot: Snapshot, view: GeneratedView) -> None:
             st.markdown(f"- **{safe_text.untrusted(one)}** {safe_text.untrusted(about)}")
 
 
-SHOWN = 20
-NAMED = 5
+_SHOWN = 20
+_NAMED = 5
 
 
 def query_sets_panel(snapshot: Snapshot) -> None:
@@ -349,7 +349,7 @@ def _form(snapshot: Snapshot) -> None:
             ),
         ),
     ]
-    data_tables.draw(view.content.queries[:SHOWN], columns, "The first queries")
+    data_tables.draw(view.content.queries[:_SHOWN], columns, "The first queries")
 
     def add() -> None:
         content = file.getvalue()
@@ -381,9 +381,9 @@ def _problems(view: loaded_queries.QuerySetView) -> None:
             icon=":material/warning:",
         )
         columns = [Column[QueryProblem]("line"), Column("reason", width=400)]
-        data_tables.draw(problems[:SHOWN], columns, "Lines that cannot be read")
+        data_tables.draw(problems[:_SHOWN], columns, "Lines that cannot be read")
     if view.unknown:
-        names = safe_text.first_few(view.unknown, NAMED)
+        names = safe_text.first_few(view.unknown, _NAMED)
         st.warning(
             f"Not in this catalog, so never found: {names}. Queries that ask for them count as "
             "missed.",

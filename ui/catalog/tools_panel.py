@@ -20,8 +20,8 @@ from ui.shared.tools import catalog_tables, tool_parts, tool_selection
 
 MAX_ROWS = 5_000
 """At most so many tools are sent to the browser: 40,000 are 10 MB and take two more seconds."""
-HEIGHT = 640
-TABLE = "the table of tools"
+_HEIGHT = 640
+_TABLE = "the table of tools"
 
 
 def tools_panel(snapshot: Snapshot) -> None:
@@ -129,9 +129,9 @@ def _table(
         columns,
         "All tools of the catalog",
         key=key,
-        on_select=lambda: tool_selection.ticked(snapshot, ids, key, TABLE),
+        on_select=lambda: tool_selection.ticked(snapshot, ids, key, _TABLE),
         selection_mode="multi-row",
-        height=HEIGHT,
+        height=_HEIGHT,
     )
 
 
@@ -140,7 +140,7 @@ def _selected_first(
 ) -> Sequence[catalog_tables.ToolRow]:
     """The rows, those that another view selected first. What is ticked here stays in its place."""
     chosen, first = tool_selection.selected(snapshot), f"first_{snapshot.id}"
-    if chosen is None or chosen.source != TABLE:
+    if chosen is None or chosen.source != _TABLE:
         st.session_state[first] = chosen and chosen.key
     if chosen and tool_selection.only(snapshot):
         rows = [row for row in rows if row.id in chosen.tool_ids]

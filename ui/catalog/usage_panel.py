@@ -30,7 +30,7 @@ from ui.shared.services import loaded_queries, review, usage_evidence
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
-MOST_BYTES = 200_000_000
+_MOST_BYTES = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class UsagePreview:
     counted: int = 0
 
 
-def preview(snapshot: Snapshot, content: bytes, name: str) -> UsagePreview:
+def _preview(snapshot: Snapshot, content: bytes, name: str) -> UsagePreview:
     """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""
     tools = snapshot.catalog.tools
     trace = read_trace(content, name)
@@ -67,9 +67,9 @@ def preview(snapshot: Snapshot, content: bytes, name: str) -> UsagePreview:
 
 def add(snapshot: Snapshot, content: bytes, name: str, with_queries: bool = False) -> None:
     """Keep what a file says; its requests as a query set only where somebody consented
-    (``with_queries``). Raises as ``preview``.
+    (``with_queries``). Raises as ``_preview``.
     """
-    seen = preview(snapshot, content, name)
+    seen = _preview(snapshot, content, name)
     key = hashlib.sha256(content).hexdigest()
     value = usage_evidence.as_json(seen.figures, seen.keys)
     keep_usage_log(snapshot.work.store, snapshot.id, key, name, value)
@@ -79,7 +79,7 @@ def add(snapshot: Snapshot, content: bytes, name: str, with_queries: bool = Fals
         loaded_queries.add(snapshot, lines.encode("utf-8", "backslashreplace"), queries)
 
 
-SHOWN = 500
+_SHOWN = 500
 MADE_UP = "made-up calls.jsonl"
 
 
@@ -123,7 +123,7 @@ def _figures(snapshot: Snapshot) -> None:
         Column("malformed", lambda tool: figures.of(tool.id).malformed),
         Column("last", lambda tool: figures.of(tool.id).last[:10]),
     ]
-    data_tables.draw(ordered[:SHOWN], columns, "Calls by tool, the most used first")
+    data_tables.draw(ordered[:_SHOWN], columns, "Calls by tool, the most used first")
     _merges(snapshot)
     unused, days = usage_evidence.unused(snapshot), usage_evidence.UNUSED_DAYS
     if not unused:
@@ -145,7 +145,7 @@ def _figures(snapshot: Snapshot) -> None:
             Column("use", lambda tool: tool_count_line(figures.of(tool.id))),
         ]
         data_tables.draw(
-            [snapshot.catalog.by_id[tool_id] for tool_id in unused[:SHOWN]],
+            [snapshot.catalog.by_id[tool_id] for tool_id in unused[:_SHOWN]],
             unused_columns,
             "Tools that nobody called",
         )
@@ -177,7 +177,7 @@ def _merges(snapshot: Snapshot) -> None:
         Column("what they say", lambda row: row[3], width=400),
     ]
     data_tables.draw(
-        rows[:SHOWN],
+        rows[:_SHOWN],
         columns,
         "Calls before and after each accepted merge, those that went bad first",
     )
@@ -197,7 +197,7 @@ def _form(snapshot: Snapshot, is_any: bool) -> None:
         "Add a log of `serve`, messages of OpenAI or Anthropic (also transcripts of Claude Code), "
         "or OpenTelemetry spans: JSON or JSON Lines.",
         type=["jsonl", "json", "log"],
-        max_upload_size=MOST_BYTES // 1_000_000,
+        max_upload_size=_MOST_BYTES // 1_000_000,
         key=f"usage_{turn}",
     )
     if file is None:
@@ -212,7 +212,7 @@ def _form(snapshot: Snapshot, is_any: bool) -> None:
             )
         return
     try:
-        seen = preview(snapshot, file.getvalue(), file.name)
+        seen = _preview(snapshot, file.getvalue(), file.name)
     except ConfigError as error:
         safe_text.show_error(error)
         return

@@ -28,7 +28,7 @@ from ui.documents.edited_documents import (
     with_cells,
 )
 
-WAYS = TABLE, TEXT = ("Table", "JSON Schema")
+_WAYS = _TABLE, _TEXT = ("Table", "JSON Schema")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ class Fields:
     base: Draft
     rows: tuple[ParameterRow, ...]
     text: str
-    way: str = TABLE
+    way: str = _TABLE
 
     @classmethod
-    def of(cls, draft: Draft, way: str = TABLE) -> Fields:
+    def of(cls, draft: Draft, way: str = _TABLE) -> Fields:
         document = draft.document
         text = json.dumps(document.schema, indent=2, ensure_ascii=False)
         return cls(document.name, document.description, draft, rows_of(draft), text, way)
@@ -86,7 +86,7 @@ class Form:
         else:
             fields = self._parameters(fields, sources)
             try:
-                edited = draft_of(fields)
+                edited = _draft_of(fields)
             except DecisionError as error:
                 problems = (str(error),)
         document = replace(edited.document, name=name, description=description)
@@ -111,22 +111,22 @@ class Form:
         """The fields with the parameters as edited in the table or as JSON."""
         way = st.segmented_control(
             "Parameters",
-            WAYS,
+            _WAYS,
             default=fields.way,
             required=True,
             key=f"way_{self.suffix}",
             on_change=self._switch_way,
         )
-        if way == TEXT:
-            return replace(fields, text=as_text(fields.text, f"schema_{self.suffix}"), way=TEXT)
-        rows = table(fields.rows, sources, f"parameters_{self.suffix}")
-        return replace(fields, rows=tuple(rows), way=TABLE)
+        if way == _TEXT:
+            return replace(fields, text=as_text(fields.text, f"schema_{self.suffix}"), way=_TEXT)
+        rows = _table(fields.rows, sources, f"parameters_{self.suffix}")
+        return replace(fields, rows=tuple(rows), way=_TABLE)
 
     def _switch_way(self) -> None:
         """Carry the parameters over to the other way, or else the last valid ones."""
         start = self._unsaved.get(self._key, self._initial[self._key])
         try:
-            base = draft_of(start)
+            base = _draft_of(start)
         except DecisionError:
             base = start.base
         way = cast(str, st.session_state[f"way_{self.suffix}"])
@@ -134,10 +134,10 @@ class Form:
         self._initial[self._key] = replace(fields, name=start.name, description=start.description)
 
 
-def draft_of(fields: Fields) -> Draft:
+def _draft_of(fields: Fields) -> Draft:
     """The draft with the parameters of the fields. Raises ``DecisionError`` for invalid ones."""
     base = fields.base
-    if fields.way == TABLE:
+    if fields.way == _TABLE:
         schema, renames = schema_of(base, fields.rows)
     else:
         if fields.text == Fields.of(base).text:
@@ -153,7 +153,9 @@ def is_unsaved(key: str) -> bool:
     return key in st.session_state.get("typed", {})
 
 
-def table(rows: Sequence[ParameterRow], sources: Mapping[str, str], key: str) -> list[ParameterRow]:
+def _table(
+    rows: Sequence[ParameterRow], sources: Mapping[str, str], key: str
+) -> list[ParameterRow]:
     """The rows as edited in a grid; only cells that were touched differ from the input.
     ``sources`` says by parameter what the old tools give it from.
     """
@@ -208,7 +210,7 @@ def as_text(text: str, key: str) -> str:
     )
 
 
-MOST_NAMED = 3
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +264,6 @@ def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCh
         DocumentCheck(
             "Every argument is matched by its name or description",
             "Some arguments are only guessed to be the same",
-            "; ".join(inferred[:MOST_NAMED]),
+            "; ".join(inferred[:_MOST_NAMED]),
         ),
     )

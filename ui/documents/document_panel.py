@@ -23,7 +23,7 @@ from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables
 
-NAMES = {
+_NAMES = {
     "name": "name",
     "description": "description",
     "schema": "parameters",
@@ -40,7 +40,7 @@ def document_panel(snapshot: Snapshot, cluster: Cluster, is_merge: bool) -> None
         edited, card, problems = _fields(snapshot, cluster, form)
     with effect:
         cluster_card.effect(card, cluster)
-        checks(card)
+        _checks(card)
         for problem in problems:
             st.error(safe_text.untrusted(problem), icon=":material/error:")
         _buttons(snapshot, cluster, form, edited, is_merge, bool(problems))
@@ -63,7 +63,7 @@ def document_versions(snapshot: Snapshot, cluster: Cluster, then: Callable[[], N
     with st.expander(f"Earlier versions ({len(versions):,})", icon=":material/history:"):
         for version in versions:
             document, seq = version.draft.document, version.decision.seq
-            changed = [name for key, name in NAMES.items() if key in version.decision.detail]
+            changed = [name for key, name in _NAMES.items() if key in version.decision.detail]
             with st.container(horizontal=True, vertical_alignment="center"):
                 whom = decision_trail.by_whom(version.decision)
                 st.markdown(f"{', '.join(changed)} by {whom}", width="stretch")
@@ -100,7 +100,7 @@ def suggestion_panel(snapshot: Snapshot, cluster: Cluster, draft: Draft) -> None
     )
 
 
-def checks(card: Card) -> None:
+def _checks(card: Card) -> None:
     """A line for each check, with what does not hold."""
     lines = []
     for check in document_checks(card.cluster, card.tools):
@@ -249,12 +249,12 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, written: Written)
 
 def _reset_in_words(before: Document, after: Document) -> str:
     """What going back to the generated document changes."""
-    parts = ((key, NAMES[key]) for key in ("name", "description", "schema"))
+    parts = ((key, _NAMES[key]) for key in ("name", "description", "schema"))
     changed = [word for key, word in parts if getattr(before, key) != getattr(after, key)]
     return f"Reset {before.name} to the generated document: {', '.join(changed)}"
 
 
-MAX_OPTIONS = 500
+_MAX_OPTIONS = 500
 
 
 def field_key(snapshot: Snapshot, cluster: Cluster) -> str:
@@ -293,7 +293,7 @@ def chosen_tool(snapshot: Snapshot) -> Cluster:
     linked = snapshot.named(st.query_params.get("single", ""))
     bar = st.container(horizontal=True)
     find = bar.text_input("Search", type="search", key="find_tool")
-    ids = [row.id for row in catalog_tables.tools(snapshot, find)][:MAX_OPTIONS]
+    ids = [row.id for row in catalog_tables.tools(snapshot, find)][:_MAX_OPTIONS]
     if linked and linked not in ids:
         ids.insert(0, linked)
     if not ids:

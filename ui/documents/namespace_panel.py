@@ -102,17 +102,17 @@ def _texts(snapshot: Snapshot) -> tuple[dict[str, str], dict[str, str]]:
     return written, descriptions_of_model(plan.catalog.servers, tools, asker)
 
 
-ABOUT = (
+_ABOUT = (
     "OpenAI's tool search shows a model the name and description of each namespace first, and "
     "no tool. An export for it makes each server a namespace. Say what its tools are for."
 )
-NOW, MODEL = "as it stands", "by the model"
-SUGGESTED = "found, by the model"
+_NOW, _MODEL = "as it stands", "by the model"
+_SUGGESTED = "found, by the model"
 
 
 def namespace_panel(snapshot: Snapshot) -> None:
     """All namespaces, and the form for the chosen one."""
-    st.caption(ABOUT)
+    st.caption(_ABOUT)
     decision_buttons.notice(snapshot)
     by_server = {view.server: view for view in views(snapshot)}
     if not by_server:
@@ -134,7 +134,7 @@ def namespace_panel(snapshot: Snapshot) -> None:
             Column("found before", lambda one: data_tables.percent(one.before), format="%d %%"),
             Column("found", lambda one: data_tables.percent(one.after), format="%d %%"),
             Column(
-                SUGGESTED,
+                _SUGGESTED,
                 lambda one: data_tables.percent(one.if_suggested),
                 format="%d %%",
                 help="With what the model suggests for every server.",
@@ -162,10 +162,10 @@ def namespace_panel(snapshot: Snapshot) -> None:
 
 def _form(snapshot: Snapshot, view: NamespaceView) -> None:
     suffix = digest(view.server, view.description)[:8]
-    start, starts = NOW, {NOW: view.description, MODEL: view.suggested}
+    start, starts = _NOW, {_NOW: view.description, _MODEL: view.suggested}
     if view.suggested:
         start = st.segmented_control(
-            "Start from", list(starts), default=NOW, required=True, key=f"start_{suffix}"
+            "Start from", list(starts), default=_NOW, required=True, key=f"start_{suffix}"
         )
     at = digest(view.server, starts[start])[:8]
     text = st.text_area("Description", starts[start], key=f"namespace_{at}", height=120)

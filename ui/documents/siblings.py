@@ -17,7 +17,7 @@ from ui.shared.kept import kept, kept_under
 from ui.shared.services import judging, loaded_queries, review, reviewed_variants
 from ui.shared.snapshot import Snapshot
 
-MOST_QUERIES = 200
+_MOST_QUERIES = 200
 """Requests that the effect on a pair is measured with."""
 
 
@@ -156,4 +156,4 @@ def _requests(snapshot: Snapshot, pair: Pair) -> list[tuple[str, str]]:
     for one in (pair.left, pair.right):
         for question in accepted.get(one, Augmentation("")).questions:
             answers.setdefault(question, one)
-    return list(answers.items())[:MOST_QUERIES]
+    return list(answers.items())[:_MOST_QUERIES]

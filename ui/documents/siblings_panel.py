@@ -43,11 +43,11 @@ def show_violations(violations: Sequence[Violation], name: str = "") -> None:
         st.warning(safe_text.sentence(f"{of}{one.message}{more}"), icon=":material/rule:")
 
 
-WAITING, EDITED, ALL = "waiting", "edited", "all"
-NOW = "as they are"
+_WAITING, EDITED, _ALL = "waiting", "edited", "all"
+_NOW = "as they are"
 AT = "telling_apart"
 """Session key: the pair that is looked at."""
-ABOUT = (
+_ABOUT = (
     "Tools that sound alike and stay apart: they do different jobs, or the same operation for "
     "another provider or value, or somebody keeps them apart. Searches and agents mix them up. "
     "Give each a description that begins with what only this tool does."
@@ -56,18 +56,18 @@ ABOUT = (
 
 def siblings_panel(snapshot: Snapshot) -> None:
     """The list of pairs, the chosen one with what its new descriptions do, and the buttons."""
-    st.caption(ABOUT)
+    st.caption(_ABOUT)
     decision_buttons.notice(snapshot)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     least = bar.slider(
         "Similarity at least", LEAST, 0.95, COLLIDE, 0.05, key="siblings_least", width=200
     )
     shown = bar.segmented_control(
-        "Show", [WAITING, EDITED, ALL], default=WAITING, required=True, key="siblings_shown"
+        "Show", [_WAITING, EDITED, _ALL], default=_WAITING, required=True, key="siblings_shown"
     )
     pairs, edited = siblings.pairs(snapshot, least), siblings.edited(snapshot)
-    kept = [one for one in pairs if shown in (ALL, _state(one, edited))]
-    waiting = sum(_state(one, edited) == WAITING for one in pairs)
+    kept = [one for one in pairs if shown in (_ALL, _state(one, edited))]
+    waiting = sum(_state(one, edited) == _WAITING for one in pairs)
     if kept:
         _chosen(snapshot, kept, bar)
     else:
@@ -107,7 +107,7 @@ def _save_winning(snapshot: Snapshot, least: float) -> None:
 
 
 def _state(one: SiblingPair, edited: frozenset[str]) -> str:
-    return WAITING if edited.isdisjoint((one.pair.left, one.pair.right)) else EDITED
+    return _WAITING if edited.isdisjoint((one.pair.left, one.pair.right)) else EDITED
 
 
 def _chosen(
@@ -125,10 +125,10 @@ def _chosen(
 
 
 def _card(snapshot: Snapshot, card: SiblingsCard, onward: str, pairs: int) -> None:
-    starts = {NOW: card.standing}
+    starts = {_NOW: card.standing}
     starts |= {one.rewrite.way: one.rewrite.descriptions for one in card.rewrites}
     winning = [one.rewrite.way for one in card.rewrites if one.wins]
-    start_at = NOW if card.is_edited or not winning else winning[0]
+    start_at = _NOW if card.is_edited or not winning else winning[0]
     suffix = digest(pair_key(card.siblings.pair), sorted(card.standing.items()))[:12]
     line = st.container(horizontal=True, vertical_alignment="center")
     line.markdown(_why(card.siblings))

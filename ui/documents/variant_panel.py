@@ -21,10 +21,10 @@ from ui.shared.services import review, reviewed_variants
 from ui.shared.services.reviewed_variants import NONE, WHOLE, VariantView
 from ui.shared.snapshot import Snapshot
 
-SHOWS = ("waiting", "with warnings", "accepted", "edited", "rejected")
+_SHOWS = ("waiting", "with warnings", "accepted", "edited", "rejected")
 STANDS = "as it stands"
-NAMED = 5
-ABOUT = (
+_NAMED = 5
+_ABOUT = (
     "An expanded description and questions that a tool answers. Searches read them beside what the "
     "server says; agents do not see them. Nothing is read before somebody accepts it."
 )
@@ -32,7 +32,7 @@ ABOUT = (
 
 def variant_panel(snapshot: Snapshot) -> None:
     """The form to load a file, and the review of the variants that the catalog has."""
-    st.caption(ABOUT)
+    st.caption(_ABOUT)
     views = reviewed_variants.views(snapshot)
     with st.expander("Load variants", expanded=not views, icon=":material/upload_file:"):
         _form(snapshot)
@@ -66,7 +66,7 @@ def _form(snapshot: Snapshot) -> None:
         safe_text.show_error(error)
         return
     if loaded.unknown:
-        names = safe_text.first_few(loaded.unknown, NAMED)
+        names = safe_text.first_few(loaded.unknown, _NAMED)
         st.warning(f"Not tools of this catalog, left out: {names}.", icon=":material/help:")
 
     def add() -> None:
@@ -87,7 +87,7 @@ def _summary(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
     clean = sum(view.state == "waiting" and not view.violations for view in views)
     doubtful = sum(view.state == "waiting" and bool(view.violations) for view in views)
     bar = st.container(horizontal=True, vertical_alignment="center")
-    parts = [f"**{count[state]:,}** {state}" for state in SHOWS if count[state]]
+    parts = [f"**{count[state]:,}** {state}" for state in _SHOWS if count[state]]
     bar.markdown(f"{quantity(len(views), 'variant')}: {', '.join(parts)}.")
     if not clean:
         return
@@ -108,7 +108,7 @@ def _summary(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
 def _review(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
     """One variant beside its tool, and the buttons that decide on it."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
-    show = bar.segmented_control("Show", SHOWS, key="variants_shown", default=None)
+    show = bar.segmented_control("Show", _SHOWS, key="variants_shown", default=None)
     words = bar.text_input("Search", type="search", key="find_variant").casefold()
     kept = {
         view.tool.id: view

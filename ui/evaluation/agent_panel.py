@@ -26,14 +26,14 @@ from ui.shared.services import experiments, judging, live_servers
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_choice
 
-FAILED = "agent_run_failed"
+_FAILED = "agent_run_failed"
 """Session key: why a run was not started, shown once."""
-ABOUT = (
+_ABOUT = (
     "A model carries out the requests of a query set by calling tools, once with the toolset as it "
     "is and once as merged, both through a gateway to the real servers. It shows whether the "
     "merged toolset makes it choose better, and what that costs."
 )
-WITHOUT = "No model is set up, so no agent can work. The search itself is measured without one."
+_WITHOUT = "No model is set up, so no agent can work. The search itself is measured without one."
 NO_QUERIES = (
     "Add a query set whose answers are tools of this catalog on the Catalog page: an agent's "
     "choices are held against them."
@@ -42,7 +42,7 @@ NO_QUERIES = (
 
 def agent_panel(snapshot: Snapshot) -> None:
     """The form that lets an agent work; what the run of the address, or the newest, came to."""
-    st.caption(ABOUT)
+    st.caption(_ABOUT)
     shown = newest(snapshot, AGENT)
     box = st.expander(
         "Let an agent work",
@@ -64,14 +64,14 @@ def _form(snapshot: Snapshot) -> None:
         return
     if sign_in.asks_for_token():
         return
-    if not ask_panel.can_ask(snapshot, AGENT, WITHOUT):
+    if not ask_panel.can_ask(snapshot, AGENT, _WITHOUT):
         return
     sets = agent_jobs.query_sets(snapshot)
     if not sets:
         st.caption(NO_QUERIES)
         st.page_link("pages/catalog.py", label="Add a query set", icon=":material/inventory_2:")
         return
-    safe_text.show(FAILED)
+    safe_text.show(_FAILED)
     job = judging.job(snapshot)
     if job is not None and job.kind == AGENT and job.message and job.state != "done":
         safe_text.show_error(JobError(job.message))
@@ -170,7 +170,8 @@ def _start(
     keys: Mapping[str, str],
 ) -> None:
     safe_text.attempt(
-        FAILED, lambda: agent_jobs.start(snapshot, wanted, configuration, keys, sign_in.is_shared())
+        _FAILED,
+        lambda: agent_jobs.start(snapshot, wanted, configuration, keys, sign_in.is_shared()),
     )
 
 

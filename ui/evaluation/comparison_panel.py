@@ -24,7 +24,7 @@ from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.services import judging
 from ui.shared.snapshot import Snapshot
 
-MOST_SIDE = 40
+_MOST_SIDE = 40
 """Rows and columns that are drawn: those with the most confused queries."""
 ASKED = "asked for"
 
@@ -114,7 +114,7 @@ def _matrix(
         placeholder="",
     )
     if len(wanted) > len(rows) or len(instead) > len(columns):
-        st.caption(f"The {MOST_SIDE} tools that are confused most; the file has every query.")
+        st.caption(f"The {_MOST_SIDE} tools that are confused most; the file has every query.")
     for row, column in state["selection"]["cells"]:
         if column != ASKED and int(column) < len(grid) and row < len(rows):
             return grid[int(column)][int(row)]
@@ -124,11 +124,11 @@ def _matrix(
 def _most(counts: Mapping[str, int]) -> list[str]:
     """The names with the highest counts, and what is no tool, last."""
     others = (confusions.NONE, confusions.NOT_A_TOOL)
-    most = sorted(counts, key=lambda name: (name not in others, -counts[name], name))[:MOST_SIDE]
+    most = sorted(counts, key=lambda name: (name not in others, -counts[name], name))[:_MOST_SIDE]
     return sorted(most, key=lambda name: (name in others, name))
 
 
-MOST_ROWS = 2_000
+_MOST_ROWS = 2_000
 MAIN = [f"{metric.title}@10" for metric in SWEPT_METRICS]
 """The measures that stand first; the others wait under *More figures*."""
 CAUTION = (
@@ -139,7 +139,7 @@ NO_CALLS = (
     "No gold calls: with `calls` in the query set, ToolScope also measures how many of them still "
     "run after the merge."
 )
-MARKS = {True: "▲ better", False: "▼ worse", None: ""}
+_MARKS = {True: "▲ better", False: "▼ worse", None: ""}
 
 
 def result_panel(snapshot: Snapshot) -> None:
@@ -207,7 +207,7 @@ def _figure_table(result: Comparison, rows: Sequence[FigureRow], key: str) -> No
         ),
         Column(
             "p",
-            lambda row: f"{row.p} {MARKS[row.better]}".strip(),
+            lambda row: f"{row.p} {_MARKS[row.better]}".strip(),
             width=105,
             help="How often chance alone would show such a change: paired bootstrap over the "
             "queries, corrected for the number of figures (Holm). Better or worse is said below "
@@ -260,9 +260,9 @@ def _queries(snapshot: Snapshot, result: Comparison) -> None:
         st.caption("None.")
         return
     alt = f"Queries: {chosen}"
-    picked = data_tables.chosen_row(rows[:MOST_ROWS], QUERIES, alt, most=480, key="queries")
-    if len(rows) > MOST_ROWS:
-        st.caption(f"The first {MOST_ROWS:,} of {quantity(len(rows), 'query')}.")
+    picked = data_tables.chosen_row(rows[:_MOST_ROWS], QUERIES, alt, most=480, key="queries")
+    if len(rows) > _MOST_ROWS:
+        st.caption(f"The first {_MOST_ROWS:,} of {quantity(len(rows), 'query')}.")
     if picked is None:
         st.caption("Select a query to try it on the Retrieval page.")
     else:
@@ -353,7 +353,7 @@ def confusions_panel(snapshot: Snapshot) -> None:
     _, result = measured
     confusion_matrix_panel(snapshot, result)
     st.subheader("Pairs", anchor=False)
-    rows = result.confusions[:MOST_ROWS]
+    rows = result.confusions[:_MOST_ROWS]
     if not rows:
         st.caption("No query finds another tool above its answer.")
         return

@@ -45,7 +45,7 @@ from ui.shared.snapshot import Snapshot
 Kind = Literal["comparison", "stress", "sweep", "ablation", "plan"]
 
 SYNTHETIC = "made from descriptions"
-CUTOFFS = (1, 5, 10)
+_CUTOFFS = (1, 5, 10)
 MOST_CONFUSIONS = 5_000
 
 
@@ -204,7 +204,7 @@ def _trial(snapshot: Snapshot, wanted: Wanted) -> comparison.Trial:
             f"the model learned from every query of {wanted.queries!r}; choose a set that was "
             "added after the training"
         )
-    return comparison.Trial.of(catalog, queries, comparison.request_of(wanted.split), CUTOFFS)
+    return comparison.Trial.of(catalog, queries, comparison.request_of(wanted.split), _CUTOFFS)
 
 
 def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:

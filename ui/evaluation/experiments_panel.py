@@ -27,7 +27,7 @@ from ui.shared.data_tables import Column, Columns, records
 from ui.shared.services import experiments
 from ui.shared.snapshot import Snapshot
 
-HEIGHT = 360
+_HEIGHT = 360
 DASHES = {"random": "dot", "closest": "solid"}
 
 
@@ -90,7 +90,7 @@ def _trace(
 
 
 def _figure(traces: Sequence[go.Scatter], x: str, y: Mapping[str, Any]) -> go.Figure:
-    figure = pictures.figure(list(traces), height=HEIGHT)
+    figure = pictures.figure(list(traces), height=_HEIGHT)
     figure.update_layout(
         xaxis={"title": x, "showgrid": True}, yaxis={**y, "showgrid": True}, legend=pictures.LEGEND
     )
@@ -101,14 +101,14 @@ def experiments_panel(snapshot: Snapshot) -> None:
     """The experiment that is chosen; the kept ones are a choice too."""
     part = st.segmented_control(
         "Experiment",
-        list(PARTS),
+        list(_PARTS),
         default="Stress",
         required=True,
         key="experiment",
         bind="query-params",
         label_visibility="collapsed",
     )
-    PARTS[part](snapshot)
+    _PARTS[part](snapshot)
 
 
 def _stress(snapshot: Snapshot) -> None:
@@ -235,8 +235,8 @@ def _single_figures(result: Any) -> dict[str, float]:
 
 def _open(chosen: Experiment) -> None:
     """Show it on its view; the address names it."""
-    st.session_state["experiment"] = VIEWS.get(chosen.kind, "Kept runs")
-    st.session_state["evaluation_view"] = "Experiments" if chosen.kind in VIEWS else "Result"
+    st.session_state["experiment"] = _VIEWS.get(chosen.kind, "Kept runs")
+    st.session_state["evaluation_view"] = "Experiments" if chosen.kind in _VIEWS else "Result"
     st.query_params["x"] = str(chosen.number)
 
 
@@ -263,7 +263,7 @@ def _actions(snapshot: Snapshot, chosen: Experiment) -> None:
             st.download_button(kind, content, name, mime, key=f"{kind.lower()}_{number}")
 
 
-VIEWS = {
+_VIEWS = {
     "stress": "Stress",
     "sweep": "Sweep",
     "ablation": "Ablation",
@@ -279,7 +279,7 @@ RESULTS: dict[str, type] = {
     "plan": Plans,
     "agent": AgentRun,
 }
-PARTS: dict[str, Callable[[Snapshot], None]] = {
+_PARTS: dict[str, Callable[[Snapshot], None]] = {
     "Stress": _stress,
     "Sweep": _sweep,
     "Ablation": _ablation,

@@ -19,7 +19,7 @@ from ui.shared.services import experiments
 from ui.shared.services.experiments import ORIGINAL, Result
 from ui.shared.snapshot import Snapshot
 
-NAMED = 5
+_NAMED = 5
 """Names in one sentence."""
 KNOBS: dict[str, Knob] = {
     "least similarity of merges (θ)": "theta",
@@ -28,8 +28,8 @@ KNOBS: dict[str, Knob] = {
     "how many tools are given (top k)": "k",
     "what embeds (the encoder)": "encoder",
 }
-SPLITS: dict[str, Split] = {"by rule": "rules", "by step": "steps", "not at all": "none"}
-ABOUT: dict[Kind, str] = {
+_SPLITS: dict[str, Split] = {"by rule": "rules", "by step": "steps", "not at all": "none"}
+_ABOUT: dict[Kind, str] = {
     "comparison": "Does the merge help? Every query is searched in both toolsets; a thousand "
     "queries take about a minute.",
     "stress": "Does it still help among many tools? For each query a pool is made of its answers "
@@ -68,7 +68,7 @@ def measured_result(
     """
     tables, names = PAPER_TABLES[kind]
     made = f"by *python -m benchmarks.papers {names}* of the papers' data, beside their figures"
-    st.caption(about or ABOUT[kind])
+    st.caption(about or _ABOUT[kind])
     st.markdown(f"In the papers: {tables}; {made}.")  # a link in a caption is too faint by dark
     _request(snapshot, kind)
     experiment = newest(snapshot, kind)
@@ -84,7 +84,7 @@ def say_unknown(snapshot: Snapshot, queries: str) -> None:
     """Say which answers of a query set the catalog does not have, before it is measured."""
     if unknown := evaluations.unknown(snapshot, queries):
         st.warning(
-            f"Answers that are not in this catalog: {safe_text.first_few(unknown, NAMED)}.",
+            f"Answers that are not in this catalog: {safe_text.first_few(unknown, _NAMED)}.",
             icon=":material/help:",
         )
 
@@ -132,7 +132,7 @@ def _request(snapshot: Snapshot, kind: Kind) -> None:
         rerank = chosen_value(more, "Reranking", RERANKERS, "evaluation_rerank", 300)
         own_alpha = more.toggle("Set the weight of meaning against words (α)", key="set_alpha")
         alpha = more.slider("α", 0.0, 1.0, 0.6, 0.1, key="alpha") if own_alpha else None
-    split = chosen_value(more, "Split requests", SPLITS, "evaluation_split", 300, ABOUT_SPLITS)
+    split = chosen_value(more, "Split requests", _SPLITS, "evaluation_split", 300, ABOUT_SPLITS)
     if kind in ("comparison", "stress"):
         with more:
             _upload(snapshot, sides)
@@ -216,7 +216,7 @@ def described(experiment: Experiment) -> str:
     )
     alpha = config.get("alpha")
     search = (f", {named}" if named else "") + ("" if alpha is None else f", α {alpha:g}")
-    split = next(name for name, value in SPLITS.items() if value == config.get("split", "rules"))
+    split = next(name for name, value in _SPLITS.items() if value == config.get("split", "rules"))
     whole = "" if split == "by rule" else f", split {split}"
     queries = quantity(config.get("query_count", 0), "query")
     return f"{what}: {queries} of {config.get('queries')}{rerank}{search}{whole}"

@@ -84,8 +84,8 @@ POLICIES = {
 """Which merges are taken; only the last has those that need a gateway, as the paper always has."""
 AUGMENTED = "with variants"
 MERGED_AUGMENTED = "accepted and safe, with variants"
-CONTROL = "with random words"
-VARIANT_SIDES = (AUGMENTED, MERGED_AUGMENTED, CONTROL)
+_CONTROL = "with random words"
+VARIANT_SIDES = (AUGMENTED, MERGED_AUGMENTED, _CONTROL)
 """The toolsets that can be compared where document variants were accepted; the control has random
 words of the same length in their place.
 """
@@ -178,7 +178,7 @@ def _with_variants(snapshot: Snapshot, side: str) -> measured_toolsets.Toolset:
     """A toolset whose accepted variants are searched, or as many random words instead."""
     catalog = snapshot.analysis.catalog
     written = reviewed_variants.accepted(snapshot)
-    if side == CONTROL:
+    if side == _CONTROL:
         written = noise_matched(catalog, written)
     if side != MERGED_AUGMENTED:
         return measured_toolsets.augmented(measured_toolsets.as_it_is(catalog, side), written)

@@ -26,7 +26,7 @@ from ui.shared.services import findable_tools, review, usage_evidence
 from ui.shared.services.exports import Use
 from ui.shared.snapshot import Snapshot
 
-HEIGHT = 300
+_HEIGHT = 300
 
 
 def loading_panel(snapshot: Snapshot, config: PlanConfig, use: Use) -> PlanConfig:
@@ -98,7 +98,7 @@ def _table(snapshot: Snapshot, rows: Sequence[LoadedTool]) -> None:
         rows,
         columns,
         "The tools in every prompt and those left to the search",
-        height=HEIGHT,
+        height=_HEIGHT,
         key=f"loaded_{snapshot.id}",
         at_first=(),
     )

@@ -132,7 +132,7 @@ def _consequence(
     st.info(f"{text} Does not block the download.{why}", icon=":material/rule:")
 
 
-NAMED = 4
+_NAMED = 4
 
 
 def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
@@ -161,14 +161,14 @@ def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
         )
     _left_out(figures, unapplied)
     if figures.unreadable:
-        rest = len(figures.unreadable) - NAMED
+        rest = len(figures.unreadable) - _NAMED
         more = f" And {rest:,} more, listed in README.md." if rest > 0 else ""
-        shown = " ".join(map(safe_text.untrusted, figures.unreadable[:NAMED]))
+        shown = " ".join(map(safe_text.untrusted, figures.unreadable[:_NAMED]))
         st.warning(f"{shown}{more}", icon=":material/visibility_off:")
     if figures.hostile:
         st.error(
             "The toolset includes tools that the scan blocks for hidden or hostile text: "
-            f"{safe_text.first_few(figures.hostile, NAMED)}. Merge them in Review, or edit them or "
+            f"{safe_text.first_few(figures.hostile, _NAMED)}. Merge them in Review, or edit them or "
             "leave them out in Documents.",
             icon=":material/gpp_bad:",
         )
@@ -233,5 +233,5 @@ def _left_out(figures: ExportFigures, unapplied: Sequence[str]) -> None:
         )
     if unapplied:
         st.info(
-            f"Edited, but exported in the original form: {safe_text.first_few(unapplied, NAMED)}."
+            f"Edited, but exported in the original form: {safe_text.first_few(unapplied, _NAMED)}."
         )

@@ -121,10 +121,10 @@ def link_columns(links: Sequence[ServerLink]) -> list[Column[ServerLink]]:
     ]
 
 
-ALT = "Servers that overlap"
+_ALT = "Servers that overlap"
 MOST_LINKS = 45
 """Up to as many links are drawn, those of the most pairs: of more no line can be followed."""
-LETTERS = 20
+_LETTERS = 20
 """Letters of a name."""
 COLOURS = {
     "copy": pictures.PALETTE[2],
@@ -149,11 +149,11 @@ def server_drawing(view: ServerOverlap) -> Drawing:
     kinds = [kind for kind in KINDS if any(link.kind == kind for link in links)]
     lines = [Line(KINDS[kind].name, lambda _: True, 3, COLOURS[kind]) for kind in kinds]
     return Drawing(
-        alt=ALT,
+        alt=_ALT,
         nodes=[
             {
                 "id": number[name],
-                "label": short_text(name, LETTERS),
+                "label": short_text(name, _LETTERS),
                 "title": _server(view, name),
                 "group": "server",
                 "size": round(4 + 1.4 * math.sqrt(view.tools[name])),
@@ -193,9 +193,9 @@ def _server(view: ServerOverlap, name: str) -> str:
     return f"{short_text(name)}\n{view.tools[name]:,} tools{within}"
 
 
-KEY = "servers_network"
+_KEY = "servers_network"
 NAMED_MEMBERS = 8
-OPENED, CHOSEN = "opened_servers", "chosen_server"
+OPENED, _CHOSEN = "opened_servers", "chosen_server"
 """Session keys: the two servers to open, as a callback cannot turn the page; the one clicked."""
 
 
@@ -204,7 +204,7 @@ def server_network_panel(snapshot: Snapshot) -> None:
     view = shared_pairs(snapshot)
     if not view.links:
         return
-    names, chosen = drawn_servers(view), st.session_state.get(CHOSEN)
+    names, chosen = drawn_servers(view), st.session_state.get(_CHOSEN)
     every = quantity(len(view.tools), "server" if view.by == SERVERS else "value")
     every += "" if view.by == SERVERS else f" of the field “{view.by}”"
     linked = len({server for link in view.links for server in link.servers})
@@ -216,7 +216,7 @@ def server_network_panel(snapshot: Snapshot) -> None:
     )
     links = [link for link in view.links if chosen in link.servers] or view.links
     around = {server for link in links for server in link.servers} if chosen in names else ()
-    network_view(server_drawing(view), names, _click, key=KEY, selected=around)
+    network_view(server_drawing(view), names, _click, key=_KEY, selected=around)
     with st.expander(f"{quantity(len(links), 'line')} as a table, and downloads"):
         _table(view, links)
     if (two := st.session_state.pop(OPENED, None)) is not None:
@@ -228,8 +228,8 @@ def _click(click: Click) -> None:
     if click.pair:
         st.session_state[OPENED] = (click.pair.left, click.pair.right)
     else:
-        same = st.session_state.get(CHOSEN) == click.nodes[-1]
-        st.session_state[CHOSEN] = None if same else click.nodes[-1]
+        same = st.session_state.get(_CHOSEN) == click.nodes[-1]
+        st.session_state[_CHOSEN] = None if same else click.nodes[-1]
 
 
 def _table(view: ServerOverlap, links: Sequence[ServerLink]) -> None:
@@ -239,11 +239,11 @@ def _table(view: ServerOverlap, links: Sequence[ServerLink]) -> None:
         st.session_state[OPENED] = links[row].servers
 
     data_tables.row_chooser(
-        links, columns, f"{ALT}, as a table", key=f"{key}_rows", choose=choose, height=250
+        links, columns, f"{_ALT}, as a table", key=f"{key}_rows", choose=choose, height=250
     )
     with st.container(horizontal=True):
-        pictures.downloads(data_tables.records(links, columns), KEY)
-        pictures.file("HTML", "text/html", lambda: graph_html(server_drawing(view)), KEY)
+        pictures.downloads(data_tables.records(links, columns), _KEY)
+        pictures.file("HTML", "text/html", lambda: graph_html(server_drawing(view)), _KEY)
 
 
 def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None:

@@ -19,7 +19,7 @@ from ui.shared.data_tables import Column, Columns
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 
-SHOWN = 12
+_SHOWN = 12
 CHANGES: Columns[histories.ToolsetChange] = [
     Column("change", lambda one: one.kind, width=90),
     Column("before", lambda one: histories.with_members(one.before)),
@@ -37,7 +37,7 @@ def decision_detail(snapshot: Snapshot, entry: histories.Entry) -> None:
         st.markdown(f"{words}, by {decision_trail.by_whom(decision)}.{undone}")
         if decision.parts:
             names = (_names(snapshot, part) for part in decision.parts)
-            st.caption(" | ".join(safe_text.first_few(part, SHOWN) for part in names))
+            st.caption(" | ".join(safe_text.first_few(part, _SHOWN) for part in names))
         for note in entry.notes:
             text = safe_text.untrusted(str(note.detail["note"]))
             st.markdown(f":material/sticky_note_2: {text}, {decision_trail.by_whom(note)}")
@@ -133,9 +133,9 @@ def _listed(decisions: Sequence[Decision]) -> None:
     lines = [
         f"- {one.seq}: {decision_trail.in_words(one)} "
         f"({safe_text.untrusted(', '.join(one.ids)[:120])}), {decision_trail.by_whom(one)}"
-        for one in decisions[:SHOWN]
+        for one in decisions[:_SHOWN]
     ]
-    rest = len(decisions) - SHOWN
+    rest = len(decisions) - _SHOWN
     st.markdown("\n".join([*lines, *([f"- and {rest:,} more"] if rest > 0 else [])]))
 
 
@@ -150,9 +150,9 @@ def _effect(snapshot: Snapshot, decision: Decision) -> None:
         return
     st.markdown(f"What it changed in {where or 'the toolset'}: {histories.counted(changes)}.")
     data_tables.draw(
-        changes[:SHOWN], CHANGES, "What the decision changed", key=f"effect_{decision.seq}"
+        changes[:_SHOWN], CHANGES, "What the decision changed", key=f"effect_{decision.seq}"
     )
-    for change in changes[:SHOWN]:
+    for change in changes[:_SHOWN]:
         if change.kind == "reworded":
             before, after = change.before[0].tool, change.after[0].tool
             if before.description != after.description:
@@ -174,7 +174,7 @@ def _note(snapshot: Snapshot, decision: Decision) -> None:
     )
 
 
-HEIGHT = 330
+_HEIGHT = 330
 PAGE_SIZE = 500
 
 
@@ -275,7 +275,7 @@ def _table(shown: tuple[histories.Entry, ...], snapshot: Snapshot) -> int:
         shown,
         columns,
         "Decisions, newest first",
-        most=HEIGHT,
+        most=_HEIGHT,
         key="history_table",
         choose=choose,
         selected=[place],
@@ -285,7 +285,7 @@ def _table(shown: tuple[histories.Entry, ...], snapshot: Snapshot) -> int:
 
 
 IMPORTED_HEIGHT = 320
-OUTCOMES: dict[Outcome, str] = {
+_OUTCOMES: dict[Outcome, str] = {
     "refused": "refused",
     "suspended": "added, waits",
     "new": "added",
@@ -314,7 +314,7 @@ def import_panel(snapshot: Snapshot) -> None:
             return
         st.write(summary(imported))
         columns: Columns[ImportedRow] = [
-            Column("outcome", lambda row: OUTCOMES[row.outcome]),
+            Column("outcome", lambda row: _OUTCOMES[row.outcome]),
             Column("decision", lambda row: ACTIONS[row.decision.action].done),
             Column("who", lambda row: row.decision.reviewer),
             Column("when", lambda row: safe_text.clock(row.decision.at)),
@@ -322,7 +322,7 @@ def import_panel(snapshot: Snapshot) -> None:
             Column("why"),
         ]
         data_tables.draw(
-            sorted(imported.rows, key=lambda row: list(OUTCOMES).index(row.outcome)),
+            sorted(imported.rows, key=lambda row: list(_OUTCOMES).index(row.outcome)),
             columns,
             "What the file would add",
             most=IMPORTED_HEIGHT,

@@ -31,9 +31,9 @@ from ui.shared.services import review
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
-Standing = Literal["all", "standing", "taken back"]
+_Standing = Literal["all", "standing", "taken back"]
 
-STATES: tuple[Standing, ...] = ("all", "standing", "taken back")
+STATES: tuple[_Standing, ...] = ("all", "standing", "taken back")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,14 @@ class HistoryFilter:
     words: str = ""
     reviewers: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()
-    state: Standing = "all"
+    state: _Standing = "all"
     since: str = ""
     until: str = ""
 
 
-Kind = Literal["merged", "split", "regrouped", "reworded", "new", "gone", "unchanged"]
+_Kind = Literal["merged", "split", "regrouped", "reworded", "new", "gone", "unchanged"]
 
-KINDS: tuple[Kind, ...] = ("merged", "split", "regrouped", "reworded", "new", "gone", "unchanged")
+KINDS: tuple[_Kind, ...] = ("merged", "split", "regrouped", "reworded", "new", "gone", "unchanged")
 """In the order in which they are shown."""
 
 
@@ -74,7 +74,7 @@ class ToolsetChange:
     description or schema; *new* and *gone*: on one side only.
     """
 
-    kind: Kind
+    kind: _Kind
     before: tuple[MergedTool, ...]
     after: tuple[MergedTool, ...]
 
@@ -266,7 +266,7 @@ def _has(entry: Entry, words: Sequence[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _kind(old: tuple[MergedTool, ...], new: tuple[MergedTool, ...]) -> Kind:
+def _kind(old: tuple[MergedTool, ...], new: tuple[MergedTool, ...]) -> _Kind:
     if not old:
         return "new"
     if not new:

@@ -42,7 +42,7 @@ class LearningView:
         return tuple((COUNTS[name], weight) for name, weight in ordered if name in COUNTS)
 
 
-def view(snapshot: Snapshot) -> LearningView:
+def _view(snapshot: Snapshot) -> LearningView:
     """Raises ``JobError`` before the analysis is finished."""
     analysis, log = snapshot.analysis, snapshot.log
 
@@ -54,7 +54,7 @@ def view(snapshot: Snapshot) -> LearningView:
     return replace(kept_view, used=learned_judge.chosen(snapshot))
 
 
-SHOWN = 8
+_SHOWN = 8
 
 
 def learning_panel(snapshot: Snapshot) -> None:
@@ -62,7 +62,7 @@ def learning_panel(snapshot: Snapshot) -> None:
     decision_buttons.notice(snapshot)
     page_frame.wait_for_analysis(snapshot)
     with st.spinner("Checking what the judge could learn …"):
-        learnt = view(snapshot)
+        learnt = _view(snapshot)
     decisions, same = {one.seq for one in learnt.taught}, sum(one.same for one in learnt.taught)
     st.markdown("**Learning**: can the judge learn from the decisions on this catalog?")
     st.markdown(
@@ -119,7 +119,7 @@ def _used(snapshot: Snapshot, view: LearningView) -> None:
             Column("weight added", lambda change: change[1]),
         ]
         data_tables.draw(
-            view.changes[:SHOWN], columns, "What the update changes most", key="learned_weights"
+            view.changes[:_SHOWN], columns, "What the update changes most", key="learned_weights"
         )
         with st.container(horizontal=True):
             decision_buttons.record_button(

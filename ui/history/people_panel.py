@@ -95,9 +95,9 @@ def _answer(decision: Decision) -> bool | None:
     return False if decision.action == "reject" else None
 
 
-SPLITS: dict[review.Split, str] = {"random": "at random", "server": "by server"}
-SIZES = (10, 20, 50, 100)
-SHOWN = 10
+_SPLITS: dict[review.Split, str] = {"random": "at random", "server": "by server"}
+_SIZES = (10, 20, 50, 100)
+_SHOWN = 10
 
 
 def has_several_people(snapshot: Snapshot) -> bool:
@@ -128,15 +128,15 @@ def _shares(snapshot: Snapshot) -> None:
                 key=f"share_names_{shares}", placeholder="ann, bob",
             )  # fmt: skip
             st.segmented_control(
-                "Divided", list(SPLITS), default=shares.by if shares else "random", required=True,
-                key=f"share_by_{shares}", format_func=lambda one: SPLITS[one],
+                "Divided", list(_SPLITS), default=shares.by if shares else "random", required=True,
+                key=f"share_by_{shares}", format_func=lambda one: _SPLITS[one],
             )  # fmt: skip
             st.form_submit_button(
                 "Divide", type="primary", on_click=_divide,
                 args=(snapshot, f"share_names_{shares}", f"share_by_{shares}"),
             )  # fmt: skip
         st.caption(
-            f"It is divided {SPLITS[shares.by]}. Clear the names to give everybody the whole queue."
+            f"It is divided {_SPLITS[shares.by]}. Clear the names to give everybody the whole queue."
             if shares
             else "It is not divided: everybody has the whole queue."
         )
@@ -180,7 +180,7 @@ def _second_looks(snapshot: Snapshot) -> None:
             f"{agreed.same:,} of {quantity(agreed.looks, 'look')} agree. Cohen's κ: **{kappa}**."
         )
     size = st.segmented_control(
-        "Decisions to look at", SIZES, default=20, required=True, key="look_size"
+        "Decisions to look at", _SIZES, default=20, required=True, key="look_size"
     )
     waiting = to_look_at(log, snapshot.analysis.catalog.by_id, reviewer, size)
     if waiting:
@@ -193,7 +193,7 @@ def _second_looks(snapshot: Snapshot) -> None:
     differing = disagreements(log)
     if differing:
         st.markdown(f"**Where a second look disagrees** ({len(differing):,})")
-        for decision, look in differing[:SHOWN]:
+        for decision, look in differing[:_SHOWN]:
             page_frame.page_link(
                 "history",
                 f"Decision {decision.seq}: {decision_trail.in_words(decision)} by "

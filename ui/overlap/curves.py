@@ -54,7 +54,7 @@ THRESHOLDS = tuple(step / 100 for step in range(50, 101))
 COUNTED_AT_ONCE = 5_000
 """Up to this many tools the pairs are counted while a page waits (4,076: 0.2 to 0.6 s each)."""
 
-ORIGINAL, MERGED = "original", "merged"
+_ORIGINAL, _MERGED = "original", "merged"
 KIND = "count"
 
 
@@ -64,7 +64,7 @@ def curve(snapshot: Snapshot) -> Curve:
     What would keep a page waiting is left out and named in ``waiting``: ``start`` it. Raises
     ``JobError`` before the analysis is finished.
     """
-    vectors = {ORIGINAL: snapshot.analysis.vectors, MERGED: _merged_vectors(snapshot)}
+    vectors = {_ORIGINAL: snapshot.analysis.vectors, _MERGED: _merged_vectors(snapshot)}
     return curve_of(snapshot, vectors)
 
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from ui.overlap.collisions import Grid
 from ui.shared.charts import pictures
 
-MOST_SIDE = 1_000
+_MOST_SIDE = 1_000
 """Longest side: beyond it a browser takes seconds to draw."""
 
-FEW = 24
+_FEW = 24
 """Up to as many a side, cells carry their count and column labels are slanted."""
 
 LABELS = 72
@@ -29,7 +29,7 @@ LABELS = 72
 
 FAINT, BLUE = "rgba(86,180,233,0.12)", "rgba(0,114,178,0.9)"
 SKY, ROSE = "rgb(125,192,232)", "rgba(204,121,167,1)"
-YELLOW, RED = "rgba(240,180,20,1)", "rgba(205,80,0,1)"
+YELLOW, _RED = "rgba(240,180,20,1)", "rgba(205,80,0,1)"
 FADED = 0.15
 """Opacity of cells that stand back."""
 
@@ -39,7 +39,7 @@ _UNSEEN = {ord("0"): "\u200b", ord("1"): "\u200c"}
 _LETTER, _SLANT = 0.56, 0.71
 """A letter's usual share of an em; what a slanted label takes of its length."""
 
-MANY = 40_000
+_MANY = 40_000
 """More cells than this go out as bytes: making them otherwise takes longer than drawing twice."""
 
 LOWEST = 0.2
@@ -51,11 +51,11 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
 
     The last trace has the cells that can be chosen: its point p is cell p of ``grid.cells``, and
     of a symmetric grid point k + p the mirrored one (``chosen`` undoes that). Raises
-    ``ValueError`` beyond ``MOST_SIDE`` a side.
+    ``ValueError`` beyond ``_MOST_SIDE`` a side.
     """
     height, width = grid.values.shape
-    if max(height, width) > MOST_SIDE:
-        raise ValueError(f"a heatmap of {height} x {width} cannot be read; at most {MOST_SIDE}")
+    if max(height, width) > _MOST_SIDE:
+        raise ValueError(f"a heatmap of {height} x {width} cannot be read; at most {_MOST_SIDE}")
     names = {"x": _different(grid.columns), "y": _different(grid.rows)}
     cells = _cells(grid, threshold) | names
     traces = [cells]
@@ -71,7 +71,7 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
     figure.update_yaxes(**plain)
     below = _axis(figure, "x", names["x"], [pictures.label(name, 26) for name in grid.columns])
     beside = _axis(figure, "y", names["y"], [pictures.label(name, 36) for name in grid.rows])
-    if width <= FEW:  # slanted: they reach down and to the left
+    if width <= _FEW:  # slanted: they reach down and to the left
         below *= _SLANT
         beside = max(beside, below)
     figure.update_layout(margin={"l": beside, "b": below})
@@ -87,7 +87,7 @@ def cell_at(grid: Grid, point: int) -> int | None:
 
 
 def _pixels(rows: int) -> int:
-    each = 34 if rows <= FEW else 14
+    each = 34 if rows <= _FEW else 14
     return min(170 + each * max(rows, 2), 1060)
 
 
@@ -119,13 +119,13 @@ _WORDS = {"mean": "mean cosine", "max": "closest pair, cosine", "cosine": "cosin
 
 
 def _sent(values: NDArray[Any]) -> NDArray[Any]:
-    return pictures.json_numbers(values) if values.size <= MANY else values
+    return pictures.json_numbers(values) if values.size <= _MANY else values
 
 
 def _counts(values: NDArray[np.float64]) -> dict[str, Any]:
     highest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
     marks = sorted({round(highest ** (part / 3)) for part in range(4)})
-    few = max(values.shape) <= FEW
+    few = max(values.shape) <= _FEW
     counts = np.nan_to_num(values).astype(np.int32)
     return {
         "z": _sent(np.log10(values).round(3)),
@@ -133,7 +133,7 @@ def _counts(values: NDArray[np.float64]) -> dict[str, Any]:
         "text": [[f"{n:,}" if n else "" for n in row] for row in counts.tolist()] if few else None,
         "texttemplate": "%{text}" if few else None,
         "hovertemplate": "%{y}<br>%{x}<br>%{customdata:,} pairs<extra></extra>",
-        "colorscale": [[0.0, SKY], [0.4, BLUE], [0.7, ROSE], [1.0, RED]],
+        "colorscale": [[0.0, SKY], [0.4, BLUE], [0.7, ROSE], [1.0, _RED]],
         "zmin": 0.0,
         "zmax": max(float(np.log10(highest)), 0.1),
         "colorbar": _bar("pairs", np.log10(marks).tolist(), [f"{n:,}" for n in marks]),
@@ -147,7 +147,7 @@ def _cosines(threshold: float, unit: int) -> dict[str, Any]:
     marks = [n for n in marks if n == round(threshold, 2) or abs(n - threshold) >= 0.04]
     tick_labels = [f"θ = {n:.2f}" if n == round(threshold, 2) else f"{n:.1f}" for n in marks]
     return {
-        "colorscale": [[0.0, FAINT], [at, BLUE], [at, YELLOW], [1.0, RED]],
+        "colorscale": [[0.0, FAINT], [at, BLUE], [at, YELLOW], [1.0, _RED]],
         "zmin": low * unit,
         "zmax": unit,
         "colorbar": _bar("cosine", [n * unit for n in marks], tick_labels),
@@ -200,7 +200,7 @@ def _axis(figure: go.Figure, side: str, names: list[str], shown: list[str]) -> f
     """Every name for the pointer; written beside the cells only as many as are legible. Returns how
     long the longest is, in pixels: left to Plotly, margins are found by drawing twice.
     """
-    last, size = len(names) - 0.5, 12 if len(names) <= FEW else 10
+    last, size = len(names) - 0.5, 12 if len(names) <= _FEW else 10
     step = max(-(-len(names) // LABELS), 1)
     axis: dict[str, Any] = {
         "type": "category",
@@ -212,7 +212,7 @@ def _axis(figure: go.Figure, side: str, names: list[str], shown: list[str]) -> f
         "automargin": False,
     }
     if side == "x":
-        axis["tickangle"] = -45 if len(names) <= FEW else -90
+        axis["tickangle"] = -45 if len(names) <= _FEW else -90
     figure.update_layout({f"{side}axis": axis})
     return 16 + size * max((_ems(text) for text in shown[::step]), default=0)
 

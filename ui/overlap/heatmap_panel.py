@@ -74,14 +74,14 @@ def _table(snapshot: Snapshot, servers: ServerCoverage, pairs: list[Coverage]) -
         server_advice_panel.show_pair(*names)
 
 
-PLACE = ("one", "other", "cell")
+_PLACE = ("one", "other", "cell")
 MEASURES: dict[collisions.CellMeasure, str] = {
     "pairs": "candidate pairs",
     "mean": "mean",
     "max": "closest pair",
 }
 """What colours a cell, with its label, which is its value in the address."""
-VIEWS = {"blocks": "Blocks", "tools": "All tools"}
+_VIEWS = {"blocks": "Blocks", "tools": "All tools"}
 
 
 def heatmap_panel(snapshot: Snapshot) -> None:
@@ -90,7 +90,7 @@ def heatmap_panel(snapshot: Snapshot) -> None:
     bar, show = st.container(horizontal=True, vertical_alignment="bottom"), "blocks"
     if snapshot.record.tools <= collisions.MOST_WHOLE:
         show = bar.segmented_control(
-            "Show", VIEWS, format_func=VIEWS.__getitem__, default="blocks", required=True,
+            "Show", _VIEWS, format_func=_VIEWS.__getitem__, default="blocks", required=True,
             key="heatmap_show", bind="query-params", on_change=_go,
         )  # fmt: skip
     if show == "blocks":
@@ -107,9 +107,9 @@ def _blocks(snapshot: Snapshot, bar: DeltaGenerator) -> None:
         width=260,
     )  # fmt: skip
     blocks = {block.key: block for block in collisions.blocks(snapshot.plan, by)}
-    one, other = (blocks.get(st.query_params.get(name, "")) for name in PLACE[:2])
+    one, other = (blocks.get(st.query_params.get(name, "")) for name in _PLACE[:2])
     pair = _pair(snapshot)
-    if (one is None or other is None) and any(name in st.query_params for name in PLACE):
+    if (one is None or other is None) and any(name in st.query_params for name in _PLACE):
         _broken_link()
     if one is None or other is None:
         _level_one(snapshot, by, bar)
@@ -171,7 +171,7 @@ def _tools(snapshot: Snapshot) -> None:
         _breadcrumb([("All tools", {})], pair)
         draw_pair(snapshot, pair)
         return
-    if any(name in st.query_params for name in PLACE):
+    if any(name in st.query_params for name in _PLACE):
         _broken_link()
     count = f"All {quantity(snapshot.record.tools, 'tool')}"
     _tile(snapshot, collisions.whole(snapshot.analysis), count, f"tools_{snapshot.id}")
@@ -236,7 +236,7 @@ def _pair(snapshot: Snapshot) -> Pair | None:
 
 def _go(**place: str) -> None:
     """Go to a place; with none, to the top."""
-    for name in PLACE:
+    for name in _PLACE:
         if name in place:
             st.query_params[name] = place[name]
         elif name in st.query_params:

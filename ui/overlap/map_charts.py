@@ -18,7 +18,7 @@ MOST_SVG = 2_000
 MANY = 10_000
 """With more tools the pointer shows only names."""
 
-TEXT_SHOWN = 80
+_TEXT_SHOWN = 80
 """Letters of a description under the pointer."""
 HUES = (
     *("#0072B2", "#E69F00", "#00875A", "#F58FD0", "#56C4F5", "#E0501E"),
@@ -28,12 +28,12 @@ HUES = (
 where thousands lie.
 """
 NO_MARKS = Marks()
-HEIGHT = 600
+_HEIGHT = 600
 CELLS = 64
 _BLUR = 2.0
 _SHOWN, _BEHIND = 0.9, 0.35
 DIMMED = 0.12
-KEPT = 4
+_KEPT = 4
 """So many maps are remembered with their texts: what is selected changes more often."""
 _GAP = 0.02
 
@@ -52,7 +52,7 @@ def tool_map(tools: ToolMap, marks: Marks = NO_MARKS, labels: bool = True) -> go
     traces: list[object] = [{"type": kind, **_points(tools, layer, wanted)} for layer in layers]
     above = [*_lines(tools.panels[0], marks.near), *_rings(tools.panels[0], marks.ringed)]
     traces += [{"type": kind, **trace} for trace in above]  # of one kind, or they lie below
-    figure = pictures.figure(traces, HEIGHT)
+    figure = pictures.figure(traces, _HEIGHT)
     figure.update_layout(
         dragmode="lasso",
         clickmode="event+select",
@@ -131,7 +131,7 @@ def silhouette_chart(view: Silhouettes) -> go.Figure:
     return figure
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=_KEPT)
 def _layers(tools: ToolMap) -> tuple[_Layer, ...]:
     """A trace each: its panel, the place of its group, the group's label, its points."""
     layers = []
@@ -165,14 +165,14 @@ def _places(panel: Panel, rows: Sequence[int], wanted: frozenset[int]) -> list[i
     return [at for at, row in enumerate(rows) if not wanted.isdisjoint(panel.members[row])]
 
 
-@lru_cache(maxsize=2 * KEPT)
+@lru_cache(maxsize=2 * _KEPT)
 def _hovers(panel: Panel) -> NDArray[np.object_]:
     if len(panel.names) > MANY:
         return np.array([pictures.label(name) for name in panel.names], dtype=object)
     texts = panel.texts or [""] * len(panel.names)
     tools = zip(panel.names, panel.servers, texts, strict=True)
     hovers = (
-        f"<b>{pictures.hover(name, server)}</b><br>{pictures.label(text, TEXT_SHOWN)}"
+        f"<b>{pictures.hover(name, server)}</b><br>{pictures.label(text, _TEXT_SHOWN)}"
         for name, server, text in tools
     )
     return np.array([*hovers], dtype=object)

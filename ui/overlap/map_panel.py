@@ -22,7 +22,7 @@ from ui.shared.services import toolsets
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_parts, tool_selection
 
-COLUMNS: Columns[catalog_tables.ToolRow] = [
+_COLUMNS: Columns[catalog_tables.ToolRow] = [
     Column("name"),
     Column("server"),
     Column("description"),
@@ -43,7 +43,7 @@ def selected_panel(snapshot: Snapshot) -> None:
         st.caption(f"Showing the first {pictures.ROWS:,}.")
     ticked = data_tables.ticked_rows(
         rows[: pictures.ROWS],
-        COLUMNS,
+        _COLUMNS,
         "The selected tools",
         most=320,
         key=f"chosen_{digest(sorted(chosen.tool_ids))[:12]}",
@@ -94,7 +94,7 @@ ABOUT_PANELS = (
     "padded with random words to the same length."
 )
 
-ABOUT: dict[maps.Method, str] = {
+_ABOUT: dict[maps.Method, str] = {
     "PCA": "Two principal components: directions are faithful, most distances are not.",
     "UMAP": "Neighbours stay close; distances between groups, and their sizes, mean little.",
     "t-SNE": "Neighbours stay close; distances between groups, and their sizes, mean nothing.",
@@ -221,9 +221,9 @@ def _variant_panels(snapshot: Snapshot, method: maps.Method, by: str) -> None:
             return
     drawn = variant_figures.drawn(snapshot, method, by)
     st.caption(
-        ABOUT[method]
+        _ABOUT[method]
         if method == "PCA"
-        else f"{ABOUT[method]} Each panel is projected by itself and has its own directions."
+        else f"{_ABOUT[method]} Each panel is projected by itself and has its own directions."
     )
     key = f"variant_map_{snapshot.id}"
     marks = Marks(_rows(snapshot), tool_selection.only(snapshot))
@@ -265,7 +265,7 @@ def _kept_marks(
 
 
 def _about(snapshot: Snapshot, shown: maps.Method, beside: bool) -> str:
-    text = f"{ABOUT[shown]} Names of regions are words that their tools alone say."
+    text = f"{_ABOUT[shown]} Names of regions are words that their tools alone say."
     if beside:
         count = maps.rewritten(snapshot)
         text += (

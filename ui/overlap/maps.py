@@ -30,8 +30,8 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, blocks_of, groupings
 
 MOST_REGIONS = 12
-WORDS = 2
-LETTERS = 14
+_WORDS = 2
+_LETTERS = 14
 
 WIDE, HIGH = 900.0, 540.0
 """Pixels of the map on a screen of 1,280 or more: labels that do not overlap there never do."""
@@ -134,7 +134,7 @@ def _telling(
         stems = {*used, *(other[:_STEM] for other in chosen)}
         if weight[word] > 0 and word[:_STEM] not in stems and _names_a_thing(word):
             chosen.append(word)
-    return tuple(word[:LETTERS] for word in chosen[:WORDS])
+    return tuple(word[:_LETTERS] for word in chosen[:_WORDS])
 
 
 def _names_a_thing(word: str) -> bool:
@@ -201,9 +201,9 @@ SILHOUETTES = "silhouettes"
 
 _SILHOUETTE_RATE = 1e-2
 
-STATES = "states"
+_STATES = "states"
 NEAREST = 6
-LONGEST = 200
+_LONGEST = 200
 """Letters of a description that may be looked at on the map."""
 
 
@@ -218,7 +218,7 @@ class Colouring:
 COLOURINGS = {
     SERVERS: Colouring("server", "server"),
     CLUSTERS: Colouring("cluster", "cluster"),
-    STATES: Colouring("state of the cluster", "cluster state"),
+    _STATES: Colouring("state of the cluster", "cluster state"),
 }
 """By their values in the address; all others are category fields of the catalog."""
 
@@ -278,7 +278,7 @@ def run(snapshot: Snapshot, method: Method, progress: Progress = silent) -> None
 
 def colours(snapshot: Snapshot) -> tuple[str, ...]:
     """By what the tools can be coloured."""
-    return (*groupings(snapshot.catalog), STATES)
+    return (*groupings(snapshot.catalog), _STATES)
 
 
 @kept(most=2)
@@ -297,9 +297,9 @@ def drawn(snapshot: Snapshot, method: Method, by: str, beside: bool) -> ToolMap:
         points=places,
         names=tuple(tool.name for tool in tools),
         servers=tuple(tool.server for tool in tools),
-        groups=groups_of(snapshot.plan, by),
+        groups=_groups_of(snapshot.plan, by),
         members=tuple((row,) for row in range(len(tools))),
-        texts=tuple(tool.description[:LONGEST] for tool in tools),
+        texts=tuple(tool.description[:_LONGEST] for tool in tools),
     )
     panels = (whole, _merged(snapshot, whole)) if beside else (whole,)
     words = kept_under(
@@ -372,7 +372,7 @@ def _merged(snapshot: Snapshot, whole: Panel) -> Panel:
         servers=tuple(whole.servers[row] for row in at),
         groups=tuple(whole.groups[row] for row in at),
         members=tuple(tuple(rows[member] for member in item.members) for item in tools),
-        texts=tuple(item.tool.description[:LONGEST] for item in tools),
+        texts=tuple(item.tool.description[:_LONGEST] for item in tools),
     )
 
 
@@ -407,9 +407,9 @@ def colouring(name: str) -> Colouring:
 
 
 @kept()
-def groups_of(plan: MergePlan, by: str) -> tuple[str, ...]:
+def _groups_of(plan: MergePlan, by: str) -> tuple[str, ...]:
     """The group of each tool, in the order of the catalog; empty for none."""
-    if by == STATES:
+    if by == _STATES:
         states = {member: cluster.state for cluster in plan.clusters for member in cluster.members}
         return tuple(states.get(tool.id, "") for tool in plan.catalog.tools)
     groups = [""] * len(plan.catalog.tools)

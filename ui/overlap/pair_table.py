@@ -17,9 +17,9 @@ from ui.shared.pairs.pair_panel import SIDES, draw_pair, show_pair
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_selection
 
-MAX_OPTIONS = 200
+_MAX_OPTIONS = 200
 VERDICTS: tuple[Outcome, ...] = ("merge", "family", "unsure", "keep")
-MARKS = ("", "● one", "● ● both")
+_MARKS = ("", "● one", "● ● both")
 """The mark of a row, by how many of the two tools are selected."""
 
 
@@ -71,7 +71,7 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
     return [
         Column(
             "selected",
-            lambda row: MARKS[row.selected],
+            lambda row: _MARKS[row.selected],
             width=75,
             shown=tool_selection.selected(snapshot) is not None,
         ),
@@ -137,9 +137,9 @@ def _choose_two(snapshot: Snapshot) -> None:
         chosen = []
         for column, side in zip(st.columns(2), SIDES, strict=True):
             find = column.text_input(f"Search for {side}", type="search", key=f"find_{side}")
-            ids = [row.id for row in catalog_tables.tools(snapshot, find)[:MAX_OPTIONS]]
+            ids = [row.id for row in catalog_tables.tools(snapshot, find)[:_MAX_OPTIONS]]
             chosen.append(column.selectbox(side, ids, index=None, key=f"pick_{side}"))
-        st.caption(f"The lists show at most {MAX_OPTIONS} tools; search to narrow them.")
+        st.caption(f"The lists show at most {_MAX_OPTIONS} tools; search to narrow them.")
         one, other = chosen
         ready = bool(one and other and one != other)
         key = pair_key(Pair.of(one, other)) if one and other else ""

@@ -99,8 +99,8 @@ def effect(
     )
 
 
-NAMED = 6
-SHOWN = 300
+_NAMED = 6
+_SHOWN = 300
 
 
 @st.fragment
@@ -198,16 +198,16 @@ def _changes(moved: Moved, names: dict[str, str]) -> None:
         *(("split", item.members, item.parts) for item in changes.split),
         *(("removed", members, ()) for members in changes.vanished),
     ]
-    if len(rows) > SHOWN:
-        st.caption(f"Showing the first {SHOWN:,} of {len(rows):,}.")
+    if len(rows) > _SHOWN:
+        st.caption(f"Showing the first {_SHOWN:,} of {len(rows):,}.")
 
     def named(members: Sequence[str]) -> str:
-        return listed((names[member] for member in members), NAMED)
+        return listed((names[member] for member in members), _NAMED)
 
     columns: Columns[tuple[str, Members, tuple[Members, ...]]] = [
         Column("change", lambda row: row[0], width=80),
         Column("tools", lambda row: len(row[1])),
         Column("cluster", lambda row: named(row[1])),
-        Column("parts", lambda row: " | ".join(map(named, row[2][:NAMED]))),
+        Column("parts", lambda row: " | ".join(map(named, row[2][:_NAMED]))),
     ]
-    data_tables.draw(rows[:SHOWN], columns, "Clusters that differ from the plan", most=320)
+    data_tables.draw(rows[:_SHOWN], columns, "Clusters that differ from the plan", most=320)

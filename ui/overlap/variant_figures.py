@@ -87,9 +87,9 @@ def seconds(snapshot: Snapshot, method: maps.Method) -> int:
 
 
 def start(snapshot: Snapshot, method: maps.Method = "PCA") -> str:
-    """Do what ``run`` does in the background; a map stops when its page is left."""
+    """Do what ``_run`` does in the background; a map stops when its page is left."""
     start = snapshot.start if method == "PCA" else snapshot.start_watched
-    return start(kind_of(method), lambda progress: run(snapshot, method, progress))
+    return start(kind_of(method), lambda progress: _run(snapshot, method, progress))
 
 
 def kind_of(method: maps.Method) -> str:
@@ -97,7 +97,7 @@ def kind_of(method: maps.Method) -> str:
     return KIND if method == "PCA" else f"{KIND}, {method}"
 
 
-def run(snapshot: Snapshot, method: maps.Method = "PCA", progress: Progress = silent) -> None:
+def _run(snapshot: Snapshot, method: maps.Method = "PCA", progress: Progress = silent) -> None:
     """Embed, count and project here and now what is not known."""
     vectors = _vectors_of(snapshot, progress)
     for own in (vectors or {}).values():

@@ -26,9 +26,9 @@ from ui.shared.models.ask_panel import Question, can_ask, question_panel
 from ui.shared.services import exports, loaded_queries, searches
 from ui.shared.snapshot import Snapshot
 
-BY_SEARCH, BY_MODEL = "a search", "a model"
-REQUESTS, QUERY_SET, CALLED, EMPTY = "Requests", "A query set", "Calls", "Nothing yet"
-NAMED = 8
+_BY_SEARCH, _BY_MODEL = "a search", "a model"
+REQUESTS, QUERY_SET, _CALLED, _EMPTY = "Requests", "A query set", "Calls", "Nothing yet"
+_NAMED = 8
 
 
 def make_profile_panel(snapshot: Snapshot) -> None:
@@ -44,7 +44,7 @@ def make_profile_panel(snapshot: Snapshot) -> None:
         "is served.",
     )
     source = bar.segmented_control(
-        "Made from", [REQUESTS, QUERY_SET, CALLED, EMPTY], default=REQUESTS, required=True,
+        "Made from", [REQUESTS, QUERY_SET, _CALLED, _EMPTY], default=REQUESTS, required=True,
         key="made_from",
     )  # fmt: skip
     standing = profile_edits.chosen(snapshot)
@@ -53,7 +53,7 @@ def make_profile_panel(snapshot: Snapshot) -> None:
         made = _from_requests(snapshot, before, _queries(snapshot, source))
     else:
         empty = Profile(name, seq=before.seq)
-        made = _from_calls(snapshot, before) if source == CALLED else empty
+        made = _from_calls(snapshot, before) if source == _CALLED else empty
     if made is not None:
         decision_buttons.record_button(
             f"{'Replace' if before.seq else 'Save'} {name or 'the profile'}",
@@ -103,14 +103,14 @@ def _queries(snapshot: Snapshot, source: str) -> Sequence[Query]:
 def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]) -> Profile | None:
     bar = st.container(horizontal=True)
     by = bar.segmented_control(
-        "Tools are chosen by", [BY_SEARCH, BY_MODEL], default=BY_SEARCH, required=True,
+        "Tools are chosen by", [_BY_SEARCH, _BY_MODEL], default=_BY_SEARCH, required=True,
         key="profile_by", disabled=snapshot.work.endpoints.get() is None,
         help="A request without answers is searched, job by job, and its best tools are taken. A "
         "model plans each request, also one with answers, and takes of the best tools those that "
         "do its jobs; set one up in Settings.",
     )  # fmt: skip
     per_job = None
-    if by == BY_MODEL:
+    if by == _BY_MODEL:
         queries = [Query("", one.text) for one in queries]
     else:
         per_job = bar.number_input(
@@ -123,7 +123,7 @@ def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]
     )  # fmt: skip
     if not queries or not is_searchable(snapshot, queries):
         return None
-    if by == BY_MODEL and not _is_planned(snapshot, queries):
+    if by == _BY_MODEL and not _is_planned(snapshot, queries):
         return None
     with st.spinner("Finding the smallest set"):
         cover = profile_edits.cover(snapshot, queries, per_job, budget or None)
@@ -171,8 +171,8 @@ def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
         "Not within the budget": [names[one] for one in cover.too_large],
     }.items():
         if texts:
-            shown = "; ".join(map(safe_text.untrusted, texts[:NAMED]))
-            more = f" And {len(texts) - NAMED:,} more." if len(texts) > NAMED else ""
+            shown = "; ".join(map(safe_text.untrusted, texts[:_NAMED]))
+            more = f" And {len(texts) - _NAMED:,} more." if len(texts) > _NAMED else ""
             st.warning(f"{title} ({len(texts):,}): {shown}{more}", icon=":material/help:")
 
 

@@ -30,24 +30,24 @@ from ui.shared.data_tables import Column
 from ui.shared.services import exports
 from ui.shared.snapshot import Snapshot
 
-CHOSEN = "profile"
+_CHOSEN = "profile"
 """The widget that says which profile is looked at."""
-MOST_NAMED = 12
+_MOST_NAMED = 12
 READS = {"read or change": None, "only read": True, "may change something": False}
 
 
 def chosen_profile(names: Sequence[str]) -> str:
     """Draw the choice of the profile that is looked at; its name."""
-    if st.session_state.get(CHOSEN) not in names:
-        st.session_state[CHOSEN] = names[0]
-    return st.pills("Profile", names, required=True, key=CHOSEN) or names[0]
+    if st.session_state.get(_CHOSEN) not in names:
+        st.session_state[_CHOSEN] = names[0]
+    return st.pills("Profile", names, required=True, key=_CHOSEN) or names[0]
 
 
 def profile_detail_panel(snapshot: Snapshot, chosen: ProfileTools) -> None:
     """What has changed in the profile since it was saved, and its parts in tabs."""
     profile = chosen.profile
     if chosen.notes:
-        lines = [f"- {safe_text.untrusted(one)}" for one in chosen.notes[:MOST_NAMED]]
+        lines = [f"- {safe_text.untrusted(one)}" for one in chosen.notes[:_MOST_NAMED]]
         rest = len(chosen.notes) - len(lines)
         text = "\n".join(["Not as it was saved:", *lines, *([f"- {rest:,} more"] if rest else [])])
         st.warning(text, icon=":material/update:")
@@ -92,7 +92,7 @@ def _served(snapshot: Snapshot, chosen: ProfileTools) -> None:
         intents_table(report.intents, chosen.ids, names)
         st.caption("  \n".join(effect))
         if report.unasked:
-            named = safe_text.first_few([names[one] for one in report.unasked], MOST_NAMED)
+            named = safe_text.first_few([names[one] for one in report.unasked], _MOST_NAMED)
             st.info(f"Nobody asks for {quantity(len(report.unasked), 'tool')}: {named}.")
             without = with_choice(plan, profile, report.unasked, is_in=False)
             _save_button(snapshot, without, "Take these out", "unasked")

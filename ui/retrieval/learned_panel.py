@@ -14,18 +14,18 @@ from ui.shared.services.learned_searches import Ranking, TrainedSide, TrainedVie
 from ui.shared.snapshot import Snapshot
 
 TITLES: dict[str, Ranking] = {"Text": "text", "Usage": "usage", "Learned": "learned"}
-METHODS: dict[str, dict[str, LearningMethod]] = {
+_METHODS: dict[str, dict[str, LearningMethod]] = {
     "Usage": {"Tool2Vec": "tool2vec"},
     "Learned": {"classifier": "mlc", "classifier and refiner": "refiner"},
 }
-WAYS = {
+_WAYS = {
     "text": "text",
     "tool2vec": "Tool2Vec",
     "mlc": "classifier (MLC)",
     "refiner": "ToolRefiner",
     "blend": "all together, as it searches",
 }
-METRICS = ("recall@3", "recall@5", "recall@7", "recall@10", "ndcg@5")
+_METRICS = ("recall@3", "recall@5", "recall@7", "recall@10", "ndcg@5")
 COSTS = {
     "Usage": "A few seconds, and a search costs no more than by text.",
     "Learned": "A minute or two for a thousand queries; with the refiner ten and more. A search "
@@ -81,7 +81,7 @@ def _figures(view: TrainedView) -> None:
     )
     sides = {"before": view.before, **({"after": view.after} if view.after else {})}
     rows = [
-        {"ranked by": WAYS.get(way, way), "merge": name, **{one: m[one].text for one in METRICS}}
+        {"ranked by": _WAYS.get(way, way), "merge": name, **{one: m[one].text for one in _METRICS}}
         for name, side in sides.items()
         for way, m in side.figures.metrics.items()
     ]
@@ -111,7 +111,7 @@ def _figures(view: TrainedView) -> None:
 def _train(snapshot: Snapshot, title: str, label: str) -> None:
     count = len(learned_searches.queries(snapshot))
     bar = st.container(horizontal=True, vertical_alignment="bottom")
-    methods = METHODS[title]
+    methods = _METHODS[title]
     chosen = next(iter(methods))
     if len(methods) > 1:
         chosen = bar.selectbox("Method", list(methods), key="learn_method", width=220)

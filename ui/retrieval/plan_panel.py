@@ -58,7 +58,7 @@ class PlanSide:
 KIND: RunKind = "plan"
 
 
-def look(
+def _look(
     snapshot: Snapshot, asked: Lookup, options: planner.PlanOptions, k: int = planner.WORKER_K
 ) -> tuple[PlanSide, PlanSide] | None:
     """The plan on the tools as they are, and on those that the merge leaves; ``None`` where
@@ -79,7 +79,7 @@ def look(
     return kept_under(snapshot, "plans", (asked, options, k), made, most=4)
 
 
-def start(snapshot: Snapshot, asked: Lookup, options: planner.PlanOptions, k: int) -> str:
+def _start(snapshot: Snapshot, asked: Lookup, options: planner.PlanOptions, k: int) -> str:
     """Do what ``run`` does in the background; returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, asked, options, k, progress))
 
@@ -136,8 +136,8 @@ def _planner(
     return planner.model_planner(toolset.catalog, toolset.retriever, k, options, asker)
 
 
-CALLED = "●"
-REFUSED = "plan_refused"
+_CALLED = "●"
+_REFUSED = "plan_refused"
 """Session key: why asking a model was refused, shown once."""
 
 
@@ -146,7 +146,7 @@ def plan_panel(snapshot: Snapshot, asked: SubmittedRequest) -> None:
     if asked.plan is None:
         return
     with st.spinner("Planning", show_time=True):
-        sides = look(snapshot, asked.lookup, asked.plan, asked.per_job)
+        sides = _look(snapshot, asked.lookup, asked.plan, asked.per_job)
     if sides is None:
         building_panel(snapshot, asked.lookup)
         return
@@ -177,7 +177,7 @@ def _asking(snapshot: Snapshot, asked: SubmittedRequest, sides: tuple[PlanSide, 
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return
-    safe_text.show(REFUSED)
+    safe_text.show(_REFUSED)
     waiting = max(side.open_questions for side in sides)
     if not waiting:
         return
@@ -203,7 +203,7 @@ def _asking(snapshot: Snapshot, asked: SubmittedRequest, sides: tuple[PlanSide, 
 def _ask(snapshot: Snapshot, asked: SubmittedRequest) -> None:
     plan = asked.plan
     if plan is not None:
-        safe_text.attempt(REFUSED, lambda: start(snapshot, asked.lookup, plan, asked.per_job))
+        safe_text.attempt(_REFUSED, lambda: _start(snapshot, asked.lookup, plan, asked.per_job))
 
 
 def _figures(side: PlanSide) -> None:
@@ -277,7 +277,7 @@ def _phrasings(side: PlanSide, step: PlannedStep) -> None:
 def _mark(tool_id: str, calls: Mapping[str, object], dropped: Mapping[str, str]) -> str:
     if tool_id not in calls:
         return ""
-    return "left out" if tool_id in dropped else CALLED
+    return "left out" if tool_id in dropped else _CALLED
 
 
 def _sources(arguments: Mapping[str, str]) -> str:

@@ -18,20 +18,20 @@ MERGES: dict[str, AcceptPolicy] = {
     "accepted only": "none",
     "all proposals": "all",
 }
-CORPORA: dict[str, Corpus] = {
+_CORPORA: dict[str, Corpus] = {
     "tools and servers": "both",
     "tools only": "tools",
     "servers only": "servers",
 }
 PLAN = "plan"
 """What is found is a plan: the jobs of the request, and tools for each."""
-KEYS = (
+_KEYS = (
     *"q find corpus merges rerank k split variants ranking worker per_job iterative filter".split(),
     *search_settings_panel.SETTING_KEYS,
 )
 """Widgets, and their names in the address."""
 LAST = "last_search"
-BY_RANKING, BY_MODEL = "the ranking", "a model"
+BY_RANKING, _BY_MODEL = "the ranking", "a model"
 MOST_PLACES = 50
 MOST_PER_JOB = 15
 MOST_REQUEST = 4_000
@@ -74,7 +74,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
     )
     corpus: Corpus = "both"
     if wanted == "servers":
-        corpus = search_settings_panel.chosen_value(bar, "Search in", CORPORA, "corpus", 165)
+        corpus = search_settings_panel.chosen_value(bar, "Search in", _CORPORA, "corpus", 165)
     merges = search_settings_panel.chosen_value(bar, "Merges to apply", MERGES, "merges", 180)
     rerank = search_settings_panel.chosen_value(
         bar,
@@ -124,7 +124,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
         more, rerank, corpus, servers=wanted == "servers"
     )
     plan = _plan_bar(snapshot) if wanted == PLAN else (PlanOptions(), WORKER_K)
-    st.session_state[LAST] = {key: st.query_params[key] for key in KEYS if key in st.query_params}
+    st.session_state[LAST] = {key: st.query_params[key] for key in _KEYS if key in st.query_params}
     if ranking != "Text":
         learned_panel(snapshot, ranking)
     if not text.strip():
@@ -154,7 +154,7 @@ def _plan_bar(snapshot: Snapshot) -> tuple[PlanOptions, int]:
     endpoint = snapshot.work.endpoints.get()
     worker = bar.segmented_control(
         "Tools are chosen by",
-        [BY_RANKING, BY_MODEL],
+        [BY_RANKING, _BY_MODEL],
         default=BY_RANKING,
         required=True,
         key="worker",
@@ -181,7 +181,7 @@ def _plan_bar(snapshot: Snapshot) -> tuple[PlanOptions, int]:
         bind="query-params",
         help="Leaves out tools that the request as a whole does not need.",
     )
-    by_model = worker == BY_MODEL and endpoint is not None
+    by_model = worker == _BY_MODEL and endpoint is not None
     return PlanOptions("model" if by_model else "best", iterative, is_filtered), per_job
 
 
@@ -191,7 +191,7 @@ def _restore() -> None:
     """
     last = st.session_state.get(LAST)
     was_emptied = st.session_state.get("q") == ""
-    if last and not was_emptied and not any(key in st.query_params for key in KEYS):
+    if last and not was_emptied and not any(key in st.query_params for key in _KEYS):
         st.query_params.update(last)
         st.rerun()
 

@@ -38,7 +38,7 @@ SAFE, BAR = "Safe merges", "By weakest pair"
 ACCEPTABLE = ("Weak pair or chain", "Put forward by a person")
 """The reasons against that a batch takes unless people say otherwise."""
 
-ALL = queue_panel.SHOWN[0]
+_ALL = queue_panel.SHOWN[0]
 """The list of all that waits."""
 
 WIDTHS = {0.05: "± 5 %", 0.1: "± 10 %", 0.15: "± 15 %"}
@@ -63,7 +63,7 @@ def bulk_panel(snapshot: Snapshot, listed: Listing) -> None:
 def show_safe() -> None:
     """Show all safe merges, ticked. Call it before the queue is drawn."""
     queue_panel.clear_filters()
-    st.session_state.update(show=ALL, queue_view=VIEW, bulk_tick=SAFE)
+    st.session_state.update(show=_ALL, queue_view=VIEW, bulk_tick=SAFE)
 
 
 def _waiting(snapshot: Snapshot, listed: Listing) -> None:
@@ -77,7 +77,7 @@ def _waiting(snapshot: Snapshot, listed: Listing) -> None:
         st.markdown(decision_buttons.safe_in_words(snapshot))
         at_first = tuple(filter(is_safe, waiting))
         safe = review.safe(snapshot).clusters
-        show = "" if listed.show == ALL else listed.show
+        show = "" if listed.show == _ALL else listed.show
         queue_panel.say_narrowed(snapshot, len(at_first), len(safe), "safe merge", show, show_safe)
     else:
         at_first = _above_the_bar(waiting)

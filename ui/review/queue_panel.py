@@ -32,19 +32,19 @@ ORDERS: dict[queue.Order, str] = {
     "learned": "Learned: surest first",
     "used": "Most used first",
 }
-LOOK_AGAIN, NEW = queue.PARTS["again"], queue.PARTS["new"]
+_LOOK_AGAIN, NEW = queue.PARTS["again"], queue.PARTS["new"]
 FLAGGED, UNDECIDED = "Flagged", "Undecided"
-OPERATION = "Same operation"
-RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", OPERATION: "families"}
+_OPERATION = "Same operation"
+_RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", _OPERATION: "families"}
 SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "rejected"}
-NOTHING = {
-    LOOK_AGAIN: "No tool has changed since a decision on it, and no merge went bad by the logs.",
+_NOTHING = {
+    _LOOK_AGAIN: "No tool has changed since a decision on it, and no merge went bad by the logs.",
     NEW: "No proposal came since you opened the queue, or with this version of the catalog.",
     FLAGGED: "Nothing is flagged.",
     "Accepted": "Nothing is accepted.",
     "Kept apart": "Nothing is kept apart.",
 }
-SHOWN = ("Waiting", *RELATIONS, LOOK_AGAIN, NEW, UNDECIDED, FLAGGED, *SETTLED)
+SHOWN = ("Waiting", *_RELATIONS, _LOOK_AGAIN, NEW, UNDECIDED, FLAGGED, *SETTLED)
 """What can be listed, by its value in the address."""
 _TOGGLES = ("review_share", "review_larger")
 FILTERS = ("review_server", "review_size", "review_kind", "review_objection", *_TOGGLES)
@@ -140,9 +140,9 @@ def _clusters(
     learned = learned_judge.of_clusters(snapshot) if by == "learned" else None
     used = usage_evidence.figures(snapshot).by_id if by == "used" else {}
     calls = {one: usage.calls for one, usage in used.items()}
-    relation = RELATIONS.get(show, "all")
+    relation = _RELATIONS.get(show, "all")
     waiting = review.queue(snapshot, order, by, relation, learned, calls)
-    if show == LOOK_AGAIN:
+    if show == _LOOK_AGAIN:
         bad = sorted(usage_evidence.went_bad(snapshot), key=place)
         return (*bad, *(one for one in waiting if one.state == "stale"))
     if show == NEW:
@@ -167,7 +167,7 @@ def new_clusters(snapshot: Snapshot) -> set[str]:
 
 def settled_cluster(snapshot: Snapshot, listed: Listing) -> SettledCluster | None:
     """The shown cluster with what settled it, where the list has decided clusters."""
-    if listed.show not in (*SETTLED, LOOK_AGAIN):
+    if listed.show not in (*SETTLED, _LOOK_AGAIN):
         return None
     state = SETTLED.get(listed.show, "accepted")
     decided = review.clusters(snapshot, state)
@@ -299,8 +299,8 @@ def nothing_listed(snapshot: Snapshot, listed: Listing, waiting: int) -> None:
             icon=":material/search_off:",
         )
         st.button("List all", key="list_all", on_click=clear_filters)
-    elif listed.show in NOTHING:
-        st.info(NOTHING[listed.show], icon=":material/inbox:")
+    elif listed.show in _NOTHING:
+        st.info(_NOTHING[listed.show], icon=":material/inbox:")
     else:
         rest = " in this list. Choose *Waiting* for the other clusters" if waiting else ""
         st.info(f"Nothing left to review{rest}.", icon=":material/task_alt:")
@@ -350,7 +350,7 @@ def columns(
         Column("gap", widest_gap, width=50, shown=bool(gaps) and not blind),
         Column("weakest", _weakest, width=62, format="%.2f", shown=not blind),
         Column("tools", lambda one: len(one.members), width=42),
-        Column("what differs", _differs, width=160, shown=listed.show == OPERATION and not blind),
+        Column("what differs", _differs, width=160, shown=listed.show == _OPERATION and not blind),
         Column("state", lambda one: one.state, width=80, shown=changed),
     )
 

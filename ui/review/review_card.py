@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from ui.shared.cards.cards import Card
 
 
-OPEN = "reshaping"
+_OPEN = "reshaping"
 """Session key: the id of the cluster that is split, and its parts."""
-LEAST_CHOICES, MOST_CHOICES = 3, 9
-TEXT_SHOWN = 300
+LEAST_CHOICES, _MOST_CHOICES = 3, 9
+_TEXT_SHOWN = 300
 
 
 def open_panel(shown: Cluster) -> None:
     """Begin to split this cluster. Call it in a widget's callback."""
-    st.session_state[OPEN] = (shown.id, dict.fromkeys(shown.members, 1))
+    st.session_state[_OPEN] = (shown.id, dict.fromkeys(shown.members, 1))
 
 
 def open_from_address(snapshot: Snapshot, shown: Cluster) -> None:
@@ -56,17 +56,17 @@ def open_from_address(snapshot: Snapshot, shown: Cluster) -> None:
     for tool in snapshot.analysis.catalog.tools:
         if tool_key(tool.id) in named and tool.id not in parts:
             parts = reshapes.with_tool(snapshot, parts, tool.id)
-    st.session_state[OPEN] = (shown.id, parts)
+    st.session_state[_OPEN] = (shown.id, parts)
 
 
-def close() -> None:
+def _close() -> None:
     """Stop cutting; nothing is recorded."""
-    st.session_state.pop(OPEN, None)
+    st.session_state.pop(_OPEN, None)
 
 
 def parts_of(shown: Cluster) -> dict[str, int] | None:
     """The parts of the cluster that is shown, where it is being split."""
-    cluster_id, parts = st.session_state.get(OPEN, ("", {}))
+    cluster_id, parts = st.session_state.get(_OPEN, ("", {}))
     return parts if cluster_id == shown.id else None
 
 
@@ -106,20 +106,20 @@ def reshape_panel(snapshot: Snapshot, listed: Listing, parts: dict[str, int]) ->
 
 
 def _cancel_button() -> None:
-    st.button("Cancel", key="reshape_cancel", shortcut=shortcuts.CLOSE, on_click=close)
+    st.button("Cancel", key="reshape_cancel", shortcut=shortcuts.CLOSE, on_click=_close)
 
 
 def _line(tool: Tool, parts: dict[str, int]) -> None:
     """One tool with the part that it is in."""
     key = f"part_{tool_key(tool.id)}"
-    most = min(MOST_CHOICES, max(LEAST_CHOICES, len(parts)))
+    most = min(_MOST_CHOICES, max(LEAST_CHOICES, len(parts)))
     st.session_state[key] = parts[tool.id]
 
     def choose() -> None:
         parts[tool.id] = st.session_state[key]
 
     owner = safe_text.owner(tool.id, tool.name, tool.server)
-    text = safe_text.untrusted(" ".join(tool.description[: TEXT_SHOWN // 3].split()))
+    text = safe_text.untrusted(" ".join(tool.description[: _TEXT_SHOWN // 3].split()))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.segmented_control(
             f"Part of {tool.name}", [*range(1, most + 1), APART], key=key, required=True,
@@ -198,7 +198,7 @@ def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
                 st.badge(f"Part {number}", color="blue")
         names = ", ".join(safe_text.untrusted(tool.name) for tool in card.tools)
         st.markdown(f"{names} → **{safe_text.untrusted(cluster.document.name)}**")
-        text = cluster.document.description[:TEXT_SHOWN]
+        text = cluster.document.description[:_TEXT_SHOWN]
         st.caption(safe_text.untrusted(text) or "No description.")
         argument_panel.arguments(card)
         if against := [*filter(None, [card.larger]), *cluster.reasons]:
@@ -212,7 +212,7 @@ def _record(snapshot: Snapshot, listed: Listing, seen: Reshaped) -> None:
     sizes = " and ".join(quantity(len(one.members), "tool") for one in seen.clusters)
     message = f"{name}: {f'{sizes} to be decided' if sizes else 'all kept apart'}"
     if decision_buttons.attempt(lambda: reshapes.record(snapshot, seen), message):
-        close()
+        _close()
         left: Sequence[str] = [one.id for one in seen.clusters]
         decision_buttons.stand_in(listed.shown, left, listed.order)
         st.query_params["cluster"] = next(iter(left), listed.onward)
@@ -227,7 +227,7 @@ def review_card(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
     shown, suffix = listed.shown, suffix_of(listed)
     card = review.card(snapshot, shown)
     open_to_change = listed.is_open
-    with question():
+    with _question():
         cluster_card.title(card, blind)
         if blind:
             st.markdown("Do these tools do the same job?")
@@ -250,7 +250,7 @@ def review_card(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
                 args=(snapshot, shown, tool.id, listed.onward, listed.order),
             )  # fmt: skip
 
-    with checks():
+    with _checks():
         if blind:
             st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
         else:
@@ -503,12 +503,12 @@ _start = st.components.v2.component(
 )
 
 
-def question() -> DeltaGenerator:
+def _question() -> DeltaGenerator:
     """The container for the name of a card and its question, which stays at the top of the page."""
     return st.container(key="question")
 
 
-def checks() -> DeltaGenerator:
+def _checks() -> DeltaGenerator:
     """The container for what speaks against a merge: a card starts with it above the keys."""
     return st.container(key="checks")
 

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from toolscope_core.merging.coverage import Coverage, ServerCoverage
     from ui.shared.services.server_advice import ToolMatch
 
-WAYS = {
+_WAYS = {
     "as it is": "same arguments",
     "mapped": "other argument names",
     "gateway": "loses something",
     "alike": "looks alike",
     "alone": "nothing like it",
 }
-TEXT_SHOWN = 300
+_TEXT_SHOWN = 300
 
 
 def server_pair_panel(snapshot: Snapshot, listed: Listing) -> None:
@@ -197,7 +197,7 @@ def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -
             ),
             Column(
                 "match",
-                lambda row: "" if row.decision and not row.match else WAYS[row.way],
+                lambda row: "" if row.decision and not row.match else _WAYS[row.way],
                 width=150,
             ),
             Column(
@@ -243,7 +243,7 @@ def _proposal(
 
 
 def _text(tool: Tool) -> str:
-    return " ".join(tool.description.split())[:TEXT_SHOWN]
+    return " ".join(tool.description.split())[:_TEXT_SHOWN]
 
 
 def _state(row: ToolMatch) -> tuple[str, str, str, str]:

@@ -21,15 +21,15 @@ from ui.shared.pairs.pair_view import PairView
 from ui.shared.services import review, toolsets
 from ui.shared.snapshot import Snapshot
 
-Answer = Literal["duplicate", "parametric", "apart"]
-ANSWERS: dict[str, tuple[Answer, str]] = {
+_Answer = Literal["duplicate", "parametric", "apart"]
+ANSWERS: dict[str, tuple[_Answer, str]] = {
     "accept": ("duplicate", "Same job"),
     "family": ("parametric", "Family"),
     "reject": ("apart", "Keep apart"),
 }
 """By shortcut: what is recorded, and what the button says."""
 
-SETTLED = (
+_SETTLED = (
     "they are kept apart, they are in proposals with cards of their own, or one reads and the "
     "other does not"
 )
@@ -63,7 +63,7 @@ def undecided_panel(snapshot: Snapshot) -> None:
     with queue:
         _table(snapshot, [by_pair[key] for key in keys], keys, at)
         rest = len(pair_view.unsure(snapshot.analysis)) - len(pairs)
-        others = f" The judge is unsure of {rest:,} more: {SETTLED}." if rest else ""
+        others = f" The judge is unsure of {rest:,} more: {_SETTLED}." if rest else ""
         st.caption(
             f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart."
             f"{others}"
@@ -132,7 +132,7 @@ def _skip(skipped: list[str], key: str, onward: str) -> None:
     _show(onward)
 
 
-def _answer(snapshot: Snapshot, view: PairView, answer: Answer, onward: str) -> None:
+def _answer(snapshot: Snapshot, view: PairView, answer: _Answer, onward: str) -> None:
     names = " and ".join(t.name for t in view.tools)
     pair: Pair = view.verdict.pair
     label = next(label for _, (one, label) in ANSWERS.items() if one == answer)

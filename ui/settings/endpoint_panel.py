@@ -18,9 +18,9 @@ from ui.shared.snapshot import Snapshot
 
 TESTED = "tested_endpoint"
 """Session key: the endpoint that was tested last, and the result."""
-TURN = "endpoint_turn"
+_TURN = "endpoint_turn"
 """Session key: how often it was saved or removed here."""
-EMPTY = Endpoint("http://localhost", "none")
+_EMPTY = Endpoint("http://localhost", "none")
 MAX_CALLS = "A run pauses before it exceeds this. Empty: no limit."
 MAX_COST = f"{MAX_CALLS} In the currency of the prices below; the model needs a price."
 
@@ -60,7 +60,7 @@ def _edited(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | None:
 
     The keys of the fields change with the saved endpoint, so that they show it when it changes.
     """
-    turn, shown = st.session_state.get(TURN, 0), saved or EMPTY
+    turn, shown = st.session_state.get(_TURN, 0), saved or _EMPTY
     suffix = f"{hash(saved and replace(saved, prices=None)) & 0xFFFFFFFF:08x}_{turn}"
     address, name = st.columns(2)
     base_url = address.text_input(
@@ -184,7 +184,7 @@ def _buttons(snapshot: Snapshot, saved: Endpoint | None, edited: Endpoint | None
 
 
 def _save(snapshot: Snapshot, endpoint: Endpoint | None) -> None:
-    st.session_state[TURN] = st.session_state.get(TURN, 0) + 1
+    st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
     if endpoint is None:
         snapshot.work.endpoints.forget()
     else:
@@ -217,7 +217,7 @@ def embeddings_caption(snapshot: Snapshot) -> None:
     )
 
 
-COLUMNS: Columns[tuple[str, float | None, float | None]] = [
+_COLUMNS: Columns[tuple[str, float | None, float | None]] = [
     Column(
         "model",
         lambda row: row[0],
@@ -252,7 +252,7 @@ def prices_panel(snapshot: Snapshot) -> None:
     )
     edited = data_tables.edit(
         rows,
-        COLUMNS,
+        _COLUMNS,
         "Prices of models",
         key=f"prices_{hash(str(rows)) & 0xFFFFFFFF:08x}",
         num_rows="dynamic",

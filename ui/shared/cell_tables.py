@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ui.shared.data_tables import select_rows
 
-Row = TypeVar("Row")
+_Row = TypeVar("_Row")
 Cells: TypeAlias = pd.DataFrame | Mapping[str, Sequence[Any]] | Sequence[Any]
 """Columns by name, or rows."""
 Looks = Mapping[str, Any]
@@ -18,7 +18,7 @@ they are. Widths are pixels, or in a pair ``small``, ``medium`` or ``large``.
 """
 
 
-def draw(
+def _draw(
     cells: Cells,
     alt: str,
     looks: Looks | None = None,
@@ -37,15 +37,15 @@ def draw(
     return dataframe(cells, hide_index=True, column_config=config, alt=alt, **options)
 
 
-def chosen_row(
-    rows: Sequence[Row], cells: Cells, alt: str, looks: Looks | None = None, **options: Any
-) -> Row | None:
+def _chosen_row(
+    rows: Sequence[_Row], cells: Cells, alt: str, looks: Looks | None = None, **options: Any
+) -> _Row | None:
     """Draw a table of which one row can be selected; the one of ``rows`` that is."""
-    state = draw(cells, alt, looks, on_select="rerun", selection_mode="single-row", **options)
+    state = _draw(cells, alt, looks, on_select="rerun", selection_mode="single-row", **options)
     return next((rows[at] for at in state["selection"]["rows"] if at < len(rows)), None)
 
 
-def row_chooser(
+def _row_chooser(
     cells: Cells,
     alt: str,
     looks: Looks | None = None,
@@ -67,10 +67,10 @@ def row_chooser(
                 choose(row)
 
     options.setdefault("selection_mode", "single-row")
-    draw(cells, alt, looks, key=key, on_select=pick, **options)
+    _draw(cells, alt, looks, key=key, on_select=pick, **options)
 
 
-def ticked_rows(
+def _ticked_rows(
     cells: Cells,
     alt: str,
     looks: Looks | None = None,
@@ -83,7 +83,7 @@ def ticked_rows(
     ``key`` changes with the rows.
     """
     ticked = list(range(_count(cells)) if at_first is None else at_first)
-    state = draw(
+    state = _draw(
         cells,
         alt,
         looks,
@@ -96,7 +96,7 @@ def ticked_rows(
     return sorted(row for row in state["selection"]["rows"] if row < _count(cells))
 
 
-def columns(rows: Sequence[object], names: Sequence[str]) -> dict[str, list[Any]]:
+def _columns(rows: Sequence[object], names: Sequence[str]) -> dict[str, list[Any]]:
     """Attributes of the rows as a table: ``asdict`` would copy all that each of them holds."""
     return {name: [getattr(row, name) for row in rows] for name in names}
 

@@ -12,7 +12,7 @@ More = ParamSpec("More")
 Value = TypeVar("Value")
 Function = Callable[Concatenate[Whole, More], Value]
 
-MOST_KEPT = 8
+_MOST_KEPT = 8
 """Values of one kind that lie with one object, unless it is said otherwise."""
 
 
@@ -24,7 +24,7 @@ class _Values(dict[Any, Any]):
 
 
 def kept(
-    most: int = MOST_KEPT,
+    most: int = _MOST_KEPT,
 ) -> Callable[[Function[Whole, More, Value]], Function[Whole, More, Value]]:
     """As ``functools.lru_cache``, but the values lie with the first argument and go with it: those
     of a snapshot, a plan or an analysis that nobody looks at any more are gone. ``None`` is no
@@ -43,7 +43,7 @@ def kept(
 
 
 def kept_under(
-    whole: object, kind: Hashable, key: Hashable, make: Callable[[], Value], most: int = MOST_KEPT
+    whole: object, kind: Hashable, key: Hashable, make: Callable[[], Value], most: int = _MOST_KEPT
 ) -> Value:
     """The value of a kind that lies with an object under ``key``, made where none does: for what
     cannot be an argument of a ``kept`` function. The oldest go first; ``None`` is no value.

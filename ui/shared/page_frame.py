@@ -34,7 +34,7 @@ from ui.shared.services.analyses import was_left
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
-REVIEWER = "reviewer"
+_REVIEWER = "reviewer"
 """The name of a reviewer who gave none."""
 SECRETS = ".streamlit/secrets.toml"
 
@@ -108,9 +108,9 @@ def frame(page: str) -> Snapshot:
         if sign_in.is_configured():
             sign_in.person()
         else:
-            name = remembered_name() or REVIEWER
+            name = remembered_name() or _REVIEWER
             st.text_input("Your name", name, key="reviewer", persist_state="session")
-            remember(reviewer())
+            _remember(reviewer())
         st.selectbox(
             "Sizes for", PROMPT_SHAPES, PROMPT_SHAPES.index(snapshot.shape), key="shape",
             format_func=lambda name: format_named(name).title,
@@ -191,7 +191,7 @@ def _rerun_through_app() -> NoReturn:
 
 def reviewer() -> str:
     """The name under which decisions are recorded; it tells people on one store apart."""
-    return sign_in.name() or st.session_state.get("reviewer", "").strip() or REVIEWER
+    return sign_in.name() or st.session_state.get("reviewer", "").strip() or _REVIEWER
 
 
 def analysed_snapshot() -> Snapshot:
@@ -319,7 +319,7 @@ def job_panel(job_id: str) -> None:
 
 
 COOKIE = "toolscope_reviewer"
-LONGEST_NAME = 100
+_LONGEST_NAME = 100
 
 _browser = st.components.v2.component(
     "toolscope_browser",
@@ -331,9 +331,9 @@ _browser = st.components.v2.component(
 def remembered_name() -> str:
     """The name that somebody gave in this browser before; empty for a new one."""
     name = st.context.cookies.get(COOKIE)
-    return unquote(name)[:LONGEST_NAME].strip() if isinstance(name, str) else ""
+    return unquote(name)[:_LONGEST_NAME].strip() if isinstance(name, str) else ""
 
 
-def remember(reviewer: str) -> None:
+def _remember(reviewer: str) -> None:
     """Keep the name in this browser, and its history in order. Call it on every page."""
-    _browser(key="browser", data={"cookie": COOKIE, "reviewer": reviewer[:LONGEST_NAME]})
+    _browser(key="browser", data={"cookie": COOKIE, "reviewer": reviewer[:_LONGEST_NAME]})

@@ -11,7 +11,7 @@ from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import listed
 
 DIFF_WORDS = 800
-ALIKE = 0.5
+_ALIKE = 0.5
 """The share of words from which on a diff of two texts is easier to read than the two."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
 _ADDRESS = re.compile(
@@ -99,7 +99,7 @@ def word_diff(before: str, after: str, dim: bool = False, beside: bool = False) 
     """
     old, new = before.split()[:DIFF_WORDS], after.split()[:DIFF_WORDS]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
-    if old and new and matcher.ratio() < ALIKE:
+    if old and new and matcher.ratio() < _ALIKE:
         own = untrusted_html(after)
         return own if beside else f"<p>− {dimmed(before)}</p><p>+ {own}</p>"
     parts = []

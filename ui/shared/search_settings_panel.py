@@ -15,17 +15,17 @@ from toolscope_core.model.search_configuration import (
     named_search,
 )
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 def chosen_value(
     place: DeltaGenerator,
     label: str,
-    values: Mapping[str, T],
+    values: Mapping[str, _T],
     key: str,
     width: int,
     about: str | None = None,
-) -> T:
+) -> _T:
     """Draw the box; the value whose label is chosen, at first the first."""
     chosen = place.selectbox(
         label, list(values), key=key, bind="query-params", width=width, help=about
@@ -62,7 +62,7 @@ ABOUT_RERANKING = (
     "Token by token compares the best 50 again, each word of the request with each word of the "
     "tool. Automatic does so for tools, not for servers, and is the paper's where one is chosen."
 )
-ASSEMBLIES: dict[str, Assembly | None] = {
+_ASSEMBLIES: dict[str, Assembly | None] = {
     "as the search has it": None,
     "scores added": "blend",
     "the best of each part first": "top1",
@@ -71,7 +71,7 @@ ABOUT_ASSEMBLY = (
     "How the parts of a request give one ranking: their scores added to those of the whole, or the "
     "best of each first and the others made comparable (ToolScope, eq. 5)."
 )
-WEIGHTS = {
+_WEIGHTS = {
     "dense_weight": ("Weight of meaning against words (α)", "0 is BM25 alone, 1 meaning alone."),
     "rerank_weight": ("Weight of the reranker", "Of its score, beside 1 for the search's."),
     "subquery_weight": ("Weight of parts split by rule", "Of their best, beside 1 for the whole."),
@@ -80,7 +80,7 @@ WEIGHTS = {
 }
 """Settings of a search, with what they are called and what they mean."""
 MOST_WEIGHT, MOST_CANDIDATES = 10.0, 500
-SETTING_KEYS = ("search", "assembly", "candidates", *WEIGHTS)
+SETTING_KEYS = ("search", "assembly", "candidates", *_WEIGHTS)
 """Widgets, and their names in the address."""
 
 
@@ -98,14 +98,14 @@ def search_settings(
     """Draw the settings; an empty number is what the search has."""
     name = chosen_value(place, "Search", SEARCHES, "search", 300, ABOUT_SEARCHES)
     base = named_search(name)
-    assembly = chosen_value(place, "Assembly", ASSEMBLIES, "assembly", 300, ABOUT_ASSEMBLY)
+    assembly = chosen_value(place, "Assembly", _ASSEMBLIES, "assembly", 300, ABOUT_ASSEMBLY)
     settings: dict[str, Any] = {"assembly": assembly}
     settings["rerank"] = None if rerank == "auto" else rerank
     settings["candidates"] = place.number_input(
         "Candidates reranked", 1, MOST_CANDIDATES, None, key="candidates", bind="query-params",
         placeholder=str(base.candidates), width=300,
     )  # fmt: skip
-    for setting, (label, about) in WEIGHTS.items():
+    for setting, (label, about) in _WEIGHTS.items():
         if setting == "server_weight" and not servers:
             continue
         most = 1.0 if setting == "dense_weight" else MOST_WEIGHT

@@ -28,7 +28,7 @@ from ui.shared.kept import kept
 if TYPE_CHECKING:
     from ui.shared.services.workspace import Workspace
 
-Value = TypeVar("Value")
+_Value = TypeVar("_Value")
 
 SHAPE = "shape of prompts"
 
@@ -85,7 +85,7 @@ class Snapshot:
             one for one in self.state.records if one.name == own.name and one.number < own.number
         )
 
-    def setting(self, name: str, build: Callable[[JsonObject], Value]) -> Value | None:
+    def setting(self, name: str, build: Callable[[JsonObject], _Value]) -> _Value | None:
         """A setting as ``build`` converts it; ``None`` where nothing was chosen. Raises
         ``StoreError`` where ``build`` cannot make anything of it.
         """

@@ -78,8 +78,8 @@ def json_text(value: object) -> str:
     return f"{json.dumps(value, ensure_ascii=False, indent=1)}\n"
 
 
-MOST_TOOLS = 128
-ABOUT = "Tools that stay after merging"
+_MOST_TOOLS = 128
+_ABOUT = "Tools that stay after merging"
 
 
 def _write_vscode(switches: Sequence[Switch], plan: MergePlan) -> str:
@@ -92,13 +92,13 @@ def _write_vscode(switches: Sequence[Switch], plan: MergePlan) -> str:
         for tool in plan.catalog.tools
         if tool.name in on.get(tool.server, ())
     }
-    parts = split(list(once.values()), MOST_TOOLS)
+    parts = split(list(once.values()), _MOST_TOOLS)
     sets, name = {}, plan.profile or "toolscope"
     for number, part in enumerate(parts, 1):
         names = sorted((item.tool.server, item.tool.name) for item in part)
         sets[name if len(parts) == 1 else f"{name}-{number}"] = {
             "tools": [f"{server}/{tool}" for server, tool in names],
-            "description": f"Tools of the profile {name}" if plan.profile else ABOUT,
+            "description": f"Tools of the profile {name}" if plan.profile else _ABOUT,
         }
     return json_text(sets)
 
@@ -110,7 +110,7 @@ VSCODE = Client(
         "Run *Chat: Configure Tool Sets*, choose *Create new tool sets file* and paste it "
         "there. Then leave only its sets on in the tools picker."
     ),
-    rules=Rules(unique="server", most_tools=MOST_TOOLS, typed_items=True),
+    rules=Rules(unique="server", most_tools=_MOST_TOOLS, typed_items=True),
     source="https://code.visualstudio.com/docs/copilot/customization/mcp-servers",
     as_of="2026-11",
     file="clients/vscode.json",
@@ -412,7 +412,7 @@ def client_files(plan: MergePlan) -> dict[str, bytes]:
     switches = switches_of(plan)
     clients: tuple[Client, ...] = CLIENTS
     if not any(switch.off for switch in switches):
-        clients = (VSCODE,) if sum(len(switch.on) for switch in switches) > MOST_TOOLS else ()
+        clients = (VSCODE,) if sum(len(switch.on) for switch in switches) > _MOST_TOOLS else ()
     texts = {client.file: client.write(switches, plan) for client in clients}
     if plan.eager is not None:
         searches = (client.search for client in CLIENTS if client.search)

@@ -98,7 +98,7 @@ def _schema(node: dict[str, Any]) -> JsonObject:
     return {key: part for key, part in node.items() if key not in dropped or isinstance(part, dict)}
 
 
-BODY, FORM = "body", "formData"
+BODY, _FORM = "body", "formData"
 _SWAGGER_PARAMETER = (
     "name",
     "in",
@@ -185,7 +185,7 @@ def _outside_the_body(parameters: Iterable[Any]) -> list[Any]:
     return [
         {**one, "schema": _swagger_schema(one)} if isinstance(one, dict) and "name" in one else one
         for one in parameters
-        if not _is_in(one, BODY, FORM)
+        if not _is_in(one, BODY, _FORM)
     ]
 
 
@@ -205,7 +205,7 @@ def _body(parameters: Iterable[Any]) -> JsonObject | None:
     fields = {
         one["name"]: one
         for one in parameters
-        if _is_in(one, FORM) and isinstance(one.get("name"), str)
+        if _is_in(one, _FORM) and isinstance(one.get("name"), str)
     }
     if not fields:
         return None

@@ -11,7 +11,7 @@ from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject
 
-NAMES = "former_names"
+_NAMES = "former_names"
 """By name the servers whose tools agents called so: with the id of the tool now, and the maps."""
 
 
@@ -21,12 +21,12 @@ def names_written(names: Sequence[FormerName]) -> JsonObject:
     listed = {
         name: [[one.server, one.tool_id, one.maps] for one in own] for name, own in rows.items()
     }
-    return {NAMES: listed} if listed else {}
+    return {_NAMES: listed} if listed else {}
 
 
 def names_in(document: Any) -> tuple[FormerName, ...]:
     """The names in a document in this shape; what is of another form is left out."""
-    listed = document.get(NAMES) if isinstance(document, dict) else None
+    listed = document.get(_NAMES) if isinstance(document, dict) else None
     return tuple(
         FormerName(name, *row)
         for name, rows in (listed.items() if isinstance(listed, dict) else ())

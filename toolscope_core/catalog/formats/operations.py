@@ -21,16 +21,16 @@ from toolscope_core.catalog.schema.pointers import ExpansionBudget, measure
 from toolscope_core.catalog.schema.references import merge_parts
 from toolscope_core.model.tool import JsonObject, digest
 
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+_METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 MORE_METHODS = "additionalOperations"
 OF_A_PATH = (MORE_METHODS, "$ref", "summary", "description", "servers", "parameters")
-HINTS = {
+_HINTS = {
     "get": {"readOnlyHint": True},
     "head": {"readOnlyHint": True},
     "query": {"readOnlyHint": True},
     "delete": {"readOnlyHint": False, "destructiveHint": True},
 }
-OPERATION = ("operationId", "summary", "description", "parameters", "requestBody", "responses")
+_OPERATION = ("operationId", "summary", "description", "parameters", "requestBody", "responses")
 OWN_WORDS = ("operationId", "summary")
 IGNORED = ("accept", "content-type", "authorization")
 """The headers that OpenAPI does not take as parameters: the client sends them."""
@@ -118,14 +118,14 @@ class _Reader:
         self._charge(operation)
         if "$ref" in operation:
             operation = self._with_target(operation)
-            if operation.keys().isdisjoint(OPERATION):
+            if operation.keys().isdisjoint(_OPERATION):
                 raise _UnclearError("refers to what is no operation; correct the reference")
         listed = [*self._parameters(item), *self._parameters(operation)]
         schema, places, ignored = self._arguments(listed, operation)
         texts = (operation.get("description"), operation.get("summary"))
         description = next((text for text in texts if isinstance(text, str) and text.strip()), "")
         returned = self._returned(operation)
-        hints = HINTS.get(method, {})
+        hints = _HINTS.get(method, {})
         own_words = {
             key: operation[key] for key in OWN_WORDS if isinstance(operation.get(key), str)
         }
@@ -324,8 +324,8 @@ def _no_object(place: str, value: Any) -> Flaw:
 
 def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
     """The operation of each method of a path item, in any spelling; OpenAPI's methods first."""
-    by_rule = [key for key in item if key.lower() in METHODS]
-    by_rule.sort(key=lambda key: METHODS.index(key.lower()))
+    by_rule = [key for key in item if key.lower() in _METHODS]
+    by_rule.sort(key=lambda key: _METHODS.index(key.lower()))
     yield from ((key.lower(), item[key]) for key in by_rule)
     more = item.get(MORE_METHODS, {})
     yield from more.items() if isinstance(more, dict) else [(MORE_METHODS, more)]

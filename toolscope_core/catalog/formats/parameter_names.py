@@ -17,8 +17,8 @@ from toolscope_core.catalog.schema.references import IN_PLACE
 from toolscope_core.model.cluster import NestedRename
 from toolscope_core.model.tool import JsonObject, canonical_json, digest
 
-LONGEST = 64
-HASH_DIGITS = 8
+_LONGEST = 64
+_HASH_DIGITS = 8
 MAX_STEPS = 20_000
 """So many subschemas are followed; references can make more of a small schema."""
 EVERY = "*"
@@ -90,9 +90,9 @@ def _offers(refused: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
     offered = {}
     for name in refused:
         plain = spelled_name(name, "arg", "_")
-        stem = plain[: LONGEST - HASH_DIGITS - 1]
-        hashed = (f"{stem}_{digest(name, n)[:HASH_DIGITS]}" for n in count())
-        names = chain([plain[:LONGEST]], hashed)
+        stem = plain[: _LONGEST - _HASH_DIGITS - 1]
+        hashed = (f"{stem}_{digest(name, n)[:_HASH_DIGITS]}" for n in count())
+        names = chain([plain[:_LONGEST]], hashed)
         new = next(n for n in names if comparable_name(n) not in taken)
         taken.add(comparable_name(new))
         offered[name] = new
@@ -220,7 +220,7 @@ def _escaped(name: str) -> str:
 
 TOP_LEVEL = ("anyOf", "oneOf", "allOf", "enum", "not")
 MAX_INSIDE = 16
-MOST_CHOICES = 8
+_MOST_CHOICES = 8
 MAX_ALTERNATIVES = 10_000
 """So many alternatives, and so many inside each other, are opened; others are left out."""
 
@@ -257,7 +257,7 @@ def _unchecked(schema: JsonObject) -> str:
         choices = [
             " with ".join(dict.fromkeys(n for n in names if n not in always)) for names in listed
         ]
-        if len(choices) > 1 and all(choices) and len(choices) <= MOST_CHOICES:
+        if len(choices) > 1 and all(choices) and len(choices) <= _MOST_CHOICES:
             return f"Give {word}: {', '.join(dict.fromkeys(choices))}."
     return ""
 

@@ -17,7 +17,7 @@ from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 _TOOL_SEARCH = "tool_search"
-NOTHING = Tool(id="", name="")
+_NOTHING = Tool(id="", name="")
 OVERLAID: tuple[ToolPart, ...] = ("name", "description", "schema", "returns", "annotations")
 
 
@@ -85,7 +85,7 @@ def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
     same = original is not None and original.content_hash == tool.content_hash
     for part in () if same else OVERLAID:
         value = getattr(tool, part)
-        if not _is_same(value, getattr(original or NOTHING, part)):
+        if not _is_same(value, getattr(original or _NOTHING, part)):
             record = _set_part(record, form, part, value)
     if original and foreign:
         record = _set_part(record, form, "schema", tool.schema)

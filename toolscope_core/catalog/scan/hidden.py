@@ -21,7 +21,7 @@ EMOJI_STYLE = "\ufe0f"
 STYLES = "\ufe0e\ufe0f"
 KEYCAPS = tuple("0123456789#*")
 AROUND = 30
-SHOWN = 60
+_SHOWN = 60
 
 CLASSES = {
     "tag characters": r"\U000E0000-\U000E007F",
@@ -58,7 +58,7 @@ MOST_STRAYS, MOST_AT_BLANKS = 24, 6
 path that is written out, one may stand before each slash.
 """
 PROSE = ("description", "title", "summary", "$comment")
-EXAMPLES = re.compile(r"/examples?(/|$)")
+_EXAMPLES = re.compile(r"/examples?(/|$)")
 _UNSPACED = re.compile(  # Thai, Lao, Khmer, Burmese, Chinese and Japanese: words without spaces
     r"[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u9FFF]"
 )
@@ -72,12 +72,12 @@ def find_hidden(tool_id: str, path: str, text: str) -> Finding | None:
     places = _hidden_at(text)
     if not places:
         return None
-    shown = _spell(text, set(places), max(0, places[0] - AROUND), places[0] + SHOWN)
+    shown = _spell(text, set(places), max(0, places[0] - AROUND), places[0] + _SHOWN)
     field = visible(path)
     if places == [0] and text[0] == BOM:
         message = f"The {field} starts with a byte order mark; it can be deleted."
         return Finding(tool_id, "info", "leading-bom", field, message, shown)
-    is_prose = path.rpartition("/")[2] in PROSE or EXAMPLES.search(path)
+    is_prose = path.rpartition("/")[2] in PROSE or _EXAMPLES.search(path)
     if is_prose and _are_stray(text, places):
         several = f"{len(places)} stray invisible characters"
         strays = "a stray invisible character" if len(places) == 1 else several

@@ -14,7 +14,7 @@ from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import Tool
 from toolscope_core.model.unicode_forms import normalise
 
-LETTERS = (
+_LETTERS = (
     ("аеорсухіјѕһԁԛԝкмтвнгпӏьԍ", "aeopcyxijshdqwkmtbhrnlbg"),  # Cyrillic
     ("АВЕКМНОРСТУХІЈЅҺԚԜӀ", "ABEKMHOPCTYXIJSHQWl"),
     ("αγειηκνορτυχω", "ayeinkvoptuxw"),  # Greek
@@ -24,10 +24,10 @@ LETTERS = (
     ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz"),  # small capitals
     ("ıɑɡɩǀꓲ‐‑‒–—−", "iagill------"),
 )
-TABLE = {
-    ord(odd): plain for odds, plains in LETTERS for odd, plain in zip(odds, plains, strict=True)
+_TABLE = {
+    ord(odd): plain for odds, plains in _LETTERS for odd, plain in zip(odds, plains, strict=True)
 }
-DIGITS = str.maketrans("01", "ol")
+_DIGITS = str.maketrans("01", "ol")
 CAPITAL_I = str.maketrans("I", "l")
 SEPARATORS = re.compile(r"[\W_]+")
 
@@ -38,9 +38,9 @@ def plain_text(text: str) -> str:
     """
     if text.isascii():
         return text
-    decomposed = normalise("NFKD", without_hidden(text).translate(TABLE))
+    decomposed = normalise("NFKD", without_hidden(text).translate(_TABLE))
     kept = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return kept.translate(TABLE)
+    return kept.translate(_TABLE)
 
 
 def name_key(name: str) -> str:
@@ -58,7 +58,7 @@ def find_lookalikes(tools: Sequence[Tool]) -> Iterator[Finding]:
     letters = {tool.name: plain_text(tool.name) for tool in tools}
     strokes = {name: plain.translate(CAPITAL_I) for name, plain in letters.items()}
     for plain in (letters, strokes):
-        key = {name: text.casefold().translate(DIGITS) for name, text in plain.items()}
+        key = {name: text.casefold().translate(_DIGITS) for name, text in plain.items()}
         groups: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for tool in tools:
             groups[key[tool.name]].setdefault(tool.name)
@@ -93,5 +93,5 @@ def _finding(tool: Tool, others: Iterable[str]) -> Finding:
 def _is_disguised(name: str) -> bool:
     """Whether letters are replaced by look-alikes; accents, which one can see, do not count."""
     return not name.isascii() and (
-        name.translate(TABLE) != name or normalise("NFKC", name) != normalise("NFC", name)
+        name.translate(_TABLE) != name or normalise("NFKC", name) != normalise("NFC", name)
     )

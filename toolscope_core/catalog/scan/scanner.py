@@ -28,10 +28,10 @@ from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import Tool
 
 TOKEN = re.compile(r"\w+(?:[.\-]\w+)*")
-IDENTIFIER = re.compile(r"[^\W_][_.]\w|\w-\w+-\w|[a-z][A-Z]|[A-Za-z]{2}\d")
+_IDENTIFIER = re.compile(r"[^\W_][_.]\w|\w-\w+-\w|[a-z][A-Z]|[A-Za-z]{2}\d")
 QUOTED = re.compile(r"`([^`\s]{2,80})`|\b(\w{2,80})\(\)")
 SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
-SHORTEST = 4
+_SHORTEST = 4
 
 _CITED = "citedtool"
 REDEFINES = re.compile(
@@ -68,7 +68,7 @@ class ToolNames:
         owners: defaultdict[str, set[str]] = defaultdict(set)
         for tool in tools:
             owners[tool.name].add(tool.server)
-        rare = (name for name in owners if len(name) >= SHORTEST and IDENTIFIER.search(name))
+        rare = (name for name in owners if len(name) >= _SHORTEST and _IDENTIFIER.search(name))
         return cls(dict(owners), frozenset(rare))
 
 
@@ -159,7 +159,7 @@ LONGER = 3
 """A text this many times as long holds the words of a short one by chance: a copy has so many of
 its neighbouring words side by side."""
 FEWEST_WORDS = 6
-KEYS = 3
+_KEYS = 3
 
 
 def find_shadowing(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -195,7 +195,7 @@ class _Originals:
         for tool in tools:
             words = self._words[tool.id]
             if len(words) >= FEWEST_WORDS:
-                for word in sorted(words, key=lambda word: (common[word], word))[:KEYS]:
+                for word in sorted(words, key=lambda word: (common[word], word))[:_KEYS]:
                     self._by_word[word].append(tool)
 
     def of(self, tool: Tool, by_name: bool) -> Tool | None:

@@ -18,8 +18,8 @@ from toolscope_core.catalog.scan.lookalikes import plain_text
 from toolscope_core.model.catalog import Finding, Severity
 from toolscope_core.model.tool import Parameter, Tool
 
-LONGEST_TEXT = 4000
-LONGEST_NAME = 128
+_LONGEST_TEXT = 4000
+_LONGEST_NAME = 128
 
 # possessive, so that hostile text cannot make a search slow
 WORD = r"(?:\w++(?:['’]\w++)*+\W++)"
@@ -92,7 +92,7 @@ def _rule(code: str, says: str, needs: str, *patterns: str) -> WordingRule:
     )
 
 
-RULES = (
+_RULES = (
     _rule(
         "instruction-like",
         "speaks to the model instead of describing the tool; read it before agents do",
@@ -254,7 +254,7 @@ def read_wording(text: str) -> Wording:
 def _hits(plain: str) -> Iterator[Hit]:
     lower = plain.lower()
     codes = set()
-    for rule in RULES:
+    for rule in _RULES:
         match = rule.search(plain, lower)
         if match:
             codes.add(rule.code)
@@ -301,7 +301,7 @@ def find_order(passage: Passage) -> Finding | None:
 
 def find_length(tool_id: str, passage: Passage) -> Finding | None:
     """A *warn* finding on a text or a name that is too long to be reviewed."""
-    most = LONGEST_NAME if passage.path == "name" else LONGEST_TEXT
+    most = _LONGEST_NAME if passage.path == "name" else _LONGEST_TEXT
     if len(passage.text) <= most:
         return None
     message = (
@@ -343,9 +343,9 @@ SECRET_PHRASE = re.compile(
     re.IGNORECASE,
 )
 ENV_FILE = re.compile(r"\benv(?:ironment)?\b")
-PLACE = re.compile(r"\b(?:path|location|name)\W+(?:of|to)\b", re.IGNORECASE)
+_PLACE = re.compile(r"\b(?:path|location|name)\W+(?:of|to)\b", re.IGNORECASE)
 """Says where a file lies, which is no secret."""
-KINDS = ((MACHINE, OF_MACHINE), (ACCOUNT, OF_ACCOUNT))
+_KINDS = ((MACHINE, OF_MACHINE), (ACCOUNT, OF_ACCOUNT))
 SHARED = 3
 
 
@@ -366,11 +366,11 @@ def find_requested_secrets(tools: Sequence[Tool]) -> Iterator[Finding]:
 def _asks(parameter: Parameter) -> re.Pattern[str] | None:
     """The words of tools that may ask for this secret; ``None`` if the parameter is no secret."""
     name = " ".join(word for word in BORDER.split(plain_text(parameter.name)) if word).lower()
-    if ENV_FILE.search(name) and PLACE.search(parameter.description):
+    if ENV_FILE.search(name) and _PLACE.search(parameter.description):
         return None
     phrase = SECRET_PHRASE.search(plain_text(parameter.description))
     text = f"{name} . {phrase.group().lower()}" if phrase else name
-    return next((job for secret, job in KINDS if secret.search(text)), None)
+    return next((job for secret, job in _KINDS if secret.search(text)), None)
 
 
 def _job(tool: Tool) -> str:

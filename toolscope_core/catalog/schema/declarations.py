@@ -13,7 +13,7 @@ from toolscope_core.catalog.schema.pointers import ExpansionBudget, with_current
 from toolscope_core.catalog.schema.references import settle_references
 from toolscope_core.model.tool import JsonObject, canonical_json
 
-TYPES = {
+_TYPES = {
     **dict.fromkeys(("object", "dict", "dictionary", "map", "hashmap", "struct", "json"), "object"),
     **dict.fromkeys(("string", "str", "text", "char"), "string"),
     **dict.fromkeys(("integer", "int", "long"), "integer"),
@@ -163,7 +163,7 @@ def _normalise(schema: Any, where: str) -> JsonObject | bool:
 def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
     """The schema with JSON types, ``required`` as a sorted list or absent, at every depth."""
     if schema.keys() <= LEAF and all(isinstance(value, str) for value in schema.values()):
-        json_type = TYPES.get(schema.get("type", ""))
+        json_type = _TYPES.get(schema.get("type", ""))
         if json_type:  # most parameters are no more than this, and reading them takes most time
             return {**schema, "type": json_type}
     plain = _modernise(
@@ -264,11 +264,11 @@ def _json_types(kind: Any, where: str) -> str | list[str]:
 def _json_type(word: str) -> str:
     """JSON type of a type word such as ``List[str]``; empty for *any* and unknown words."""
     head = re.match(r"\w*", word.strip().lower())
-    return TYPES.get(head.group() if head else "", "")
+    return _TYPES.get(head.group() if head else "", "")
 
 
 def _is_type_word(value: object) -> bool:
-    return isinstance(value, str) and value.strip().lower() in TYPES
+    return isinstance(value, str) and value.strip().lower() in _TYPES
 
 
 def _shown(value: object) -> str:

@@ -92,7 +92,7 @@ def _anchors(value: Any, place: str) -> Iterator[tuple[str, str]]:
                 yield from _anchors(sub, f"{place}/{word}")
 
 
-TEXT = 100
+_TEXT = 100
 """A text counts as one value more for each so many characters."""
 
 
@@ -120,11 +120,11 @@ class ExpansionBudget:
 def measure(value: Any) -> Extent:
     """The extent of a JSON value; keys count as texts."""
     if isinstance(value, str):
-        return Extent(1 + len(value) // TEXT, 0)
+        return Extent(1 + len(value) // _TEXT, 0)
     if not isinstance(value, (dict, list)):
         return Extent(1, 0)
     inside = [measure(item) for item in (value.values() if isinstance(value, dict) else value)]
-    keys = sum(len(key) // TEXT for key in value) if isinstance(value, dict) else 0
+    keys = sum(len(key) // _TEXT for key in value) if isinstance(value, dict) else 0
     return Extent(
         1 + keys + sum(extent.values for extent in inside),
         1 + max((extent.levels for extent in inside), default=0),

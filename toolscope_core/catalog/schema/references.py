@@ -76,7 +76,7 @@ class _Dropper:
 
 IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 BASES = ("$id", "$anchor", "$dynamicAnchor")
-ALONE = (
+_ALONE = (
     *("additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"),
     *("if", "then", "else", "unevaluatedItems", INVALID, *BASES),
 )
@@ -140,7 +140,7 @@ def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
     """One schema that says what all the parts say; ``None`` where two say something of one."""
     merged: dict[str, Any] = {}
     required: set[str] = set()
-    if any(key in part for part in parts for key in ALONE) or not all(map(_is_plain, parts)):
+    if any(key in part for part in parts for key in _ALONE) or not all(map(_is_plain, parts)):
         return None
     if _interact(parts):
         return None

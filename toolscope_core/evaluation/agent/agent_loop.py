@@ -16,7 +16,7 @@ CallOutcome = Literal["ok", "error", "not carried out", "no tool"]
 none of that name."""
 Ending = Literal["answered", "out of turns", "out of time", "failed"]
 Grade = Literal["right", "wrong", "not graded"]
-LONGEST_TEXT = 20_000
+_LONGEST_TEXT = 20_000
 """Of an answer or a result that is kept."""
 
 Turn = Callable[[Sequence[JsonObject], Sequence[JsonObject]], Awaitable[AgentReply]]
@@ -102,7 +102,7 @@ async def carry_out(
             seconds=time.monotonic() - started,
             ending=ending,
             reason=reason,
-            answer=answer[:LONGEST_TEXT],
+            answer=answer[:_LONGEST_TEXT],
         )
 
     with anyio.move_on_after(most_seconds):
@@ -119,7 +119,7 @@ async def carry_out(
                 try:
                     result = await tools.call(call)
                 finally:
-                    text = result.text[:LONGEST_TEXT]
+                    text = result.text[:_LONGEST_TEXT]
                     done = result.tool_id, call.name, result.outcome, call.arguments, text
                     made.append(MadeCall(*done))
                 content = plain_prompt_text(result.text).text

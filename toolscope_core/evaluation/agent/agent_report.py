@@ -16,7 +16,7 @@ from toolscope_core.files.json_lines import rows_in
 from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.tool import JsonObject, canonical_json
 
-FAILED = ("error", "no tool")
+_FAILED = ("error", "no tool")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ def chose_right(episode: Episode, query: Query) -> bool:
     chosen = {
         call.tool_id
         for call in episode.calls
-        if call.tool_id in needed and call.outcome not in FAILED
+        if call.tool_id in needed and call.outcome not in _FAILED
     }
     return not _unneeded(episode, query) and is_correct(frozenset(chosen), query.gold)
 
@@ -155,7 +155,7 @@ def _figures(
         right=sum(one.grade == "right" for one in work),
         wrong=sum(one.grade == "wrong" for one in work),
         calls=fmean(len(one.calls) for one in work),
-        failed_calls=fmean(sum(call.outcome in FAILED for call in one.calls) for one in work),
+        failed_calls=fmean(sum(call.outcome in _FAILED for call in one.calls) for one in work),
         unneeded_calls=fmean(_unneeded(*pair) for pair in pairs),
         turns=fmean(one.turns for one in work),
         tokens_in=fmean(one.tokens_in for one in work),

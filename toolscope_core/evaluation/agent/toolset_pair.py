@@ -31,7 +31,7 @@ from toolscope_core.model.tool import Tool
 if TYPE_CHECKING:
     from toolscope_core.evaluation.agent.agent_runs import AgentToolset
 
-AS_IT_IS, MERGED = "as it is", "merged"
+AS_IT_IS, _MERGED = "as it is", "merged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def read_toolset_pair(
     take; else as ``read_served_bundle``.
     """
     before, after = read_unmerged_bundle(bundle), read_served_bundle(bundle)
-    both = {AS_IT_IS: before, MERGED: after}
+    both = {AS_IT_IS: before, _MERGED: after}
     bundles = {name: one for name, one in both.items() if side in (None, name)}
     most = target_named(TARGET).rules.most_tools
     for name, served in bundles.items():
@@ -146,7 +146,7 @@ def read_toolset_pair(
     relabelling = read_relabelling(bundle)
     ways = {
         AS_IT_IS: {route.tool_id: OldName(name) for name, route in before.table.routes.items()},
-        MERGED: _ways(after, relabelling),
+        _MERGED: _ways(after, relabelling),
     }
     behind = {
         name: tuple(_behind(query, one, ways[name]) for query in kept)

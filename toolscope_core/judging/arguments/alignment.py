@@ -147,7 +147,7 @@ def _may_be_several(parameter: Parameter) -> bool:
     )
 
 
-def refusal(parameter: Parameter, target: str, schema: JsonObject | bool) -> str:
+def _refusal(parameter: Parameter, target: str, schema: JsonObject | bool) -> str:
     """Why no move was found, as a clause about the parameter."""
     if isinstance(schema, Mapping) and "array" in type_set(parameter.schema) - type_set(schema):
         return f"`{target}` takes one value, and a list may hold more or none"
@@ -205,7 +205,7 @@ def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = Non
         return ArgumentMap(tool.id, target.id, lossy=(obstacle,))
     matches = match_parameters(tool, target) if matches is None else matches
     pairs = {match.left: match.right for match in matches}
-    alpha = map_onto(tool, target.id, target.schema or {}, pairs, fixed_values(tool, target))
+    alpha = map_onto(tool, target.id, target.schema or {}, pairs, _fixed_values(tool, target))
     lossy = (*alpha.lossy, *demands(tool, target, alpha.moves))
     return replace(alpha, lossy=lossy, inferred=inferences(tool, matches))
 
@@ -268,7 +268,7 @@ def map_onto(
             move = usual[0]
             notes += (f"{note}, which {tool.id} does not require" for note in usual[1])
         if move is None:
-            dropped[parameter.name] = refusal(parameter, target, wanted)
+            dropped[parameter.name] = _refusal(parameter, target, wanted)
         else:
             moves.append(move)
     taken = {move.target for move in moves}
@@ -284,7 +284,7 @@ def map_onto(
     )
 
 
-def fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
+def _fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
     """Arguments of ``target`` whose value stands in the name of ``tool``.
 
     ``translate_to_french(text)`` is ``translate(text, language="french")`` where ``language``

@@ -90,7 +90,7 @@ def ask_all(
     )
 
 
-def stored_answers(
+def _stored_answers(
     task: Task[Item], items: Sequence[Item], model: ChatModel, ledger: Ledger
 ) -> Answered:
     """The answers that the ledger has on ``items``; sends nothing."""
@@ -178,7 +178,7 @@ class ModelRequests:
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
         """The answer on each item, in their order; ``None`` where the question is open."""
         if self._terms is None or self.message or not items:
-            answered = stored_answers(task, items, self._model, self._ledger)
+            answered = _stored_answers(task, items, self._model, self._ledger)
         else:
             answered = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
             self.state, self.message = answered.state, answered.message

@@ -71,7 +71,7 @@ family. Two servers for one product, or for what is the same everywhere, such as
 well do the same job. A tool without a description is known by its name and its parameters.
 """
 
-SYSTEM = f"""\
+_SYSTEM = f"""\
 You curate the toolset of an agent and compare its tools two by two.
 
 {SAME_JOB}
@@ -146,7 +146,7 @@ def _show(items: Mapping[str, ToolPair]) -> prompts.ShownItems:
 JUDGE_TASK: prompts.PromptTask[ToolPair] = prompts.PromptTask(
     name="judge",
     batch=8,
-    system=SYSTEM,
+    system=_SYSTEM,
     reply_name="verdicts",
     form=RelationForm,
     answer_tokens=120,
@@ -166,7 +166,7 @@ def serves_of(item: ToolPair, answer: JsonObject) -> Serves:
     return "left" if (side == "first") == (item.ordered[0] is item.left) else "right"
 
 
-LONGEST, LONGEST_CLAUSE = 1_200, 100
+_LONGEST, LONGEST_CLAUSE = 1_200, 100
 
 SIBLINGS_SYSTEM = f"""\
 An agent has both of two tools and takes one for the other, since they sound alike. They do \
@@ -197,8 +197,8 @@ def _show_siblings(item: ToolPair, number: int) -> prompts.ShownItem:
 class DescriptionsForm(prompts.AnswerForm[ToolPair]):
     """An answer."""
 
-    first: Annotated[str, prompts.up_to(LONGEST, least=1), prompts.PASSAGE]
-    second: Annotated[str, prompts.up_to(LONGEST, least=1), prompts.PASSAGE]
+    first: Annotated[str, prompts.up_to(_LONGEST, least=1), prompts.PASSAGE]
+    second: Annotated[str, prompts.up_to(_LONGEST, least=1), prompts.PASSAGE]
     first_clause: Annotated[str, prompts.up_to(LONGEST_CLAUSE), prompts.LINE]
     second_clause: Annotated[str, prompts.up_to(LONGEST_CLAUSE), prompts.LINE]
 

@@ -19,7 +19,7 @@ from toolscope_core.llm.tasks.fence import PromptText, fenced, prompt_text
 from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool
 
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 
 LONGEST_REASON = 300
 _ID = 12
@@ -35,10 +35,10 @@ class Form(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True)
 
 
-class AnswerForm(Form, Generic[Item]):
+class AnswerForm(Form, Generic[_Item]):
     """What an answer to a question about an item has to hold."""
 
-    def stored(self, item: Item) -> JsonObject:
+    def stored(self, item: _Item) -> JsonObject:
         """The answer as the ledger keeps it. Raises ``AnswerError`` where it does not fit the
         item.
         """
@@ -94,7 +94,7 @@ def reply_schema(
 
 
 def read_answers(
-    items: Mapping[str, Item], value: JsonObject, form: type[AnswerForm[Item]]
+    items: Mapping[str, _Item], value: JsonObject, form: type[AnswerForm[_Item]]
 ) -> dict[str, JsonObject | str]:
     """By key each item's answer as it is stored, or why it cannot be used; answers to other
     questions are left out.
@@ -118,7 +118,9 @@ def places(numbers: Sequence[int], most: int) -> list[int]:
     return sorted(set(numbers))
 
 
-def _read(item: Item, rows: Sequence[JsonObject], form: type[AnswerForm[Item]]) -> JsonObject | str:
+def _read(
+    item: _Item, rows: Sequence[JsonObject], form: type[AnswerForm[_Item]]
+) -> JsonObject | str:
     if len(rows) != 1:
         return "it was answered more than once" if rows else "it was not answered"
     try:
@@ -211,7 +213,7 @@ class ShownItems(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PromptTask(Generic[Item]):
+class PromptTask(Generic[_Item]):
     """A ``protocols.Task``: ``show`` is given the items of a call by ledger key, sorted.
 
     ``reply_name`` is what the endpoint calls the form of a reply, whose answers have this ``form``;
@@ -222,10 +224,10 @@ class PromptTask(Generic[Item]):
     batch: int
     system: str
     reply_name: str
-    form: type[AnswerForm[Item]]
+    form: type[AnswerForm[_Item]]
     answer_tokens: int
-    hashes: Callable[[Item], Iterable[str]]
-    show: Callable[[Mapping[str, Item]], ShownItems]
+    hashes: Callable[[_Item], Iterable[str]]
+    show: Callable[[Mapping[str, _Item]], ShownItems]
     call_tokens: int = 200
 
     @property
@@ -233,11 +235,11 @@ class PromptTask(Generic[Item]):
         """See ``protocols.Task``."""
         return PROMPT_VERSIONS[self.name]
 
-    def subjects(self, item: Item) -> tuple[str, ...]:
+    def subjects(self, item: _Item) -> tuple[str, ...]:
         """See ``protocols.Task``."""
         return tuple(sorted(self.hashes(item)))
 
-    def request(self, items: Mapping[str, Item]) -> ChatRequest:
+    def request(self, items: Mapping[str, _Item]) -> ChatRequest:
         """See ``protocols.Task``."""
         shown = self.show(dict(sorted(items.items())))
         tokens = self.call_tokens + self.answer_tokens * len(items) + shown.more_tokens
@@ -249,7 +251,7 @@ class PromptTask(Generic[Item]):
             most_tokens=tokens,
         )
 
-    def read(self, items: Mapping[str, Item], value: JsonObject) -> dict[str, JsonObject | str]:
+    def read(self, items: Mapping[str, _Item], value: JsonObject) -> dict[str, JsonObject | str]:
         """See ``protocols.Task``."""
         return read_answers(items, value, self.form)
 
@@ -260,10 +262,12 @@ def user_prompt(texts: Mapping[str, PromptText], questions: Mapping[str, str]) -
     return "\n".join([fenced(texts, questions), "", "Questions:", *lines])
 
 
-def numbered(show: Callable[[Item, int], ShownItem]) -> Callable[[Mapping[str, Item]], ShownItems]:
+def numbered(
+    show: Callable[[_Item, int], ShownItem],
+) -> Callable[[Mapping[str, _Item]], ShownItems]:
     """Shows items one after the other, each by itself with its number, from 1."""
 
-    def show_all(items: Mapping[str, Item]) -> ShownItems:
+    def show_all(items: Mapping[str, _Item]) -> ShownItems:
         shown = {key: show(item, at) for at, (key, item) in enumerate(items.items(), 1)}
         texts = {name: text for item in shown.values() for name, text in item.texts.items()}
         return ShownItems(texts, {key: item.question for key, item in shown.items()})

@@ -13,7 +13,7 @@ from toolscope_core.model.tool import JsonObject, Tool
 
 Aspect = Literal["parameters", "constraints", "behaviour", "result"]
 
-SYSTEM = f"""\
+_SYSTEM = f"""\
 You grade how well tools are documented for somebody who has nothing but this text and must call \
 them rightly the first time.
 
@@ -47,7 +47,7 @@ class GradeForm(AnswerForm[Tool]):
 QUALITY_TASK: PromptTask[Tool] = PromptTask(
     name="quality",
     batch=8,
-    system=SYSTEM,
+    system=_SYSTEM,
     reply_name="grades",
     form=GradeForm,
     answer_tokens=120,

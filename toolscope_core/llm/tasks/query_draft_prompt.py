@@ -13,15 +13,15 @@ from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
 from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
-FEWEST, MOST = REQUEST_TOOLS
-SHORTEST, LONGEST = REQUEST_LENGTH
+_FEWEST, _MOST = REQUEST_TOOLS
+_SHORTEST, _LONGEST = REQUEST_LENGTH
 
-SYSTEM = f"""\
+_SYSTEM = f"""\
 You write what people might ask of an agent that has tools. From such requests a search learns \
 which tools belong to which wishes, so each must sound like something that somebody wants, and \
 need every tool that you choose for it.
 
-Choose {FEWEST} to {MOST} of the tools that one person would need for one purpose; at best one \
+Choose {_FEWEST} to {_MOST} of the tools that one person would need for one purpose; at best one \
 gives what another takes. Then write the request that needs all of them, and none of the others. \
 Say what is wanted, not how it is done: one to three flowing sentences, no list of steps, no \
 "first" and "then". Make up the values that the tools take, such as names, places, dates, amounts \
@@ -65,8 +65,8 @@ def request_text(text: str, tools: Iterable[Tool]) -> str:
     """The request of an answer. Raises ``AnswerError`` for one that is too short, or names one of
     the tools; which one is not said, for that is a stranger's text.
     """
-    if len(text) < SHORTEST:
-        raise prompts.AnswerError(f"request has {len(text)} characters; write at least {SHORTEST}")
+    if len(text) < _SHORTEST:
+        raise prompts.AnswerError(f"request has {len(text)} characters; write at least {_SHORTEST}")
     if mentioned_names(text, [tool.name for tool in tools]):
         raise prompts.AnswerError("the request has the name of a tool in it; say it in other words")
     return text
@@ -98,15 +98,15 @@ class DraftForm(prompts.AnswerForm[DraftQuestion]):
     """An answer, the tools in ascending order when it is stored."""
 
     tools: list[prompts.Place]
-    request: Annotated[str, prompts.up_to(LONGEST), prompts.LINE]
+    request: Annotated[str, prompts.up_to(_LONGEST), prompts.LINE]
 
     def stored(self, item: DraftQuestion) -> JsonObject:
         chosen = prompts.places(self.tools, len(item.tools))
         if not chosen:
             return {"tools": [], "request": ""}
-        if not FEWEST <= len(chosen) <= MOST:
+        if not _FEWEST <= len(chosen) <= _MOST:
             raise prompts.AnswerError(
-                f"{len(chosen)} tools are chosen; choose {FEWEST} to {MOST}, or none"
+                f"{len(chosen)} tools are chosen; choose {_FEWEST} to {_MOST}, or none"
             )
         return {"tools": chosen, "request": request_text(self.request, item.tools)}
 
@@ -114,7 +114,7 @@ class DraftForm(prompts.AnswerForm[DraftQuestion]):
 DRAFT_TASK: prompts.PromptTask[DraftQuestion] = prompts.PromptTask(
     name="query drafts",
     batch=1,
-    system=SYSTEM,
+    system=_SYSTEM,
     reply_name="drafts",
     form=DraftForm,
     answer_tokens=350,
@@ -165,7 +165,7 @@ def _show_query_polish(item: PolishQuestion, number: int) -> prompts.ShownItem:
 class PolishForm(prompts.AnswerForm[PolishQuestion]):
     """An answer."""
 
-    request: Annotated[str, prompts.up_to(LONGEST), prompts.LINE]
+    request: Annotated[str, prompts.up_to(_LONGEST), prompts.LINE]
 
     def stored(self, item: PolishQuestion) -> JsonObject:
         text = request_text(self.request, item.tools)

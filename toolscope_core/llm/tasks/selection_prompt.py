@@ -17,7 +17,7 @@ from toolscope_core.model.tool import JsonObject, Tool, digest
 NOBODY = 0
 """The answer where no tool does the job."""
 
-SYSTEM = f"""\
+_SYSTEM = f"""\
 An agent has a request, a job that is part of it, and a list of tools that a search found for the \
 job. You say which one tool it should call for this job.
 
@@ -75,7 +75,7 @@ class SelectionForm(prompts.AnswerForm[SelectionQuestion]):
 SELECTION_TASK: prompts.PromptTask[SelectionQuestion] = prompts.PromptTask(
     name="selection",
     batch=1,
-    system=SYSTEM,
+    system=_SYSTEM,
     reply_name="selection",
     form=SelectionForm,
     answer_tokens=60,

@@ -21,12 +21,12 @@ from toolscope_core.model.cluster import Cluster, Document, Kind
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool, canonical_json, digest
 from toolscope_core.wording.words import sentences
 
-LONGEST_NAME = 64
+_LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 4_000
 LONGEST_PARAMETER = 500
 _TOKENS_A_PARAMETER = 60
 
-SYSTEM = f"""\
+_SYSTEM = f"""\
 You write the documentation of a tool that takes the place of several others. Agents will read \
 nothing else before they call it.
 
@@ -142,9 +142,9 @@ class WordsForm(prompts.AnswerForm[MergeDraft]):
         if item.kind == "prune":
             name = item.document.name
             return {"name": name, "description": self.description, "parameters": {}}
-        if len(self.name) > LONGEST_NAME:
+        if len(self.name) > _LONGEST_NAME:
             raise prompts.AnswerError(
-                f"name has {len(self.name)} characters; give {LONGEST_NAME} at most"
+                f"name has {len(self.name)} characters; give {_LONGEST_NAME} at most"
             )
         words = {one.name: one.description for one in self.parameters}
         unknown = sorted(words.keys() - {one.name for one in item.draft.parameters})
@@ -175,7 +175,7 @@ def _show(items: Mapping[str, MergeDraft]) -> prompts.ShownItems:
 SYNTHESIS_TASK: prompts.PromptTask[MergeDraft] = prompts.PromptTask(
     name="synthesis",
     batch=1,
-    system=SYSTEM,
+    system=_SYSTEM,
     reply_name="documents",
     form=WordsForm,
     answer_tokens=700,
@@ -201,8 +201,8 @@ def written(item: MergeDraft, answer: JsonObject) -> Document:
     return replace(document, name=answer["name"], schema=schema)
 
 
-LEAST_QUESTIONS, MOST_QUESTIONS = 3, 8
-LONGEST_EXPANDED, LONGEST_QUESTION = 1_200, 300
+LEAST_QUESTIONS, _MOST_QUESTIONS = 3, 8
+_LONGEST_EXPANDED, _LONGEST_QUESTION = 1_200, 300
 
 AUGMENTATION_SYSTEM = f"""\
 People ask an agent for things in their own words, and a search has to find the right tool among \
@@ -226,15 +226,15 @@ def augmentation_of(answer: JsonObject) -> Augmentation:
 class VariantForm(prompts.AnswerForm[Tool]):
     """An answer, each question once when it is stored."""
 
-    expanded: Annotated[str, Field(min_length=1, max_length=LONGEST_EXPANDED), prompts.PASSAGE]
-    questions: list[Annotated[str, prompts.up_to(LONGEST_QUESTION), prompts.PASSAGE]]
+    expanded: Annotated[str, Field(min_length=1, max_length=_LONGEST_EXPANDED), prompts.PASSAGE]
+    questions: list[Annotated[str, prompts.up_to(_LONGEST_QUESTION), prompts.PASSAGE]]
 
     def stored(self, item: Tool) -> JsonObject:
         distinct = list(dict.fromkeys(one for one in self.questions if one))
-        if not LEAST_QUESTIONS <= len(distinct) <= MOST_QUESTIONS:
+        if not LEAST_QUESTIONS <= len(distinct) <= _MOST_QUESTIONS:
             raise prompts.AnswerError(
                 f"there are {len(distinct)} different questions; give {LEAST_QUESTIONS} to "
-                f"{MOST_QUESTIONS}"
+                f"{_MOST_QUESTIONS}"
             )
         return {"expanded": self.expanded, "questions": distinct}
 
@@ -252,7 +252,7 @@ AUGMENTATION_TASK: prompts.PromptTask[Tool] = prompts.PromptTask(
 """An answer is ``{"expanded", "questions": [text…]}``, three to eight of them."""
 
 
-LONGEST = 400
+_LONGEST = 400
 MOST_TOOLS, _LONGEST_SENTENCE = 100, 200
 
 NAMESPACE_SYSTEM = f"""\
@@ -262,7 +262,7 @@ the server of the namespace says of itself, and from the names and first sentenc
 
 {RULES}
 The same holds for namespaces, each of which is shown in one piece with its tools.
-Say in one line of at most {LONGEST} characters what the namespace is for, then in which cases to \
+Say in one line of at most {_LONGEST} characters what the namespace is for, then in which cases to \
 open it: the kinds of thing its tools work on and what can be done with them, in words that a \
 person would ask with. Give each kind of job a word or two, rather than a few jobs many. Use your \
 own words and copy no sentence. Promise nothing that no tool here does. Name no tool, server or \
@@ -297,7 +297,7 @@ def _show_namespace(item: NamespaceQuestion, number: int) -> prompts.ShownItem:
 class NamespaceForm(prompts.AnswerForm[NamespaceQuestion]):
     """An answer."""
 
-    description: Annotated[str, prompts.up_to(LONGEST, least=1), prompts.LINE]
+    description: Annotated[str, prompts.up_to(_LONGEST, least=1), prompts.LINE]
 
 
 NAMESPACE_TASK: prompts.PromptTask[NamespaceQuestion] = prompts.PromptTask(

@@ -104,7 +104,7 @@ def _has_constants(alpha: ArgumentMap, arguments: JsonObject) -> bool:
 
 
 FIXED = "[fixed]"
-LONG = 4
+_LONG = 4
 """A shorter text, a number or a truth value is cut out only where it stands by itself."""
 
 
@@ -196,7 +196,7 @@ def _leaves(arguments: JsonObject) -> Iterator[str]:
 def _fixed(leaves: Sequence[str]) -> FixedValues:
     """The longest first: a value may stand in another."""
     ordered = sorted(leaves, key=lambda one: (-len(one), one))
-    is_text = {one: len(one) >= LONG and not _is_plain(one) for one in ordered}
+    is_text = {one: len(one) >= _LONG and not _is_plain(one) for one in ordered}
     words = [re.escape(one) for one in ordered if not is_text[one]]
     pattern = re.compile(rf"(?<![\w.-])(?:{'|'.join(words)})(?![\w-]|\.\d)") if words else None
     return FixedValues(tuple(one for one in ordered if is_text[one]), pattern)

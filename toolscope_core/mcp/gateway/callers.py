@@ -126,7 +126,7 @@ TAKING_SECONDS = 5.0
 
 Lane = tuple[str, str]
 """A client, and the server whose messages these are; empty where they are of none."""
-Message = Callable[["ServerSession"], Awaitable[None]]
+_Message = Callable[["ServerSession"], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -134,7 +134,7 @@ class _Outbox:
     """What waits for one client from one sender, the oldest first, by what it is about."""
 
     session: ServerSession
-    waiting: dict[Hashable, Message] = field(default_factory=dict)
+    waiting: dict[Hashable, _Message] = field(default_factory=dict)
 
 
 class Outboxes:
@@ -147,7 +147,7 @@ class Outboxes:
         self._outboxes: dict[Lane, _Outbox] = {}
 
     def post(
-        self, lane: Lane, session: ServerSession, message: Message, about: Hashable = None
+        self, lane: Lane, session: ServerSession, message: _Message, about: Hashable = None
     ) -> None:
         """Send a message as soon as the client takes it; it replaces one that still waits and is
         ``about`` the same.
@@ -191,7 +191,7 @@ class Outboxes:
 
 Context = ServerRequestContext[Any, Any]
 
-MOST_CLIENTS, LONGEST_NAME = 1_000, 80
+MOST_CLIENTS, _LONGEST_NAME = 1_000, 80
 SESSION_HEADER = "mcp-session-id"
 NO_SESSION = "request "
 """Begins the key of a request that belongs to no session."""
@@ -247,7 +247,7 @@ class Callers:
                 self._forget(next(iter(self._sessions)))
 
     def tell(
-        self, message: Message, about: Hashable, among: Collection[Hashable] | None = None
+        self, message: _Message, about: Hashable, among: Collection[Hashable] | None = None
     ) -> None:
         """Tell every client something, or those ``among`` these; it replaces what they were to be
         told ``about`` the same.
@@ -417,7 +417,7 @@ def client_name(context: Context) -> str:
     """The name that the client gives itself, in one short line; empty where it gives none."""
     given = context.session.client_params
     name = given.client_info.name if given is not None else ""
-    return "".join(char for char in name if char.isprintable())[:LONGEST_NAME]
+    return "".join(char for char in name if char.isprintable())[:_LONGEST_NAME]
 
 
 def _client_of(context: Context | None) -> Hashable:

@@ -34,7 +34,7 @@ from toolscope_core.model.tool import JsonObject
 SEPARATOR = "+"
 """``notes+file:///a.txt`` is the resource ``file:///a.txt`` of the server *notes*: a scheme may
 hold a plus."""
-LISTS = (
+_LISTS = (
     ("resources/list", "resources", "uri"),
     ("resources/templates/list", "resourceTemplates", "uriTemplate"),
     ("prompts/list", "prompts", "name"),
@@ -42,7 +42,7 @@ LISTS = (
 """What is listed: the method, what its answer calls the items, and the field that names one."""
 MOST_PAGES, MOST_ITEMS = 100, 10_000
 """So much of a list is passed on, and the rest is said to be left."""
-LEAVING_SECONDS, ASKING_SECONDS = 5.0, 10.0
+LEAVING_SECONDS, _ASKING_SECONDS = 5.0, 10.0
 READING = "while it gave what it offers beside tools"
 
 
@@ -83,7 +83,7 @@ class PassedContent:
         """Let the server answer for resources, prompts and the level of logs."""
         paged = types.PaginatedRequestParams
         add = server.add_request_handler
-        for method, kind, key in LISTS:
+        for method, kind, key in _LISTS:
             add(method, paged, partial(self._list, method, kind, key))
         add("resources/read", types.ReadResourceRequestParams, self.read_resource)
         add("prompts/get", types.GetPromptRequestParams, self.get_prompt)
@@ -172,7 +172,7 @@ class PassedContent:
         the logs that they want; what it refuses or does not answer in time is left.
         """
         streams = self.servers.streams_of(name)
-        with anyio.move_on_after(ASKING_SECONDS):
+        with anyio.move_on_after(_ASKING_SECONDS):
             if self._level:
                 await self._ask_for_logs(server)
             for uri in self.announcements.followed(name):
@@ -195,7 +195,7 @@ class PassedContent:
         """Ask every server for logs of that level, those that are not open when they are."""
         self.callers.heard(context)
         self._level = params.level
-        with anyio.move_on_after(ASKING_SECONDS):
+        with anyio.move_on_after(_ASKING_SECONDS):
             async with anyio.create_task_group() as group:
                 for server in self.servers.open_now.values():
                     group.start_soon(self._ask_for_logs, server)
@@ -261,8 +261,8 @@ class PassedContent:
 
     async def _look(self, context: Context, name: str, looked: set[str]) -> None:
         """Keep which addresses a server lists now, unless it takes too long."""
-        with anyio.move_on_after(ASKING_SECONDS):
-            for method, kind, key in LISTS[:2]:
+        with anyio.move_on_after(_ASKING_SECONDS):
+            for method, kind, key in _LISTS[:2]:
                 self._note(name, kind, key, await self._all(context, name, method, kind))
             looked.add(name)
 

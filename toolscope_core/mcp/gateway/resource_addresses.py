@@ -12,7 +12,7 @@ from toolscope_core.model.tool import JsonObject
 
 LONGEST_ADDRESS = 4_000
 """A text of more letters is no address."""
-MOST_NAMED = 10_000
+_MOST_NAMED = 10_000
 """So many addresses that the results of a server name are kept, the latest."""
 APP = "ui://"
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
@@ -21,7 +21,7 @@ _OF_ALL = frozenset("file http https ftp data ws wss".split())
 """Schemes that are no server's own: a template names a host or a folder too."""
 
 Owners = frozenset[str]
-NOBODY: Owners = frozenset()
+_NOBODY: Owners = frozenset()
 
 
 @dataclass(slots=True)
@@ -53,16 +53,16 @@ class ResourceAddresses:
             address = (inner if isinstance(inner, dict) else item).get("uri")
             if isinstance(address, str) and len(address) <= LONGEST_ADDRESS:
                 self._named[server][address] = None
-        while len(self._named[server]) > MOST_NAMED:
+        while len(self._named[server]) > _MOST_NAMED:
             del self._named[server][next(iter(self._named[server]))]
 
     def is_of(self, server: str, address: str) -> bool:
         """Whether the server, or a tool of it, has offered the address."""
         return (
-            server in self.by_tools.get(address, NOBODY)
-            or address in self._listed.get(server, NOBODY)
+            server in self.by_tools.get(address, _NOBODY)
+            or address in self._listed.get(server, _NOBODY)
             or address in self._named[server]
-            or any(matches(one, address) for one in self._templates.get(server, NOBODY))
+            or any(matches(one, address) for one in self._templates.get(server, _NOBODY))
         )
 
     def owners(self, address: str) -> Owners:
@@ -71,7 +71,7 @@ class ResourceAddresses:
         """
         offers = [*self._listed.items(), *self._named.items()]
         return (
-            self.by_tools.get(address, NOBODY)
+            self.by_tools.get(address, _NOBODY)
             | {server for server, addresses in offers if address in addresses}
             | self._matching(address)
         )

@@ -29,7 +29,7 @@ from toolscope_core.mcp.gateway.routing import Original, Route, RoutingTable
 from toolscope_core.model.errors import ExportError, ToolScopeError
 from toolscope_core.model.tool import JsonObject, canonical_json
 
-Outcome = Literal["ok", "error", "refused", "held", "failed", "cancelled"]
+_Outcome = Literal["ok", "error", "refused", "held", "failed", "cancelled"]
 """*error*: the original said so; *refused*: no original takes the call as it is; *held*: the tool
 is held back, whatever the call; *failed*: the original's server did not answer."""
 
@@ -49,7 +49,7 @@ class AgentCall:
     client: str = ""
     original: Original | None = None
     old_name: str = ""
-    outcome: Outcome = "cancelled"
+    outcome: _Outcome = "cancelled"
     started: float = field(default_factory=time.monotonic)
 
 

@@ -18,8 +18,8 @@ from toolscope_core.mcp.gateway.tool_calls import ToolCalls, tool_error
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import JsonObject
 
-LIST, SEARCH, INSPECT, CALL = "list_tools", "search_tools", "inspect_tool", "call_tool"
-MOST, FEW = 20, 5
+_LIST, SEARCH, INSPECT, CALL = "list_tools", "search_tools", "inspect_tool", "call_tool"
+_MOST, _FEW = 20, 5
 
 
 def _record(
@@ -38,7 +38,7 @@ def _text(description: str) -> JsonObject:
 
 _OWN_RECORDS = (
     _record(
-        LIST,
+        _LIST,
         "List the tools by server, each with the first sentence of its description. "
         f"{SEARCH} finds those for a need; {INSPECT} shows what one takes.",
         {"server": _text("Only the tools of this server.")},
@@ -49,7 +49,7 @@ _OWN_RECORDS = (
         f"schema of each; call one with {CALL}.",
         {
             "query": _text("What is to be done, in words."),
-            "limit": {"type": "integer", "minimum": 1, "maximum": MOST, "default": FEW},
+            "limit": {"type": "integer", "minimum": 1, "maximum": _MOST, "default": _FEW},
         },
         "query",
     ),
@@ -61,7 +61,7 @@ _OWN_RECORDS = (
     ),
     _record(
         CALL,
-        f"Call a tool that {SEARCH} found or {LIST} lists.",
+        f"Call a tool that {SEARCH} found or {_LIST} lists.",
         {
             "name": _text("The name of the tool."),
             "arguments": {"type": "object", "description": "As its input schema says."},
@@ -83,7 +83,7 @@ class ToolSearch:
 
     @property
     def records(self) -> list[JsonObject]:
-        own = (LIST, SEARCH, INSPECT, CALL)  # a tool of such a name is called by call_tool
+        own = (_LIST, SEARCH, INSPECT, CALL)  # a tool of such a name is called by call_tool
         eager = [one for one in self.calls.eager_records if one["name"] not in own]
         return [*eager, *_OWN_RECORDS]
 
@@ -94,7 +94,7 @@ class ToolSearch:
         given = params.arguments or {}
         if params.name == SEARCH:
             return await self._found(given)
-        if params.name == LIST:
+        if params.name == _LIST:
             return self._listed(given.get("server"))
         if params.name == INSPECT:
             return self._shown(given.get("name"))
@@ -107,11 +107,11 @@ class ToolSearch:
         return await self.calls.call(context, inner)
 
     async def _found(self, given: JsonObject) -> Result:
-        query, limit = given.get("query"), given.get("limit", FEW)
+        query, limit = given.get("query"), given.get("limit", _FEW)
         if not isinstance(query, str) or not query.strip():
             return tool_error(f"{SEARCH} needs `query`: say in words what is to be done")
-        if not isinstance(limit, int) or not 1 <= limit <= MOST:
-            return tool_error(f"`limit` is {limit!r}; give a number from 1 to {MOST}")
+        if not isinstance(limit, int) or not 1 <= limit <= _MOST:
+            return tool_error(f"`limit` is {limit!r}; give a number from 1 to {_MOST}")
         ids = await anyio.to_thread.run_sync(self.search, query, limit)
         by_id = {route.tool_id: route for route in self._routes}
         return _answer(by_id[one].listed for one in ids if one in by_id)
@@ -136,7 +136,7 @@ class ToolSearch:
         if isinstance(name, str) and name in by_name:
             return _answer([by_name[name].listed])
         near = get_close_matches(str(name), by_name, n=3)
-        meant = f"did you mean {', '.join(near)}?" if near else f"{LIST} says which there are"
+        meant = f"did you mean {', '.join(near)}?" if near else f"{_LIST} says which there are"
         return tool_error(f"there is no tool {name!r} that can be called; {meant}")
 
     @property

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 from toolscope_core.model.masking import masked
 
-MASK = "***"
-SHORTEST = 4
+_MASK = "***"
+_SHORTEST = 4
 """Shorter values are words of everyday text, such as a port or a level; cutting them out of a
 message would only spoil it."""
 SECRET_NAME = re.compile(
@@ -40,7 +40,7 @@ _WORD = re.compile(r"[A-Za-z0-9+/_=.-]{20,}")
 
 
 def shown_arguments(args: Sequence[str]) -> tuple[str, ...]:
-    """The arguments with ``MASK`` in place of what their names or their looks say is secret."""
+    """The arguments with ``_MASK`` in place of what their names or their looks say is secret."""
     shown, previous = [], ""
     for arg in args:
         flag = previous.startswith("-") and "=" not in previous
@@ -55,8 +55,8 @@ def shown_arguments(args: Sequence[str]) -> tuple[str, ...]:
 def shown_text(text: str) -> str:
     """The text without tokens of well-known forms and without the secrets of addresses in it."""
     text = _ADDRESS.sub(lambda match: shown_url(match.group()), text)
-    text = _TOKENS.sub(MASK, text)
-    return _WORD.sub(lambda match: MASK if looks_random(match.group()) else match.group(), text)
+    text = _TOKENS.sub(_MASK, text)
+    return _WORD.sub(lambda match: _MASK if looks_random(match.group()) else match.group(), text)
 
 
 def shown_url(url: str) -> str:
@@ -66,7 +66,7 @@ def shown_url(url: str) -> str:
     try:
         parts = urlsplit(url)
     except ValueError:
-        return MASK
+        return _MASK
     user, at, host = parts.netloc.rpartition("@")
     path = "/".join(_shown_segment(segment) for segment in parts.path.split("/"))
     query = "&".join(_shown_pair(pair) for pair in parts.query.split("&") if pair)
@@ -99,7 +99,7 @@ def is_secret(name: str, value: str) -> bool:
 def cut_out(text: str, secrets: Iterable[str]) -> str:
     """The text with each of the secrets cut out, longest first."""
     for secret in sorted(set(secrets), key=lambda one: (-len(one), one)):
-        if len(secret) >= SHORTEST and secret.lower() not in EVERYDAY:
+        if len(secret) >= _SHORTEST and secret.lower() not in EVERYDAY:
             text = masked(text, secret, halves=False)  # half an address is no secret
     return text
 
@@ -133,7 +133,7 @@ def _shown_assignment(arg: str, previous: str) -> str:
 
 
 def _shown_segment(segment: str) -> str:
-    return MASK if looks_random(segment) or _TOKENS.search(segment) else segment
+    return _MASK if looks_random(segment) or _TOKENS.search(segment) else segment
 
 
 def _shown_pair(pair: str) -> str:
@@ -142,11 +142,11 @@ def _shown_pair(pair: str) -> str:
 
 
 def _keep_references(text: str) -> str:
-    """The references to variables in a text, which are names; ``MASK`` for all between them."""
+    """The references to variables in a text, which are names; ``_MASK`` for all between them."""
     parts, at = [], 0
     for match in _REFERENCE.finditer(text):
-        parts += [MASK] * (match.start() > at) + [
+        parts += [_MASK] * (match.start() > at) + [
             match.group().partition(":-")[0].rstrip("}") + "}"
         ]
         at = match.end()
-    return "".join(parts + [MASK] * (len(text) > at)) or text
+    return "".join(parts + [_MASK] * (len(text) > at)) or text

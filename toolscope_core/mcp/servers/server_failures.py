@@ -104,7 +104,7 @@ def _is_of_sdk(error: BaseException, code: int, words: str) -> bool:
     return getattr(own, "code", None) == code and str(getattr(own, "message", "")).endswith(words)
 
 
-LINES, CHARACTERS = 3, 400
+_LINES, CHARACTERS = 3, 400
 """So much of the standard error is shown."""
 TRY_SSE = frozenset({400, 404, 405, 406, 415})
 """Statuses with which a server that speaks SSE only answers a message (MCP, 2025-03-26)."""
@@ -185,7 +185,7 @@ class Situation:
                 f"{name} refuses access at {host} ({status}); give {named}", "refused"
             )
         if 300 <= status < 400:
-            place = one_line(self.launch, shown_url(record.location))
+            place = _one_line(self.launch, shown_url(record.location))
             return ServerConnectionError(
                 f"{name}: {host} leads to {place!r} ({status}), and no header follows there; give "
                 "that address, if it is the server that you mean",
@@ -195,7 +195,7 @@ class Situation:
             why = f"{STATUSES.get(status, OTHER_STATUS)} ({status})"
             return ServerConnectionError(f"{name}: {host} {why}", "missing")
         if record.media:
-            media = one_line(self.launch, record.media)
+            media = _one_line(self.launch, record.media)
             return ServerConnectionError(
                 f"{name}: {host} answers with {media!r}, not with MCP; check the address", "missing"
             )
@@ -205,7 +205,7 @@ class Situation:
         return self._unreachable(gone, host) if gone else self._protocol(leaves)
 
     def _unreachable(self, error: BaseException, host: str) -> ServerConnectionError:
-        text = one_line(self.launch, str(error)) or type(error).__name__
+        text = _one_line(self.launch, str(error)) or type(error).__name__
         if any(word in text.lower() for word in ("ssl", "tls", "certificate")):
             return ServerConnectionError(
                 f"{self.launch.name}: the secure connection to {host} fails: {text}; check the "
@@ -219,7 +219,7 @@ class Situation:
         )
 
     def _protocol(self, leaves: Leaves) -> ServerConnectionError:
-        text = next((one_line(self.launch, str(leaf)) for leaf in leaves if str(leaf)), "")
+        text = next((_one_line(self.launch, str(leaf)) for leaf in leaves if str(leaf)), "")
         return ServerConnectionError(
             f"{self.launch.name} answers with an error {self.doing}: "
             f"{text or type(leaves[0]).__name__}{self._says()}; update the server, or ask who "
@@ -238,7 +238,7 @@ class Situation:
         if not record.garbage_lines:
             return None
         many = " and too many more" * (record.garbage_lines > MOST_GARBAGE)
-        line = f": {one_line(self.launch, record.garbage)!r}" if record.garbage else ""
+        line = f": {_one_line(self.launch, record.garbage)!r}" if record.garbage else ""
         return ServerConnectionError(
             f"{name} writes what is no message{many} on its standard output{line}; it has to keep "
             "that for MCP (does its command need an option such as --stdio?)",
@@ -254,16 +254,16 @@ def stderr_excerpt(launch: Launch, record: ProcessRecord | HttpRecord) -> str:
     """The last lines of a server's standard error without secrets, in one line."""
     if not isinstance(record, ProcessRecord):
         return ""
-    return one_line(launch, record.stderr.decode("utf-8", "replace"))
+    return _one_line(launch, record.stderr.decode("utf-8", "replace"))
 
 
-def one_line(launch: Launch, text: str) -> str:
+def _one_line(launch: Launch, text: str) -> str:
     """The last lines of a text, printable, without secrets, short, joined by bars."""
     lines = [
         " ".join("".join(char if char.isprintable() else " " for char in line).split())
         for line in launch.clean(text).splitlines()
     ]
-    return " | ".join([line for line in lines if line][-LINES:])[-CHARACTERS:]
+    return " | ".join([line for line in lines if line][-_LINES:])[-CHARACTERS:]
 
 
 def _end_of(status: int | None) -> str:

@@ -34,8 +34,8 @@ POLL_SECONDS = 0.01
 FLUSH_SECONDS = 0.5
 SETTLE_SECONDS = 0.3
 """A process whose output has ended has this long to end, so that its status can be named."""
-CHUNK = 65_536
-KEPT = 65_536
+_CHUNK = 65_536
+_KEPT = 65_536
 """So many of the last bytes of standard error are kept, so that a secret cut in two at their
 beginning is far from what is shown."""
 CLOSED = (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
@@ -219,7 +219,7 @@ def _message(line: bytes, record: ProcessRecord) -> SessionMessage | None:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
         record.garbage_lines += 1
-        record.garbage = line[:CHUNK].decode("utf-8", "replace")
+        record.garbage = line[:_CHUNK].decode("utf-8", "replace")
         return None
 
 
@@ -249,14 +249,14 @@ async def _keep_stderr(process: Process, record: ProcessRecord) -> None:
     async for chunk in _chunks(process.stderr):
         record.stderr += chunk
         record.stderr_bytes += len(chunk)
-        del record.stderr[:-KEPT]
+        del record.stderr[:-_KEPT]
 
 
 async def _chunks(stream: ByteReceiveStream | None) -> AsyncIterator[bytes]:
     """What a pipe gives until it ends or is closed."""
     with suppress(*CLOSED):
         while stream is not None:
-            yield await stream.receive(CHUNK)
+            yield await stream.receive(_CHUNK)
 
 
 async def _watch_group(process: Process, record: ProcessRecord) -> None:

@@ -45,7 +45,7 @@ _CAN: ContextVar[ClientCapabilities | None] = ContextVar("what a client can", de
 """Of the client whose call is made: since MCP 2026-07-28 each request says it."""
 Seen = ProcessRecord | HttpRecord
 """What is seen of a server, by how it is reached."""
-WAYS: Mapping[Transport, tuple[Way, ...]] = {
+_WAYS: Mapping[Transport, tuple[Way, ...]] = {
     "stdio": ("stdio",),
     "http": ("http",),
     "sse": ("sse",),
@@ -178,7 +178,7 @@ async def connected(
     """
     load_sdk()
     first: ToolScopeError | None = None
-    ways = WAYS[launch.definition.transport]
+    ways = _WAYS[launch.definition.transport]
     for way in ways:
         record = ProcessRecord() if way == "stdio" else HttpRecord()
         failed: ToolScopeError | None = None

@@ -41,7 +41,7 @@ class RerankInputs:
     progress: Progress
 
 
-DIGITS = 6
+_DIGITS = 6
 TOOL_SIDE = 0.7
 """The weight of the tool's tokens, each by its best cosine in the request; the rest is the
 request's tokens, each by its best in the tool.
@@ -127,8 +127,8 @@ class LateInteraction:
         starts, cosines = self._cosines([self._sides[row][1] for row in rows], asked)
         by_request = np.maximum.reduceat(cosines, starts).mean(axis=1)
         return (
-            np.round(by_tool, DIGITS).astype(np.float32),
-            np.round(by_request, DIGITS).astype(np.float32),
+            np.round(by_tool, _DIGITS).astype(np.float32),
+            np.round(by_request, _DIGITS).astype(np.float32),
         )
 
     def _weights(self, texts: Sequence[str], counts: Sequence[int]) -> Vectors:

@@ -33,8 +33,8 @@ from ui.shared.snapshot import Snapshot
 
 AHEAD = 4
 """Proposals that are measured together: the one on the card and those that come next."""
-LOOK_AGAIN = "2s"
-ABOUT = (
+_LOOK_AGAIN = "2s"
+_ABOUT = (
     "A request is right where no tool that it does not need stands above one that it needs. "
     "Searched are the requests of all query sets, in the catalog as it is and with this change "
     "alone. *p* is exact (McNemar). Where many changes are tried, some seem to help by chance: "
@@ -63,7 +63,7 @@ def _shown(snapshot: Snapshot, wanted: Sequence[ToolsetChange], changes: int) ->
     the keys of a page rest while all of it is drawn.
     """
     is_measured = effect(snapshot, wanted[0]) is not None
-    st.fragment(_effect, run_every=None if is_measured else LOOK_AGAIN)(snapshot, wanted, changes)
+    st.fragment(_effect, run_every=None if is_measured else _LOOK_AGAIN)(snapshot, wanted, changes)
 
 
 def _effect(snapshot: Snapshot, wanted: Sequence[ToolsetChange], changes: int) -> None:
@@ -85,7 +85,7 @@ def _effect(snapshot: Snapshot, wanted: Sequence[ToolsetChange], changes: int) -
     st.markdown(
         f":material/query_stats: Before and after, {quantity(done.touched, 'request')} with these"
         f" tools: **{won:,} won, {lost:,} lost**; {effect_text(won, lost, changes)}{joined}.",
-        help=ABOUT,
+        help=_ABOUT,
     )
     if done.touched:
         before, after = (rate_text(n, done.touched) for n in (done.right, done.right + done.gain))
@@ -107,7 +107,7 @@ def _needs(query: Query) -> str:
     return ", ".join(" or ".join(sorted(need)) for need in query.gold)
 
 
-MOST_QUERIES = 2_000
+_MOST_QUERIES = 2_000
 """Of larger query sets the first so many requests are searched."""
 
 KIND = "effect of a change"
@@ -171,4 +171,4 @@ def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress
 def _asked(snapshot: Snapshot) -> tuple[Query, ...]:
     """The requests with gold answers of all query sets."""
     judged = (one for one in loaded_queries.queries(snapshot) if one.gold)
-    return tuple(islice(judged, MOST_QUERIES))
+    return tuple(islice(judged, _MOST_QUERIES))

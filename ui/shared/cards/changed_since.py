@@ -13,12 +13,12 @@ from ui.shared.data_tables import Column
 from ui.shared.services import versions
 from ui.shared.snapshot import Snapshot
 
-SHOWN = 3
+_SHOWN = 3
 
 
 def on_card(snapshot: Snapshot, cluster: Cluster) -> None:
     """The decisions on a stale cluster, each with what changed since."""
-    for decision in versions.waiting_on(snapshot, cluster)[-SHOWN:]:
+    for decision in versions.waiting_on(snapshot, cluster)[-_SHOWN:]:
         done, whom = decision_trail.in_words(decision), decision_trail.by_whom(decision)
         kept = "canonical" in decision.detail and decision.action == "accept"
         still = f" {safe_text.untrusted(cluster.canonical)} is still kept." if kept else ""

@@ -29,14 +29,14 @@ from ui.shared.tools import tool_parts
 
 Color = Literal["green", "violet", "orange", "gray", "red", "blue"]
 
-COLORS: dict[Outcome, Color] = {
+_COLORS: dict[Outcome, Color] = {
     "merge": "green",
     "family": "violet",
     "unsure": "orange",
     "keep": "gray",
     "unanalysed": "red",
 }
-ICONS: dict[Outcome, str] = {
+_ICONS: dict[Outcome, str] = {
     "merge": ":material/merge:",
     "family": ":material/family_history:",
     "unsure": ":material/help:",
@@ -47,12 +47,12 @@ ICONS: dict[Outcome, str] = {
 
 def badge(who: str, outcome: Outcome) -> None:
     """The verdict of ``who`` on a pair."""
-    st.badge(f"{who}: {OUTCOMES[outcome]}", color=COLORS[outcome], icon=ICONS[outcome])
+    st.badge(f"{who}: {OUTCOMES[outcome]}", color=_COLORS[outcome], icon=_ICONS[outcome])
 
 
 def short(outcome: Outcome) -> str:
     """The verdict in one word, coloured; safe in markdown."""
-    color, word = COLORS[outcome], outcome_word(outcome)
+    color, word = _COLORS[outcome], outcome_word(outcome)
     return word if color == "gray" else f":{color}[{word}]"
 
 
@@ -63,14 +63,14 @@ def probability(verdict: Verdict) -> str:
     return f"{verdict.probability:.2f}"
 
 
-MEMBERS_SHOWN, NAMED = 12, 3
-TEXT_SHOWN = 3_000
+MEMBERS_SHOWN, _NAMED = 12, 3
+_TEXT_SHOWN = 3_000
 DIFFERING_SHOWN = 10
 SINGLE_KINDS = {
     "prune": "Works as edited, no gateway needed",
     "router": "Needs a gateway: the server has another name or other parameters",
 }
-STATES: dict[State, tuple[str, Color, str]] = {
+_STATES: dict[State, tuple[str, Color, str]] = {
     "proposed": ("Proposed", "blue", ":material/lightbulb:"),
     "accepted": ("Accepted", "green", ":material/check:"),
     "stale": ("Changed since the decision", "orange", ":material/update:"),
@@ -86,7 +86,7 @@ def title(card: Card, blind: bool = False) -> None:
     cluster = card.cluster
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(safe_text.untrusted(cluster.document.name), anchor=False, width="content")
-        label, color, icon = STATES[cluster.state]
+        label, color, icon = _STATES[cluster.state]
         st.badge(label, color=color, icon=icon)
         if blind:
             return
@@ -112,7 +112,7 @@ def kind_badge(cluster: Cluster) -> None:
 
 def question(card: Card) -> None:
     """What accepting would mean for the agents, in one sentence."""
-    kept, gone = _named(card.canonical), listed(map(_named, card.switched_off), NAMED)
+    kept, gone = _named(card.canonical), listed(map(_named, card.switched_off), _NAMED)
     if card.selector is not None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
     elif card.cluster.kind == "unknown":
@@ -202,7 +202,7 @@ def _member(snapshot: Snapshot, card: Card, tool: Tool) -> None:
     tool_parts.usage_caption(snapshot, tool)
     for finding in card.findings[tool.id]:
         safe_text.finding(finding.severity, finding.message)
-    text, base = tool.description[:TEXT_SHOWN], card.canonical.description[:TEXT_SHOWN]
+    text, base = tool.description[:_TEXT_SHOWN], card.canonical.description[:_TEXT_SHOWN]
     if tool is card.canonical:
         st.html(safe_text.untrusted_html(text) or "<em>no description</em>")
     else:

@@ -9,7 +9,7 @@ from ui.shared.cards import decision_buttons
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 
-PAGE_SIZE = 10
+_PAGE_SIZE = 10
 
 
 def trail(snapshot: Snapshot, parameter: str = "cluster") -> None:
@@ -20,9 +20,9 @@ def trail(snapshot: Snapshot, parameter: str = "cluster") -> None:
     if not history:
         return
     with st.expander(f"All decisions ({len(history):,})"):
-        pages = -(-len(history) // PAGE_SIZE)
+        pages = -(-len(history) // _PAGE_SIZE)
         page = st.pagination(pages, key="trail_page") if pages > 1 else 1
-        for decision, undone in history[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]:
+        for decision, undone in history[(page - 1) * _PAGE_SIZE : page * _PAGE_SIZE]:
             _line(snapshot, decision, undone, parameter)
 
 

@@ -10,10 +10,10 @@ from ui.shared.cards.batches import server_pair_query
 from ui.shared.services import server_advice
 from ui.shared.snapshot import Snapshot
 
-SHOWN = 5
+_SHOWN = 5
 
 
-def advice(snapshot: Snapshot, most: int = SHOWN) -> None:
+def advice(snapshot: Snapshot, most: int = _SHOWN) -> None:
     """Which servers could go, those that save most first, with what the logs say of their use; then
     the copies.
     """

@@ -117,15 +117,15 @@ LABEL_SIZE, CLOSE_LABEL_SIZE = 14, 7
 LABEL_FROM, CLOSE_LABEL_FROM = 4, 9
 """Pixels from which on names are drawn: always, as good as, and where they can be read."""
 
-LETTERS, CLOSE_LETTERS = 32, 20
+_LETTERS, CLOSE_LETTERS = 32, 20
 """Letters of a name, and of one among many."""
 
 SPACING, CROWDED = 130, 50
 """Pixels between neighbours, with names and without."""
 
-LOW, HIGH = 380, 520
-"""Pixels of the picture of a few nodes, up to ``FEW``, and of more."""
-FEW = 8
+LOW, _HIGH = 380, 520
+"""Pixels of the picture of a few nodes, up to ``_FEW``, and of more."""
+_FEW = 8
 
 NODE_SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
     "proposed": ("dot", "●", "proposed"),
@@ -198,7 +198,7 @@ class Drawing:
     label_size: int = LABEL_SIZE
     label_from: int = LABEL_FROM
     spacing: int = SPACING
-    height: int = HIGH
+    height: int = _HIGH
 
     @property
     def physics(self) -> dict[str, Any]:
@@ -237,7 +237,7 @@ class Drawing:
 def drawing(part: Network) -> Drawing:
     """Colour is the server, shape the state, line the relation of two tools."""
     named = len(part.nodes) <= NAMED_NODES
-    letters = LETTERS if named else CLOSE_LETTERS
+    letters = _LETTERS if named else CLOSE_LETTERS
     servers = pictures.by_server([node.server for node in part.nodes])
     look = {row: at for at, (_, rows) in enumerate(servers) for row in rows}
     number = {node.id: at for at, node in enumerate(part.nodes)}
@@ -264,7 +264,7 @@ def drawing(part: Network) -> Drawing:
         label_size=LABEL_SIZE if named else CLOSE_LABEL_SIZE,
         label_from=LABEL_FROM if named else CLOSE_LABEL_FROM,
         spacing=SPACING if named else CROWDED,
-        height=LOW if len(part.nodes) <= FEW else HIGH,
+        height=LOW if len(part.nodes) <= _FEW else _HIGH,
     )
 
 

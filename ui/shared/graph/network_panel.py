@@ -32,7 +32,7 @@ from ui.shared.pairs import pair_view
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
 
-KEY = "network"
+_KEY = "network"
 HTML = """
 <div class="network">
   <div class="canvas" role="application" tabindex="0"></div>
@@ -80,7 +80,7 @@ def network_view(
     ids: Sequence[str],
     on_click: Callable[[Click], None],
     *,
-    key: str = KEY,
+    key: str = _KEY,
     selected: Collection[str] = (),
     edge: Pair | None = None,
 ) -> None:
@@ -107,7 +107,7 @@ def network_view(
     )
 
 
-NAMED, TEXT_SHOWN = 8, 400
+_NAMED, _TEXT_SHOWN = 8, 400
 
 
 def network_panel(snapshot: Snapshot, cluster_id: str) -> None:
@@ -188,7 +188,7 @@ def _edge_panel(snapshot: Snapshot, part: Network, edge: Edge) -> None:
 
 
 def _bridge(snapshot: Snapshot, bridge: components.Bridge) -> None:
-    sides = " from ".join(safe_text.first_few(side, NAMED) for side in bridge.sides)
+    sides = " from ".join(safe_text.first_few(side, _NAMED) for side in bridge.sides)
     st.markdown(f"Without this link {sides} would be two groups: nothing else joins them.")
     cluster = bridge.cluster
     if cluster is None:
@@ -225,7 +225,7 @@ def _tool_panel(snapshot: Snapshot, node: Node) -> None:
         tool_parts.open_button(tool, "graph")
         tool_parts.move_link(snapshot, (node.id,))
     if tool.description:
-        st.html(safe_text.untrusted_html(tool.description[:TEXT_SHOWN]))
+        st.html(safe_text.untrusted_html(tool.description[:_TEXT_SHOWN]))
 
 
 def _links(part: Network, links: Sequence[Edge]) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from toolscope_core.llm.estimates import Estimates
 
 
-TASKS = {
+_TASKS = {
     "judge": "on pairs",
     "audit": "on clusters",
     "family audit": "on the same operation for others",
@@ -41,9 +41,9 @@ TASKS = {
     "query drafts": "for drafts of queries",
     "query polish": "for their wording",
 }
-REFUSED = "asking_refused"
+_REFUSED = "asking_refused"
 """Session key: why a start was refused, shown once."""
-NOT_ASKED = (
+_NOT_ASKED = (
     "Not asked: pairs that the offline judge is sure to keep apart, merges that other "
     "answers imply, and clusters of which no pair is in doubt."
 )
@@ -83,7 +83,7 @@ def ask_panel(snapshot: Snapshot, kind: RunKind, label: str, one: Sequence[str] 
         "Ask about every pair and cluster", key="paper", persist_state="session"
     )
     if kind == "judge" and not paper:
-        st.caption(NOT_ASKED)
+        st.caption(_NOT_ASKED)
     question = Question(
         kind,
         (paper,),
@@ -120,7 +120,7 @@ def question_panel(
     last run ended. Call it where ``can_ask``. Returns the estimate.
     """
     endpoint = snapshot.work.endpoints.needed()
-    safe_text.show(REFUSED)
+    safe_text.show(_REFUSED)
     estimates = _estimates(snapshot, question, endpoint)
     _estimate_in_words(estimates, endpoint)
     _last_run(snapshot, question, endpoint)
@@ -174,7 +174,7 @@ def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
         st.markdown(f"Nothing is left to ask **{model}**.{stored}")
         return
     parts = ", ".join(
-        f"{task.questions - task.reused:,} {TASKS[name]}"
+        f"{task.questions - task.reused:,} {_TASKS[name]}"
         for name, task in estimates.tasks.items()
         if task.questions > task.reused
     )
@@ -234,7 +234,7 @@ def _start(label: str, key: str, question: Question) -> None:
 
 
 def _ask(question: Question) -> None:
-    safe_text.attempt(REFUSED, question.start)
+    safe_text.attempt(_REFUSED, question.start)
 
 
 def _answers(snapshot: Snapshot) -> None:
@@ -280,7 +280,7 @@ MEANINGS: dict[Band, str] = {
     "Medium": "Some guessing is needed (grade 3).",
     "High": "Little or nothing is missing (grades 4 and 5).",
 }
-COLORS: dict[Band, Color] = {"Low": "red", "Medium": "orange", "High": "green"}
+_COLORS: dict[Band, Color] = {"Low": "red", "Medium": "orange", "High": "green"}
 
 
 def grades_panel(snapshot: Snapshot) -> None:
@@ -318,7 +318,7 @@ def grade_of(grade: Grade) -> None:
     """Draw one tool's grade with its reasons."""
     st.badge(
         f"Documentation: {grade.band}, {grade.score} of 5",
-        color=COLORS[grade.band],
+        color=_COLORS[grade.band],
         icon=":material/grading:",
     )
     missing = f" Missing: {', '.join(grade.lacking)}." if grade.lacking else ""

@@ -10,7 +10,7 @@ from ui.shared.data_tables import Column, Columns
 from ui.shared.services import judging
 from ui.shared.snapshot import Snapshot
 
-KINDS = {
+_KINDS = {
     "judge": "verdicts and audits",
     "documents": "wording of merged tools",
     "quality": "documentation quality",
@@ -37,7 +37,7 @@ def runs_panel(snapshot: Snapshot) -> None:
     columns: Columns[ModelRun] = [
         Column("started", lambda run: safe_text.clock(run.started_at)),
         Column("catalog", lambda run: names.get(run.catalog_id, "an earlier version")),
-        Column("asked", lambda run: KINDS.get(run.kind, run.kind), title="task"),
+        Column("asked", lambda run: _KINDS.get(run.kind, run.kind), title="task"),
         Column("model", model_at),
         Column("state"),
         Column("calls"),

@@ -23,9 +23,9 @@ from ui.shared.services import experiments
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
 
-TEXT_SHOWN = 4_000
+_TEXT_SHOWN = 4_000
 
-MOST_QUERIES = 3
+_MOST_QUERIES = 3
 
 SIDES = ("Tool A", "Tool B")
 
@@ -42,7 +42,7 @@ def draw_pair(snapshot: Snapshot, pair: Pair) -> None:
         _heading(view)
         _confused_line(snapshot, pair)
         _buttons(snapshot, view)
-        side_by_side(view)
+        _side_by_side(view)
         evidence_panel(view, show_pair)
 
 
@@ -59,11 +59,11 @@ def nothing_overlaps(snapshot: Snapshot, text: str) -> NoReturn:
 def pair_body(view: PairView, show: Callable[[str], None]) -> None:
     """Draw two tools with their verdict and evidence, without buttons; ``show`` shows another."""
     _heading(view)
-    side_by_side(view)
+    _side_by_side(view)
     evidence_panel(view, show)
 
 
-def side_by_side(view: PairView) -> None:
+def _side_by_side(view: PairView) -> None:
     """Draw both tools, and below them their parameters, aligned."""
     one, other = view.tools
     for side, column, tool, findings in zip(
@@ -157,7 +157,7 @@ def _buttons(snapshot: Snapshot, view: PairView) -> None:
 
 def _draw_tool(tool: Tool, base: Tool | None) -> None:
     """Draw a tool; what differs from ``base`` is marked."""
-    text = tool.description[:TEXT_SHOWN]
+    text = tool.description[:_TEXT_SHOWN]
     st.markdown(f"**{safe_text.untrusted(tool.name)}**")
     with st.container(horizontal=True, vertical_alignment="center"):
         tool_parts.owner_badge(tool)
@@ -168,7 +168,7 @@ def _draw_tool(tool: Tool, base: Tool | None) -> None:
     elif base is None:
         st.html(safe_text.untrusted_html(text))
     else:
-        st.html(safe_text.word_diff(base.description[:TEXT_SHOWN], text, beside=True))
+        st.html(safe_text.word_diff(base.description[:_TEXT_SHOWN], text, beside=True))
 
 
 def _findings(findings: Sequence[Finding]) -> None:
@@ -230,7 +230,7 @@ def _confused_line(snapshot: Snapshot, pair: Pair) -> None:
 
 def _quoted(texts: Sequence[str]) -> str:
     quoted = [f"“{safe_text.untrusted(text[:90])}”" for text in texts]
-    return f": {listed(quoted, MOST_QUERIES, between='; ')}" if quoted else ""
+    return f": {listed(quoted, _MOST_QUERIES, between='; ')}" if quoted else ""
 
 
 def _signals(view: PairView) -> None:

@@ -114,7 +114,7 @@ def _span(view: Waterfall) -> list[float]:
     return [min(ends) - room, max(ends) + room]
 
 
-NEIGHBOURS = 5
+_NEIGHBOURS = 5
 
 DIFFERS = "≠ "
 """Begins a cell that says another thing than its counterpart."""
@@ -267,7 +267,7 @@ def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
     )
 
 
-def neighbours(analysis: Analysis, tool: Tool, count: int = NEIGHBOURS) -> tuple[Neighbour, ...]:
+def neighbours(analysis: Analysis, tool: Tool, count: int = _NEIGHBOURS) -> tuple[Neighbour, ...]:
     """The nearest tools of the whole catalog by cosine, ties by id."""
     row = analysis.rows[tool.id]
     cosine = np.clip(analysis.vectors @ analysis.vectors[row], -1.0, 1.0).round(6)

@@ -34,7 +34,7 @@ from toolscope_core.store.catalog_rows import exported_names, keep_exported_name
 from ui.shared.kept import kept_under
 from ui.shared.snapshot import Snapshot
 
-POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
+_POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 """From the one that merges least."""
 
 
@@ -50,7 +50,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedName:
+class _SharedName:
     """A name that tools of several servers have, one of them, and its name once fixes are applied,
     where the target takes a name once only.
     """
@@ -105,7 +105,7 @@ class ExportFigures:
     hostile: tuple[str, ...]
     unreadable: tuple[str, ...]
     files: tuple[str, ...]
-    shared_names: tuple[SharedName, ...]
+    shared_names: tuple[_SharedName, ...]
     loading: tuple[Size, Size] | None = None
 
     @property
@@ -160,7 +160,7 @@ def edits_not_applied(snapshot: Snapshot, plan: MergePlan) -> tuple[str, ...]:
 
 def ways(snapshot: Snapshot, routers: bool, target: str) -> tuple[Way, ...]:
     """What each accept policy means for the limit of ``target`` on tools."""
-    configs = [PlanConfig(accept=accept, routers=routers) for accept in POLICIES]
+    configs = [PlanConfig(accept=accept, routers=routers) for accept in _POLICIES]
     plans = [(c.accept, snapshot.plan_under(c)) for c in configs]
     return tuple(
         Way(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
@@ -296,10 +296,10 @@ def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLi
     )
 
 
-def _shared_names(plan: MergePlan, target: str) -> tuple[SharedName, ...]:
+def _shared_names(plan: MergePlan, target: str) -> tuple[_SharedName, ...]:
     names = {item.tool.id: item.tool.name for item in plan.tools}
     lines = (
-        SharedName(names[tool_id], tool_id, tool.name)
+        _SharedName(names[tool_id], tool_id, tool.name)
         for tool_id, tool in disambiguated(plan, target).items()
     )
     return tuple(sorted(lines, key=lambda line: (line.name.casefold(), line.tool_id)))

@@ -35,7 +35,7 @@ them, with all of that.
 """
 Sides = dict[str, tuple[object, ...]]
 """By side all that decides what is found there."""
-SUGGESTED = "under suggested namespaces"
+_SUGGESTED = "under suggested namespaces"
 """What is measured beside the sides: as the merge leaves the tools, by namespace alone."""
 
 
@@ -116,7 +116,7 @@ def shares_under(snapshot: Snapshot, texts: Mapping[str, str]) -> Mapping[str, f
     """The same as the merge leaves the tools, by namespace under other descriptions of these, by
     server.
     """
-    rows = _found(snapshot, SUGGESTED, NAMESPACES, (*_sides(snapshot)[MERGED], dict(texts)))
+    rows = _found(snapshot, _SUGGESTED, NAMESPACES, (*_sides(snapshot)[MERGED], dict(texts)))
     return None if rows is None else {row.tool_id: row.share for row in rows}
 
 
@@ -145,7 +145,7 @@ def run(
                 measured[side, name] = sides[side], rows
     if texts and shares_under(snapshot, texts) is None:
         rows = _rows(snapshot, NAMESPACES, *_side(snapshot, MERGED), progress, texts)
-        measured[SUGGESTED, NAMESPACES] = (*sides[MERGED], dict(texts)), rows
+        measured[_SUGGESTED, NAMESPACES] = (*sides[MERGED], dict(texts)), rows
 
 
 def _rows(

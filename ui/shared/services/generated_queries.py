@@ -47,7 +47,7 @@ class GeneratedView:
     flaws: tuple[query_checks.QueryFlaw, ...] = ()
 
 
-KIND: RunKind = "queries"
+_KIND: RunKind = "queries"
 
 
 def estimate(snapshot: Snapshot, wanted: QueryGeneration) -> estimates.Estimates:
@@ -62,7 +62,7 @@ def start(snapshot: Snapshot, wanted: QueryGeneration) -> str:
     """
     _ = snapshot.analysis  # raises where there is none
     return model_runs.in_background(
-        snapshot, KIND, lambda progress: run(snapshot, wanted, progress)
+        snapshot, _KIND, lambda progress: run(snapshot, wanted, progress)
     )
 
 
@@ -86,7 +86,7 @@ def run(snapshot: Snapshot, wanted: QueryGeneration, progress: Progress = silent
         "seed": wanted.seed,
         "examples": digest(*sorted({one.text for item in questions for one in item.examples})),
     }
-    return model_runs.ask(snapshot, KIND, work, progress, generation)
+    return model_runs.ask(snapshot, _KIND, work, progress, generation)
 
 
 def views(snapshot: Snapshot) -> tuple[GeneratedView, ...]:

@@ -22,7 +22,7 @@ from ui.shared.snapshot import Snapshot
 Ranking = Literal["text", "usage", "learned"]
 """What tools are ranked by: their text, the queries that they served too, or all that is learned.
 """
-SIDES = ("before", "after")
+_SIDES = ("before", "after")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
 JOB_KIND = "connect"
-KEPT = 8
+_KEPT = 8
 """The results of so many readings stay in memory until they are added."""
 
 
@@ -110,7 +110,7 @@ def start(
         offers = read_offers(servers, configuration, os.environ, chosen_limits, progress)
         surveys = _surveys(snapshot.work)
         surveys[snapshot.id] = Survey(servers, offers, now())
-        while len(surveys) > KEPT:
+        while len(surveys) > _KEPT:
             del surveys[next(iter(surveys))]
 
     return snapshot.start(JOB_KIND, read)

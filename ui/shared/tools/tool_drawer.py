@@ -22,11 +22,11 @@ from ui.shared.services import judging
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
 
-TEXT_SHOWN = 4_000
+_TEXT_SHOWN = 4_000
 
-COLORS: dict[Severity, cluster_card.Color] = {"block": "red", "warn": "orange", "info": "gray"}
+_COLORS: dict[Severity, cluster_card.Color] = {"block": "red", "warn": "orange", "info": "gray"}
 
-NEAR = 8
+_NEAR = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def tool_view(snapshot: Snapshot, key: str) -> ToolView | None:
     return ToolView(
         tool=tool,
         findings=tuple(finding for finding in catalog.findings if finding.tool_id == tool_id),
-        neighbours=neighbours(analysis, tool, NEAR) if analysis else (),
+        neighbours=neighbours(analysis, tool, _NEAR) if analysis else (),
         cluster=cluster_with(snapshot.plan, (tool_id,)) if analysis else None,
         decisions=tuple(one for one in active(log)[::-1] if tool.fingerprint in one.members),
     )
@@ -64,7 +64,7 @@ def is_open() -> bool:
     return "tool" in st.query_params
 
 
-def close() -> None:
+def _close() -> None:
     """Close the drawer. Call it in a widget's callback."""
     st.query_params.pop("tool", None)
 
@@ -75,11 +75,11 @@ def drawer(snapshot: Snapshot) -> None:
         return
     view = tool_view(snapshot, st.query_params["tool"])
     if view is None:
-        close()
+        _close()
         st.toast("The link names a tool that is not in this catalog.")
         return
     title, icon = safe_text.untrusted(view.tool.name), ":material/build:"
-    panel = st.dialog(title, position="right", width="medium", icon=icon, on_dismiss=close)
+    panel = st.dialog(title, position="right", width="medium", icon=icon, on_dismiss=_close)
     panel(_content)(snapshot, view)
 
 
@@ -92,10 +92,10 @@ def _content(snapshot: Snapshot, view: ToolView) -> None:
             st.badge("Selected", color="blue", icon=":material/check:")
     for finding in view.findings:
         label = safe_text.untrusted(f"{finding.severity}: {finding.message}")
-        st.badge(label, color=COLORS[finding.severity], icon=":material/shield:")
+        st.badge(label, color=_COLORS[finding.severity], icon=":material/shield:")
     tool_parts.declared_line(tool)
     tool_parts.usage_caption(snapshot, tool)
-    st.text(tool.description[:TEXT_SHOWN] or "No description.")
+    st.text(tool.description[:_TEXT_SHOWN] or "No description.")
     if grade := judging.grades(snapshot).get(tool.id):
         grade_of(grade)
     _cluster_link(view.cluster)
@@ -150,4 +150,4 @@ def _nearest(snapshot: Snapshot, tool: Tool, neighbours: Sequence[Neighbour]) ->
 
 def _select(snapshot: Snapshot, ids: Sequence[str], source: str) -> None:
     tool_selection.select(snapshot, ids, source)
-    close()
+    _close()

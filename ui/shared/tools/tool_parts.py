@@ -44,7 +44,7 @@ def owner_badge(tool: Tool) -> None:
     st.badge(owner, color="gray", icon=":material/dns:")
 
 
-def open_column(ids: Sequence[str], key: str, width: int) -> Any:
+def _open_column(ids: Sequence[str], key: str, width: int) -> Any:
     """Config of a column of buttons, each of which opens the tool of its row, one of ``ids``."""
     return open_tool_column(ids, str, key, width).config
 
@@ -113,7 +113,7 @@ def leave_out_panel(snapshot: Snapshot, ids: Sequence[str], place: str) -> None:
     left_out = toolsets.left_out(snapshot)
     decisions = {left_out[tool_id].seq: left_out[tool_id] for tool_id in ids if tool_id in left_out}
     for decision in decisions.values():
-        text = f":material/visibility_off: {in_words(decision)}"
+        text = f":material/visibility_off: {_in_words(decision)}"
         decision_buttons.undo_line(snapshot, text, decision, f"in_again_{place}")
     staying = tuple(tool_id for tool_id in ids if tool_id not in left_out)
     if not staying:
@@ -135,7 +135,7 @@ def leave_out_panel(snapshot: Snapshot, ids: Sequence[str], place: str) -> None:
         )
 
 
-def in_words(decision: Decision) -> str:
+def _in_words(decision: Decision) -> str:
     """Why tools are left out, and who decided so; safe in markdown."""
     reason = safe_text.untrusted(str(decision.detail.get("reason", "")))
     return f"Left out: {reason} :gray[({decision_trail.by_whom(decision)})]"
