@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.measuring import APP_FOLDER, catalog_file, json_rows, read_file, vectors_of
-from toolscope_core.embedding.candidate_pairs import Rows
+from toolscope_core.embedding.candidate_pairs import PairRows
 from toolscope_core.judging import judge
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
@@ -70,8 +70,8 @@ class Labelled:
     name: str
     tools: tuple[Tool, ...]
     vectors: Vectors
-    left: Rows
-    right: Rows
+    left: PairRows
+    right: PairRows
     merge: NDArray[np.bool_]
     family: NDArray[np.bool_]
     serves: NDArray[np.str_]

@@ -6,13 +6,13 @@ from dataclasses import replace
 from benchmarks.papers.paper_sets import SPARSE, PaperSet, PaperTable, named
 from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.metrics import metric_rows
-from toolscope_core.model.configuration import Split
+from toolscope_core.model.configuration import RequestSplit
 from toolscope_core.model.search_configuration import PAPER_SEARCHES, RetrievalConfig
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.retrieval.retriever import ServerRetriever
 
 ALGORITHM = PAPER_SEARCHES["tool-to-agent"]
-SEARCHES: Mapping[str, tuple[RetrievalConfig, Split, str]] = {
+SEARCHES: Mapping[str, tuple[RetrievalConfig, RequestSplit, str]] = {
     "BM25 of servers": (
         replace(SPARSE, corpus="servers"),
         "steps",

@@ -18,7 +18,7 @@ from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.metrics import MetricRow
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.model.configuration import Split
+from toolscope_core.model.configuration import RequestSplit
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
@@ -85,7 +85,11 @@ class PaperSet:
         if recorded:
             own = tuple(one for one in trial.queries if one.id in recorded["dummy"])
             trial = replace(trial, queries=own)
-        ways: Mapping[str, Split] = {"not split": "none", "by rule": "rules", "gold steps": "steps"}
+        ways: Mapping[str, RequestSplit] = {
+            "not split": "none",
+            "by rule": "rules",
+            "gold steps": "steps",
+        }
         trials = {name: trial.split_by(split) for name, split in ways.items()}
         for kind, splits in recorded.items():
             requests = [ToolRequest(one.text, splits[one.id], False) for one in trial.queries]

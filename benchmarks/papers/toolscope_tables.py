@@ -22,7 +22,7 @@ from benchmarks.papers.paper_sets import (
 from toolscope_core.evaluation.comparison import GoldCall, Trial, gold_calls, mapped, measured
 from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset, as_it_is, of_plan
 from toolscope_core.evaluation.selection import selected_by_model, selection_rates
-from toolscope_core.evaluation.sweeps import Standing, ablation_rows, setting_points
+from toolscope_core.evaluation.sweeps import FixedSettings, ablation_rows, setting_points
 from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import Knob, PlanConfig
@@ -167,7 +167,7 @@ def ablation(one: PaperSet) -> Iterator[JsonObject]:
     name, bench = one.name, one.bench
     k, tools = CSR_AT.get(name, 30), len(one.tools)
     trial = one.trial((k,))
-    standing = Standing(trial, (), bench.tokens)
+    standing = FixedSettings(trial, (), bench.tokens)
     calls = gold_calls(trial.queries, trial.catalog)
     for row in ablation_rows(bench.analysis(), standing, bench.ranker):
         is_paper = row.merger == "none" or (row.merger == "gateway" and row.correction)
@@ -222,7 +222,7 @@ def swept(one: PaperSet, knob: Knob) -> Iterator[JsonObject]:
     by α.
     """
     bench, k = one.bench, CSR_AT.get(one.name, 10)
-    standing = Standing(one.trial((k,)), (), bench.tokens, ALL_MERGES, BARE, k)
+    standing = FixedSettings(one.trial((k,)), (), bench.tokens, ALL_MERGES, BARE, k)
     points = setting_points(bench.analysis(), standing, bench.ranker, knob)
     for point in points:
         yield {knob: point.value, **figures(point.measured, (f"csr@{k}", f"recall@{k}"))}

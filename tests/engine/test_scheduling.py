@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from toolscope_core.engine.ray_engine import RayEngine, Worker, ray_engine
+from toolscope_core.engine.ray_engine import RayEngine, RayWorker, ray_engine
 from toolscope_core.model.errors import ConfigError, EngineError
 from toolscope_core.model.protocols import Shared
 
@@ -98,14 +98,14 @@ def test_results_come_in_the_order_of_blocks_and_a_worker_has_two_at_a_time(ray)
 
 
 def test_a_value_is_fetched_once_and_anew_when_it_is_another(ray):
-    worker, first, second = Worker(), ray.put(2), ray.put(3)
+    worker, first, second = RayWorker(), ray.put(2), ray.put(3)
     given = [worker.run(times, [ref], 5) for ref in (first, first, second, first)]
     assert given == [10, 10, 15, 10]
     assert ray.fetched == [first, second, first]
 
 
 def test_a_node_with_another_program_is_refused(ray, monkeypatch):
-    monkeypatch.setattr(Worker, "version", lambda worker: "another")
+    monkeypatch.setattr(RayWorker, "version", lambda worker: "another")
     with pytest.raises(ConfigError, match="another version of this program"):
         RayEngine(2)
 

@@ -8,7 +8,7 @@ from toolscope_core.export.checked_plan import (
     checked_plan,
     disambiguated,
     held_back,
-    refusals,
+    toolset_refusals,
     toolsets,
 )
 from toolscope_core.merging.clusters import apply_clusters, build_clusters
@@ -27,11 +27,11 @@ def planned(*tools, format="mcp"):
 def test_what_came_in_broken_may_go_out_so_but_no_more():
     plan = planned(replace(FILES, name="a b"), SUM)
     assert [found.rule for found in broken_rules(plan, "mcp")] == ["name"]
-    assert refusals(plan, None) == ()
+    assert toolset_refusals(plan, None) == ()
     assert checked_plan(plan, None, fix=False) is plan
-    assert [found.rule for found in refusals(plan, "mcp")] == ["name"]
+    assert [found.rule for found in toolset_refusals(plan, "mcp")] == ["name"]
     worse = with_tools(plan, {SUM.id: replace(SUM, name="c d")})
-    assert [found.tool_id for found in refusals(worse, None)] == [SUM.id]
+    assert [found.tool_id for found in toolset_refusals(worse, None)] == [SUM.id]
     with pytest.raises(ExportError, match=r"breaks 1 rules of MCP.*--fix mends 1"):
         checked_plan(worse, None, fix=False)
     names = [item.tool.name for item in checked_plan(worse, None, fix=True).tools]
@@ -122,7 +122,7 @@ def test_a_tool_that_is_refused_holds_back_itself_if_asked_to(fix):
         checked_plan(plan, "anthropic", fix)
     left = checked_plan(plan, "anthropic", fix, leave_out=True)
     assert ids_of(left) == sorted([SUM.id, *(["mended"] if fix else [])])
-    assert left.phi["stuck"] is None and refusals(left, "anthropic", fix) == ()
+    assert left.phi["stuck"] is None and toolset_refusals(left, "anthropic", fix) == ()
     assert "'stuck' is held back: The parameter 'a b' does not match" in held_back(left)[-1]
 
 

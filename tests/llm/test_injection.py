@@ -24,7 +24,7 @@ from toolscope_core.llm.merge_questions import ask_for_verdicts, wary_of
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import bars_of
-from toolscope_core.merging.auto_accept import EVEN
+from toolscope_core.merging.auto_accept import LEAST_OFFLINE
 from toolscope_core.merging.faithful import Surroundings
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
@@ -325,8 +325,12 @@ def test_descriptions_that_obey_a_tool_are_only_offered_and_pointed_out(payload,
 def test_a_model_that_says_merge_to_everything_decides_nothing_alone(served, cache, monkeypatch):
     """Two tools of which each says all that the other says."""
     for other, p, is_accepted in (
-        ("search_notes", EVEN + 0.1, True),
-        ("search_notes", EVEN - 0.1, False),  # its word is not enough; it is safe but for that
+        ("search_notes", LEAST_OFFLINE + 0.1, True),
+        (
+            "search_notes",
+            LEAST_OFFLINE - 0.1,
+            False,
+        ),  # its word is not enough; it is safe but for that
         ("find_recipes", 0.99, False),  # another word in each
     ):
         judge_says(monkeypatch, {tuple(sorted(("find_notes", other))): p})
@@ -340,14 +344,14 @@ def test_a_model_that_says_merge_to_everything_decides_nothing_alone(served, cac
             f"{model_verdicts.judge} says the same job; the offline judge is not convinced: "
             f"find_notes and search_notes ({odds:.2f})"
         )
-        assert (reason in cluster.reasons) == (p < EVEN)
+        assert (reason in cluster.reasons) == (p < LEAST_OFFLINE)
 
 
 @pytest.mark.case(41)
 @pytest.mark.parametrize(("number", "payload"), list(enumerate(PAYLOADS)))
 def test_an_auditor_that_obeys_changes_no_state(number, payload, served, cache, monkeypatch):
     names = ("find_notes", "note_lookup", "search_notes")
-    judge_says(monkeypatch, dict.fromkeys(itertools.combinations(names, 2), EVEN + 0.1))
+    judge_says(monkeypatch, dict.fromkeys(itertools.combinations(names, 2), LEAST_OFFLINE + 0.1))
     analysis = analysed(
         cache,
         tool("find_notes", LONG),

@@ -9,7 +9,7 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.analysing import analyse
 from toolscope_core.merging.coverage import (
     UNSURE,
-    Link,
+    CoverageLink,
     ServerCoverage,
     configured_names,
     serve,
@@ -32,7 +32,7 @@ def coverage(*tools, links=(), alike=()):
     both = {}
     for pairs, is_alike in ((links, False), (alike, True)):
         for a, b in pairs:
-            both.setdefault(a, {})[b] = both.setdefault(b, {})[a] = Link(0.9, is_alike)
+            both.setdefault(a, {})[b] = both.setdefault(b, {})[a] = CoverageLink(0.9, is_alike)
     servers = tuple(Server(name) for name in sorted({one.server for one in tools}))
     return ServerCoverage(Catalog(tuple(tools), servers, "mcp"), both)
 
@@ -76,7 +76,8 @@ def test_what_is_as_likely_as_not_counts_is_said_and_merges_nothing_unseen():
     tools = [tool("a", "search", "query"), tool("b", "find", "query")]
     servers = coverage(*tools, links=[("a/search", "b/find")])
     unsure = {
-        one: {two: Link(0.6, False, True) for two in row} for one, row in servers.links.items()
+        one: {two: CoverageLink(0.6, False, True) for two in row}
+        for one, row in servers.links.items()
     }
     servers = replace(servers, links=unsure, _served={})
     one = servers.of("a", ["b"])

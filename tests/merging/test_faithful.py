@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.merging.faithful import Surroundings, changes, violations
+from toolscope_core.merging.faithful import Surroundings, text_changes, violations
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.model.tool import Tool
 
@@ -187,9 +187,9 @@ def test_no_text_makes_the_validator_raise(text):
 def test_changes_name_the_places():
     schema = with_property("text", {"type": "string", "description": "Words."})
     after = replace(ROUTER.document, name="seek", description="New.", schema=schema)
-    assert [(c.place, c.after) for c in changes(ROUTER.document, after)] == [
+    assert [(c.place, c.after) for c in text_changes(ROUTER.document, after)] == [
         ("name", "seek"),
         ("description", "New."),
         ("text", "Words."),
     ]
-    assert changes(after, after) == ()
+    assert text_changes(after, after) == ()

@@ -3,7 +3,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.merging.pair_graph import ClusterChanges, Regrouped, changes
+from toolscope_core.merging.pair_graph import ClusterChanges, Regrouped, cluster_changes
 
 SIZE = 8
 EDGES = st.dictionaries(
@@ -33,21 +33,21 @@ def parts(left, right):
 def test_changes_are_named():
     before = (("a", "b"), ("c", "d", "e"), ("f", "g"), ("p", "q"))
     after = (("a", "b", "x"), ("c", "d"), ("h", "i"), ("p", "q"))
-    assert changes(before, after) == ClusterChanges(
+    assert cluster_changes(before, after) == ClusterChanges(
         appeared=(("h", "i"),),
         grown=(Regrouped(("a", "b", "x"), (("a", "b"), ("x",))),),
         split=(Regrouped(("c", "d", "e"), (("c", "d"), ("e",))),),
         vanished=(("f", "g"),),
     )
-    joined = changes((("a", "b"), ("c", "d", "e")), (("a", "b", "c", "d", "e"),))
+    joined = cluster_changes((("a", "b"), ("c", "d", "e")), (("a", "b", "c", "d", "e"),))
     assert joined.grown == (Regrouped(tuple("abcde"), (("c", "d", "e"), ("a", "b"))),)
     assert len(joined) == 1
 
 
 @given(PARTITIONS, PARTITIONS)
 def test_changes_turn_round(before, after):
-    there, back = changes(before, after), changes(after, before)
+    there, back = cluster_changes(before, after), cluster_changes(after, before)
     assert there.appeared == back.vanished
     assert there.grown == back.split
-    assert len(changes(before, before)) == 0
+    assert len(cluster_changes(before, before)) == 0
     assert (len(there) == 0) == (set(before) == set(after))

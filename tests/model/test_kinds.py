@@ -1,7 +1,7 @@
 import pytest
 
 from tests.merging.test_plan import catalog, clusters, tool
-from toolscope_core.model.cluster import Group, kind_name, kind_of
+from toolscope_core.model.cluster import Group, kind_name, proposal_kind
 from toolscope_core.model.decision import Edit
 
 TEXT = {"type": "string"}
@@ -28,4 +28,4 @@ def made(tools, family=False, kind=None):
     ],
 )
 def test_the_kind_says_what_can_be_done(cluster, kind, name):
-    assert (kind_of(cluster), kind_name(cluster)) == (kind, name)
+    assert (proposal_kind(cluster), kind_name(cluster)) == (kind, name)

@@ -44,7 +44,7 @@ from toolscope_core.store.named_rows import (
 )
 from toolscope_core.store.runs import StoredLedger, get_run, list_runs, open_run
 from toolscope_core.store.stored_state import read_state, setting_as, write_setting
-from toolscope_core.store.tables import Json, Row
+from toolscope_core.store.tables import Json, StoredRow
 from ui.shared.chosen_judge import JudgeChoice, choose, setting_name
 
 CATALOG = Catalog(
@@ -57,7 +57,7 @@ OTHER = Catalog(tools=(Tool("other", "other"),))
 REJECT = Decision("reject", ("f", "g"), ("a", "b"), "ann")
 PLACES = [
     (table.name, column.name)
-    for table in Row.metadata.sorted_tables
+    for table in StoredRow.metadata.sorted_tables
     for column in table.columns
     if isinstance(column.type, Json)
 ]

@@ -17,7 +17,7 @@ from toolscope_core.store import engine, migrations
 from toolscope_core.store.catalog_rows import list_catalogs, save_catalog
 from toolscope_core.store.decision_rows import append_decision, read_log
 from toolscope_core.store.engine import Store
-from toolscope_core.store.tables import CatalogRow, DecisionRow, Row
+from toolscope_core.store.tables import CatalogRow, DecisionRow, StoredRow
 
 CATALOG = Catalog(tools=(Tool(id="a", name="a"),))
 DECISION = Decision("edit", ("f",), ("a",), "ann", detail={"name": "x"})
@@ -45,7 +45,7 @@ def tables_of(store):
 def test_the_migrations_make_the_tables_that_the_row_classes_describe(store):
     made = tables_of(store)
     assert made.pop("migration") == {"name", "at"}
-    described = Row.metadata.tables.items()
+    described = StoredRow.metadata.tables.items()
     assert made == {name: set(table.columns.keys()) for name, table in described}
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import yaml
 
-from toolscope_core.catalog.flaws import Flaw, excerpt
+from toolscope_core.catalog.flaws import Flaw, value_excerpt
 from toolscope_core.catalog.formats.openapi import FIELDS, is_openapi
 from toolscope_core.catalog.places import GENERIC, is_tool
 from toolscope_core.catalog.sources import Source
@@ -283,7 +283,7 @@ def vanished(source: Source, catalog: Catalog) -> list[str]:
         for tool in planted(item.value)
         if tool.name not in names
         if not any(word in told for word in (tool.name, *tool.places))
-        if not any(excerpt(holder) in shown for holder in tool.around)
+        if not any(value_excerpt(holder) in shown for holder in tool.around)
     ]
 
 

@@ -390,7 +390,7 @@ def takes(validator: Draft202012Validator | None, value: object) -> bool:
     return validator is None or validator.is_valid(_encodable(value))
 
 
-def refusals(
+def call_refusals(
     schema: JsonObject | None, arguments: JsonObject, most: int = 5, mask: str | None = None
 ) -> tuple[str, ...]:
     """What the schema says against these arguments: the first ``most`` sentences, cut to 300, with

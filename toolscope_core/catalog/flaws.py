@@ -128,7 +128,7 @@ def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any] | Flaw:
     return Flaw(f"has the key {twice[:80]!r} twice; keep one")
 
 
-def excerpt(value: object) -> str:
+def value_excerpt(value: object) -> str:
     """At most 500 characters of a text, or of any other value as JSON, safe to store and show."""
     try:
         text = value if isinstance(value, str) else json.dumps(value, default=str)

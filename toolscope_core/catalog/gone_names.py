@@ -155,7 +155,7 @@ def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
     )
 
 
-def names_in(line: str, gone: GoneNames) -> set[str]:
+def gone_names_in(line: str, gone: GoneNames) -> set[str]:
     """The names in a line of text that are ``gone``."""
     text = _readable(line)
     return gone.in_words(text) | (_matches(_MARKED, text) & gone.now.keys())

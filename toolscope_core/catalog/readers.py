@@ -7,9 +7,9 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from toolscope_core.catalog.flaws import MAX_RECORDS, excerpt, find_flaw
+from toolscope_core.catalog.flaws import MAX_RECORDS, find_flaw, value_excerpt
 from toolscope_core.catalog.formats.format_table import INPUTS, RECORD_FORMATS, detect, find_unread
-from toolscope_core.catalog.formats.neutral import GENERIC, names_in
+from toolscope_core.catalog.formats.neutral import GENERIC, former_names_in
 from toolscope_core.catalog.formats.openapi import find_inferred
 from toolscope_core.catalog.formats.record_format import (
     RecordFormat,
@@ -20,7 +20,7 @@ from toolscope_core.catalog.formats.record_format import (
 from toolscope_core.catalog.naming import assign_ids, find_repeats, source_names
 from toolscope_core.catalog.records import (
     DocumentReading,
-    Entry,
+    SourceEntry,
     ToolsPage,
     document_kind,
     find_records,
@@ -98,7 +98,7 @@ def _read_source(source: Source, name: str, forced: str | None) -> SourceContent
     values, is_table = read_values(source, forced)
     budget = ExpansionBudget()
     reading = DocumentReading(budget, PurePosixPath(source.label).name, _contents(source))
-    entries: list[Entry] = []
+    entries: list[SourceEntry] = []
     kinds: set[str] = set()
     for item in values:
         if isinstance(item, Problem):
@@ -120,7 +120,7 @@ def _read_source(source: Source, name: str, forced: str | None) -> SourceContent
     if shape.name == "neutral" and any(map(shape.marks, objects)):
         documents = [item.value for item in values if isinstance(item, Record)]
         _check_versions(source.label, documents)
-        names = tuple(chain.from_iterable(map(names_in, documents)))
+        names = tuple(chain.from_iterable(map(former_names_in, documents)))
     return SourceContents(
         name=name,
         label=source.label,
@@ -177,13 +177,13 @@ def _with_missing_pages(all_contents: Sequence[SourceContents]) -> list[SourceCo
 
 def _goes_on(page: ToolsPage) -> Problem:
     reason = (
-        f"goes on at nextCursor {excerpt(page.cursor)[:60]}, and that page is not given, so tools "
-        "are missing; ask the server for it (tools/list with this cursor) and give all pages"
+        f"goes on at nextCursor {value_excerpt(page.cursor)[:60]}, and that page is not given, so "
+        "tools are missing; ask the server for it (tools/list with this cursor) and give all pages"
     )
     return Problem(page.position, reason)
 
 
-def _bounded(inside: Iterable[Entry]) -> Iterator[Entry]:
+def _bounded(inside: Iterable[SourceEntry]) -> Iterator[SourceEntry]:
     """The entries up to one record more than allowed: that is enough to refuse."""
     count = 0
     for item in inside:
@@ -310,7 +310,7 @@ def _toolless(contents: SourceContents) -> Problem:
     )
     first = contents.items[0]
     return Problem(
-        contents.label, reason, excerpt(first.value) if isinstance(first, Record) else ""
+        contents.label, reason, value_excerpt(first.value) if isinstance(first, Record) else ""
     )
 
 
@@ -346,7 +346,7 @@ def _read_tool(record: Record, contents: SourceContents, shared: set[str]) -> To
     value = record.value
     flaw = find_flaw(value)
     if not flaw and not isinstance(value, dict):
-        flaw = f"is {excerpt(value)[:60]}, not an object; give an object with a name"
+        flaw = f"is {value_excerpt(value)[:60]}, not an object; give an object with a name"
     if not flaw:
         try:
             server = _apart(contents.server_of(record), contents, shared)

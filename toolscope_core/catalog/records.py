@@ -14,7 +14,7 @@ from toolscope_core.catalog.clients.configurations import (
     configured_servers,
     starts_server,
 )
-from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw, writable
+from toolscope_core.catalog.flaws import Flaw, find_flaw, value_excerpt, writable
 from toolscope_core.catalog.formats.neutral import GENERIC
 from toolscope_core.catalog.formats.openapi import fields_of, is_openapi, read_openapi
 from toolscope_core.catalog.formats.unread_documents import what_it_is
@@ -37,7 +37,7 @@ class ToolsPage:
     cursor: str
 
 
-Entry = Record | Server | ToolsPage | Problem
+SourceEntry = Record | Server | ToolsPage | Problem
 
 
 def document_kind(value: Any) -> str:
@@ -47,7 +47,7 @@ def document_kind(value: Any) -> str:
     return "mcp-client" if configured_servers(value) and not places.holds_tools(value) else ""
 
 
-def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterator[Entry]:
+def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterator[SourceEntry]:
     """The records in a value of a source in order, the servers it names, and the pages that they
     stand on.
 
@@ -75,7 +75,7 @@ class DocumentReading:
     name: str = ""
     files: Mapping[str, Any] = field(default_factory=dict)
 
-    def find(self, record: Record) -> Iterator[Entry]:
+    def find(self, record: Record) -> Iterator[SourceEntry]:
         value = record.value
         held = places.tool_places(value) if isinstance(value, dict) else {}
         if len(record.trail) > _LEVELS and (held or isinstance(value, list)):
@@ -91,11 +91,11 @@ class DocumentReading:
         else:
             yield record
 
-    def _each(self, entries: Iterable[tuple[int, Any]], around: Record) -> Iterator[Entry]:
+    def _each(self, entries: Iterable[tuple[int, Any]], around: Record) -> Iterator[SourceEntry]:
         for number, entry in entries:
             yield from self.find(around.inner(entry, f"{_word(entry)} {number}"))
 
-    def _document(self, record: Record) -> Iterator[Entry]:
+    def _document(self, record: Record) -> Iterator[SourceEntry]:
         """The operations of an OpenAPI document, and the tools that stand beside them."""
         document: JsonObject = record.value
         flaw = find_flaw(document)
@@ -110,7 +110,7 @@ class DocumentReading:
         held = {"paths": read["paths"], **places.tool_places(beside)}
         yield from self._object(record.inner({**beside, **read}), held)
 
-    def _object(self, record: Record, held: places.Places) -> Iterator[Entry]:
+    def _object(self, record: Record, held: places.Places) -> Iterator[SourceEntry]:
         """The record that an object is, unless it only holds some, and what it holds."""
         value = record.value
         sure = places.is_tool(value)
@@ -125,7 +125,7 @@ class DocumentReading:
         if held:
             yield from self._held(record, held)
 
-    def _held(self, record: Record, held: places.Places) -> Iterator[Entry]:
+    def _held(self, record: Record, held: places.Places) -> Iterator[SourceEntry]:
         """The entries at an object's places; a position names the place where there are several."""
         value = record.value
         server = _owner(value, held)
@@ -147,7 +147,7 @@ class DocumentReading:
                 own = [row for row in rows if not (listed and _is_bare_server(row[1]))]
                 yield from self._each(own, inside)
 
-    def _servers(self, listed: Mapping[str, Any], around: Record) -> Iterator[Entry]:
+    def _servers(self, listed: Mapping[str, Any], around: Record) -> Iterator[SourceEntry]:
         """The servers of a map by name, with their tools; of one that a client starts nothing else
         is kept, as commands hold keys.
         """
@@ -187,7 +187,7 @@ def _unexpected(
 def _where_none_is_read(tool: JsonObject) -> str:
     if is_openapi(tool):
         return "is an OpenAPI document where none is read; put it into a file of its own"
-    name = excerpt(GENERIC.get(tool, "name"))[:80]
+    name = value_excerpt(GENERIC.get(tool, "name"))[:80]
     return f"looks like the tool {name!r} where none is read; put it into a list `tools`"
 
 

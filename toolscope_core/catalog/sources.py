@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from toolscope_core.catalog.flaws import MAX_BYTES, MAX_TOTAL_BYTES, MIB, Flaw, excerpt
+from toolscope_core.catalog.flaws import MAX_BYTES, MAX_TOTAL_BYTES, MIB, Flaw, value_excerpt
 from toolscope_core.catalog.schema.walking import map_references
-from toolscope_core.files.archives import MANIFEST, bundle_below
-from toolscope_core.files.folders import read_file
+from toolscope_core.files.archives import bundle_below
+from toolscope_core.files.folders import MANIFEST, read_file
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import JsonObject
 
@@ -304,5 +304,5 @@ def _version_in_words(document: JsonObject) -> str:
         return "it has no version"
     if isinstance(version, Flaw):
         return f"its version {version.reason.partition(',')[0]}"
-    value = json.dumps(version) if isinstance(version, str) else excerpt(version)
+    value = json.dumps(version) if isinstance(version, str) else value_excerpt(version)
     return f"its version is {value[:60]}"

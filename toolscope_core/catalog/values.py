@@ -288,8 +288,8 @@ class Record:
 
     def problem(self, reason: str) -> Problem:
         """Why the value cannot be read, with its place and its text."""
-        raw = "" if isinstance(self.value, Flaw) else flaws.excerpt(self.value)
-        return Problem(self.position, flaws.excerpt(reason), raw)
+        raw = "" if isinstance(self.value, Flaw) else flaws.value_excerpt(self.value)
+        return Problem(self.position, flaws.value_excerpt(reason), raw)
 
 
 Values = tuple[Record | Problem, ...]
@@ -309,7 +309,7 @@ def read_values(source: Source, forced: str | None = None) -> tuple[Values, bool
         text = source.data.decode(json.detect_encoding(source.data))
     except UnicodeDecodeError as error:
         reason = f"is not text: byte {error.start} is not {error.encoding}; save it as UTF-8"
-        raw = flaws.excerpt(source.data[:500].decode("latin-1"))
+        raw = flaws.value_excerpt(source.data[:500].decode("latin-1"))
         return (Problem(source.label, reason, raw),), False
     if not text.strip():
         reason = "is empty; give JSON, YAML or CSV with at least one tool"

@@ -22,10 +22,10 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError, ExportError
-from toolscope_core.model.pair import Outcome, Pair
+from toolscope_core.model.pair import Pair, PairOutcome
 from toolscope_core.model.plan import Relabel, RelabelStatus
 
-_OUTCOMES: Mapping[str, Outcome] = {one: one for one in get_args(Outcome)}
+_OUTCOMES: Mapping[str, PairOutcome] = {one: one for one in get_args(PairOutcome)}
 _ACCEPTS: Mapping[str, AcceptPolicy] = {one: one for one in get_args(AcceptPolicy)}
 _STATUSES: Mapping[str, RelabelStatus] = {one: one for one in get_args(RelabelStatus)}
 
@@ -43,7 +43,7 @@ class Baseline:
 
     catalog: Catalog
     log: tuple[Decision, ...] = ()
-    outcomes: Mapping[Pair, Outcome] | None = None
+    outcomes: Mapping[Pair, PairOutcome] | None = None
     settled: frozenset[Pair] = frozenset()
     dangling: frozenset[tuple[str, str]] = frozenset()
     relabels: tuple[Relabel, ...] = ()

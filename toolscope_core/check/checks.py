@@ -12,7 +12,12 @@ from toolscope_core.check.baseline import Baseline, Matched
 from toolscope_core.decisions.constraints import profiles
 from toolscope_core.decisions.decision_lines import under_new_ids
 from toolscope_core.decisions.log import active
-from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold, same_named
+from toolscope_core.embedding.candidate_pairs import (
+    PairRows,
+    candidates,
+    default_threshold,
+    same_named,
+)
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.evaluation.comparison import PLACES, request_of
 from toolscope_core.evaluation.confusions import FoundInstead, failed_case
@@ -27,7 +32,7 @@ from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.pair import Outcome, Pair, Verdict
+from toolscope_core.model.pair import Pair, PairOutcome, Verdict
 from toolscope_core.model.plan import Dangling, MergedTool, Relabel
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
 from toolscope_core.model.tool import Tool
@@ -65,7 +70,7 @@ def new_pairs(catalog: Catalog, tools: Matched, baseline: Baseline, judge: PairJ
     """
     verdicts = _judged(catalog, tools.new, judge)
     earlier = _earlier(tools, baseline, judge) if verdicts else {}
-    kinds: dict[Outcome, list[Verdict]] = {"merge": [], "family": [], "unsure": []}
+    kinds: dict[PairOutcome, list[Verdict]] = {"merge": [], "family": [], "unsure": []}
     for verdict in verdicts:
         is_now, was = _outcome(verdict, baseline.least_probability), tools.earlier(verdict.pair)
         before = None if was is None else earlier.get(was)
@@ -75,12 +80,12 @@ def new_pairs(catalog: Catalog, tools: Matched, baseline: Baseline, judge: PairJ
     return NewPairs(tuple(kinds["merge"]), tuple(kinds["family"]), tuple(kinds["unsure"]))
 
 
-def _was_there(now: Outcome, before: Outcome | None) -> bool:
+def _was_there(now: PairOutcome, before: PairOutcome | None) -> bool:
     """Whether the pair was the same before; one that was an overlap is not unsure anew."""
     return before == now or (now == "unsure" and before in ("merge", "family"))
 
 
-def _earlier(tools: Matched, baseline: Baseline, judge: PairJudge) -> Mapping[Pair, Outcome]:
+def _earlier(tools: Matched, baseline: Baseline, judge: PairJudge) -> Mapping[Pair, PairOutcome]:
     """The verdicts of before on pairs of which both tools were there; judged where nobody had."""
     if baseline.outcomes is not None:
         return baseline.outcomes
@@ -88,7 +93,7 @@ def _earlier(tools: Matched, baseline: Baseline, judge: PairJudge) -> Mapping[Pa
     return {one.pair: one.outcome for one in _judged(baseline.catalog, changed, judge)}
 
 
-def _outcome(verdict: Verdict, least: float | None) -> Outcome:
+def _outcome(verdict: Verdict, least: float | None) -> PairOutcome:
     """The outcome of a verdict at the ``least`` probability that people applied, if they did."""
     if least is None or verdict.outcome == "family":
         return verdict.outcome
@@ -119,7 +124,7 @@ def _judged(catalog: Catalog, wanted: Collection[str], judge: PairJudge) -> tupl
     return offline.verdicts(left[likely], right[likely])
 
 
-def _first_copies(catalog: Catalog, is_new: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Rows:
+def _first_copies(catalog: Catalog, is_new: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> PairRows:
     """By row the row that stands for all tools of its content: the first that is not new, so that a
     new copy is paired with what was there.
     """

@@ -57,7 +57,7 @@ def compare(catalog: Catalog, baseline: Baseline, judge: checks.PairJudge) -> Ga
     )
 
 
-def with_texts(report: GateReport, baseline: Baseline, texts: Sequence[Path]) -> GateReport:
+def with_text_mentions(report: GateReport, baseline: Baseline, texts: Sequence[Path]) -> GateReport:
     """The report with what the texts in these folders name and is gone, and which were not read.
     Raises ``ConfigError`` for a folder that is none.
     """

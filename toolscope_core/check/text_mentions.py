@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolscope_core.catalog.flaws import writable
-from toolscope_core.catalog.gone_names import GoneNames, names_in
+from toolscope_core.catalog.gone_names import GoneNames, gone_names_in
 from toolscope_core.files.folders import read_file
 from toolscope_core.model.errors import ConfigError
 
@@ -53,7 +53,7 @@ class TextSearch:
 def mentions_in(file: str, text: str, gone: GoneNames) -> Iterator[TextMention]:
     """Every line of a text that names a tool which is ``gone`` (``gone_names``), each name once."""
     for number, line in enumerate(text.splitlines(), 1):
-        for name in sorted(names_in(line, gone)):
+        for name in sorted(gone_names_in(line, gone)):
             yield TextMention(file, number, name, gone.now[name])
 
 

@@ -22,7 +22,7 @@ from toolscope_core.check.comparison_report import (
     compare,
     gate_items,
     with_cases,
-    with_texts,
+    with_text_mentions,
 )
 from toolscope_core.check.limits import (
     Failure,
@@ -35,7 +35,7 @@ from toolscope_core.check.limits import (
 from toolscope_core.check.report_files import junit_report, pull_request_summary, sarif_report
 from toolscope_core.check.version_changes import counted
 from toolscope_core.cli.findability_options import OwnQueries, findability_below, least_findability
-from toolscope_core.cli.options import Catalogs, EmbedderName
+from toolscope_core.cli.options import CatalogPaths, EmbedderName
 from toolscope_core.cli.terminal import command, fail_for, more, progress, say
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
 from toolscope_core.evaluation.query_sets import read_queries
@@ -61,7 +61,7 @@ FailFor = StrEnum("FailFor", [(one.name, one.name) for one in CHECKS if one.one]
 
 @command
 def check(
-    catalogs: Catalogs,
+    catalogs: CatalogPaths,
     baseline: Annotated[
         Path, typer.Option(help="What was accepted before: a bundle's folder or zip, or a catalog.")
     ],
@@ -168,7 +168,7 @@ def check(
     if threshold is None and accepted.model == encoder.name:
         threshold = accepted.threshold
     judge = PairJudge(encoder, cache, AnalysisConfig(threshold), progress())
-    report = with_texts(compare(catalog, accepted, judge), accepted, texts or ())
+    report = with_text_mentions(compare(catalog, accepted, judge), accepted, texts or ())
     report = _with_requests(report, accepted, judge, profile, cases)
     items = gate_items(report, place)
     failed = failures(report, items, limits)

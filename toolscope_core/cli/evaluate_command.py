@@ -9,7 +9,7 @@ import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli import terminal
-from toolscope_core.cli.options import SAVED, AskRequest, Catalogs
+from toolscope_core.cli.options import SAVED, AskRequest, CatalogPaths
 from toolscope_core.cli.plan_command import plans_of
 from toolscope_core.cli.searcher import (
     ALL_TOOLS,
@@ -22,9 +22,9 @@ from toolscope_core.cli.searcher import (
     Searcher,
     SearchKnobs,
     SearchOptions,
-    Selection,
     SkipUnknown,
-    Worker,
+    ToolsTakenBy,
+    WorkerOption,
     searched_catalog,
 )
 from toolscope_core.evaluation import change_effects, measured_toolsets, query_sets
@@ -57,7 +57,7 @@ class EvaluationOptions:
     ] = None
     skip_unknown: SkipUnknown = False
     select: Annotated[
-        Selection | None,
+        ToolsTakenBy | None,
         typer.Option(
             help="Measure correct selections (CSR) too: of the k tools found for a request each "
             "sub-query takes the best by its own search, or what a model chooses."
@@ -72,7 +72,7 @@ class EvaluationOptions:
         ),
     ] = False
     per_job: Annotated[int, typer.Option(help="With --plan: tools that each job sees.")] = 5
-    worker: Worker = "best"
+    worker: WorkerOption = "best"
     iterative: Iterative = True
     is_filtered: Filtered = False
     labels: Annotated[
@@ -113,7 +113,7 @@ RANKINGS = EvaluationOptions()
 
 @terminal.command
 def evaluate(
-    catalogs: Catalogs,
+    catalogs: CatalogPaths,
     queries: Annotated[
         Path, typer.Option(help="JSONL or CSV with `id`, `query` and `gold` or `gold_servers`.")
     ],

@@ -15,12 +15,12 @@ from toolscope_core.cli.options import (
     SAVED,
     Accepted,
     AskRequest,
-    Catalogs,
+    CatalogPaths,
     EmbedderName,
     VariantsFile,
 )
 from toolscope_core.cli.searcher import (
-    ASKING,
+    ASKING_SPLITS,
     DEFAULT_SEARCH,
     Decomposition,
     MergedBundle,
@@ -28,9 +28,9 @@ from toolscope_core.cli.searcher import (
     Searcher,
     SearchKnobs,
     SearchOptions,
-    Selection,
     SkipUnknown,
     Splits,
+    ToolsTakenBy,
 )
 from toolscope_core.evaluation import sweeps
 from toolscope_core.evaluation.bench import Bench
@@ -38,10 +38,10 @@ from toolscope_core.evaluation.comparison import ToolsetFigures, Trial
 from toolscope_core.evaluation.measured_toolsets import Toolset, with_merged
 from toolscope_core.evaluation.metrics import SWEPT_METRICS
 from toolscope_core.evaluation.results import result_json
-from toolscope_core.evaluation.selection import Choice
+from toolscope_core.evaluation.selection import ListChooser
 from toolscope_core.evaluation.stress import StressPoint
 from toolscope_core.llm.embedding import embedder_of
-from toolscope_core.model.configuration import Knob, PlanConfig, Split
+from toolscope_core.model.configuration import Knob, PlanConfig, RequestSplit
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -57,7 +57,7 @@ Queries = Annotated[
     ),
 ]
 _Decompose = Annotated[
-    Split,
+    RequestSplit,
     typer.Option(
         "--decompose",
         help="Split requests by rules, or by the steps that the query set gives (a bound).",
@@ -99,7 +99,7 @@ _Threshold = Annotated[
 
 @terminal.command
 def stress(
-    catalogs: Catalogs,
+    catalogs: CatalogPaths,
     files: ExperimentFiles = _SYNTHETIC,
     bundle: MergedBundle = None,
     decomposition: Annotated[
@@ -113,7 +113,7 @@ def stress(
     ] = None,
     splits: Splits = None,
     select: Annotated[
-        Selection | None,
+        ToolsTakenBy | None,
         typer.Option(
             help="Measure what each job takes of its whole pool (tables 6 and 8): the best by its "
             "search, or what a model chooses."
@@ -132,7 +132,7 @@ def stress(
     knobs = SearchKnobs(alpha=alpha, rerank="none")
     trials: dict[str, Trial] = {}
     for way in ("none", *_split_ways(decomposition or ["rules"])):
-        recorded = splits if way in ("steps", *ASKING) else None
+        recorded = splits if way in ("steps", *ASKING_SPLITS) else None
         searched = SearchedTools(decomposition=way, embedder=files.embedder, splits=recorded)
         searcher = Searcher(
             bench.catalog, SearchOptions(1, searched, knobs, ask), terminal.progress()
@@ -163,8 +163,8 @@ def _split_ways(names: Sequence[str]) -> list[Decomposition]:
 
 @contextmanager
 def _chooser(
-    select: Selection | None, ask: AskRequest, toolset: Toolset, trial: Trial
-) -> Iterator[Choice | None]:
+    select: ToolsTakenBy | None, ask: AskRequest, toolset: Toolset, trial: Trial
+) -> Iterator[ListChooser | None]:
     """What takes tools of the pools where a model does. Raises as the model's commands do."""
     if select != "model":
         yield None
@@ -186,7 +186,7 @@ def _say_stress(name: str, points: Sequence[StressPoint]) -> None:
 
 @terminal.command
 def sweep(
-    catalogs: Catalogs,
+    catalogs: CatalogPaths,
     setting: Annotated[
         Knob,
         typer.Option(
@@ -217,7 +217,7 @@ def sweep(
     config = knobs.config()
     bench, trial = files.bench(catalogs, (ENCODERS_K if encoders else 1,))
     plan_config = PlanConfig(accept=accept, routers=routers)
-    standing = sweeps.Standing(trial, (), bench.tokens, plan_config, config, ENCODERS_K)
+    standing = sweeps.FixedSettings(trial, (), bench.tokens, plan_config, config, ENCODERS_K)
     if encoders:
         load = partial(embedder_of, read_environment())
         made = sweeps.encoder_points(
@@ -253,7 +253,7 @@ def _figures(row: ToolsetFigures, names: Sequence[str]) -> str:
 
 @terminal.command
 def ablation(
-    catalogs: Catalogs,
+    catalogs: CatalogPaths,
     files: ExperimentFiles = _SYNTHETIC,
     threshold: _Threshold = None,
     as_json: AsJson = False,
@@ -263,7 +263,7 @@ def ablation(
     """
     bench, trial = files.bench(catalogs, (5, 10, 30))
     analysis = bench.analysis(threshold, terminal.progress())
-    standing = sweeps.Standing(trial, (), bench.tokens)
+    standing = sweeps.FixedSettings(trial, (), bench.tokens)
     made = sweeps.ablation_rows(analysis, standing, bench.ranker, terminal.progress())
     rows = [row.figures(bench.catalog) for row in made]
     if as_json:

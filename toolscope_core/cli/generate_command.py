@@ -12,7 +12,7 @@ import typer
 from toolscope_core.catalog.document_variants import read_variants, variant_rows
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.asking import asking, generating_estimates, tell_estimates
-from toolscope_core.cli.options import SAVED, AskRequest, Catalogs, EmbedderName, KeepDoubtful
+from toolscope_core.cli.options import SAVED, AskRequest, CatalogPaths, EmbedderName, KeepDoubtful
 from toolscope_core.cli.terminal import (
     MOST_TOLD,
     command,
@@ -55,7 +55,7 @@ class QueryDrafts:
 
 @command
 def generate_queries(
-    catalogs: Catalogs,
+    catalogs: CatalogPaths,
     out: Annotated[Path, typer.Option(help="The query file: JSONL with `id`, `query` and `gold`.")],
     count: Annotated[
         int, typer.Option("--count", help="How many queries the model is asked for.")
@@ -141,7 +141,7 @@ def _tell(
 
 @command
 def augment(
-    catalogs: Catalogs,
+    catalogs: CatalogPaths,
     out: Annotated[Path, typer.Option(help="JSONL of document variants, for --variants.")],
     source: Annotated[
         Path | None,

@@ -13,7 +13,7 @@ from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
 from toolscope_core.check.version_changes import CatalogDiff, counted, table
 from toolscope_core.check.version_changes import diff as changes_between
 from toolscope_core.cli import findability_options
-from toolscope_core.cli.options import HERE, Catalogs, EngineChoice
+from toolscope_core.cli.options import HERE, CatalogPaths, EngineChoice
 from toolscope_core.cli.terminal import command, fail_for, progress, say, say_error, say_json
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
@@ -38,7 +38,7 @@ FailOn = Literal["block", "warn"]
 
 @command
 def inspect(
-    catalogs: Catalogs,
+    catalogs: CatalogPaths,
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
     fail_on: Annotated[
         FailOn | None,

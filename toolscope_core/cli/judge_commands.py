@@ -15,8 +15,8 @@ from toolscope_core.files.json_lines import read_rows, write_rows
 from toolscope_core.llm.embedding import encoder_and_cache
 from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysing import analyse
-from toolscope_core.merging.model_verdicts import Grade
-from toolscope_core.model.cluster import OUTCOMES, outcome_word
+from toolscope_core.merging.model_verdicts import DocumentationGrade
+from toolscope_core.model.cluster import OUTCOME_NAMES, outcome_word
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import quantity
@@ -26,7 +26,7 @@ from toolscope_core.model.tool import JsonObject
 
 @command
 def judge(
-    catalogs: options.Catalogs,
+    catalogs: options.CatalogPaths,
     pairs: Annotated[Path, typer.Option(help="JSONL with `left` and `right` tool ids.")],
     out: Annotated[Path, typer.Option(help="JSONL of verdicts, in the same order.")],
     judge: options.ChosenJudge = "offline",
@@ -47,7 +47,7 @@ def judge(
     write_rows(out, [verdict_row(*row, one) for row, one in zip(rows, verdicts, strict=True)])
     counts = Counter(verdict.outcome for verdict in verdicts)
     summary = "; ".join(
-        f"{counts[one]:,} {outcome_word(one)}" for one in OUTCOMES if one != "unanalysed"
+        f"{counts[one]:,} {outcome_word(one)}" for one in OUTCOME_NAMES if one != "unanalysed"
     )
     unanalysed = more(counts["unanalysed"], "unanalysed")
     say(f"{quantity(len(rows), 'pair')}: {summary}{unanalysed}; verdicts: {out}")
@@ -57,7 +57,7 @@ def judge(
 
 @command
 def quality(
-    catalogs: options.Catalogs,
+    catalogs: options.CatalogPaths,
     out: Annotated[Path, typer.Option(help="JSONL of grades, by tool.")],
     ask: options.AskRequest = options.SAVED,
 ) -> None:
@@ -79,10 +79,10 @@ def quality(
 
 @command
 def estimate(
-    catalogs: options.Catalogs,
+    catalogs: options.CatalogPaths,
     threshold: options.Threshold = None,
     ask: options.AskRequest = options.SAVED,
-    paper: options.Paper = False,
+    paper: options.AskAsPaper = False,
 ) -> None:
     """Estimate what asking a model would cost; sends nothing."""
     from toolscope_core.cli.asking import estimates_of, tell_estimates
@@ -96,7 +96,7 @@ def estimate(
     say(f"saved against the paper's way: {questions:,} questions, about {tokens:,} tokens")
 
 
-def _grade_row(tool_id: str, grade: Grade | None, judge: str) -> JsonObject:
+def _grade_row(tool_id: str, grade: DocumentationGrade | None, judge: str) -> JsonObject:
     if grade is None:
         return {"tool": tool_id, "score": None, "band": None, "judge": judge}
     return {

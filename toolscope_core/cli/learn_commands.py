@@ -8,7 +8,7 @@ import typer
 
 from toolscope_core.catalog.document_variants import read_variants, with_variants
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.cli.options import Catalogs, EmbedderName
+from toolscope_core.cli.options import CatalogPaths, EmbedderName
 from toolscope_core.cli.terminal import command, more, progress, say
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
@@ -38,7 +38,7 @@ _SHOWN = tuple(f"{one}@{k}" for one in ("recall", "ndcg") for k in (3, 5, 7, 10)
 
 @command
 def learn(
-    catalogs: Catalogs,
+    catalogs: CatalogPaths,
     queries: LoggedQueries,
     out: Annotated[Path, typer.Option(help="Folder of the model; replaced if it is one.")],
     variants: Annotated[
@@ -106,7 +106,7 @@ def learn(
 
 @command
 def tune_embedder(
-    catalogs: Catalogs,
+    catalogs: CatalogPaths,
     queries: LoggedQueries,
     out: Annotated[Path, typer.Option(help="Folder of the embedder; replaced if it is one.")],
     variants: Annotated[

@@ -61,7 +61,7 @@ def _offered(name: str) -> str:
 
 @command
 def merge(
-    catalogs: options.Catalogs,
+    catalogs: options.CatalogPaths,
     out: Annotated[Path, typer.Option(help="Folder for the bundle; an old bundle is replaced.")],
     threshold: options.Threshold = None,
     shape: Annotated[
@@ -111,7 +111,7 @@ def merge(
             help="An embedding model of the endpoint; default TOOLSCOPE_EMBEDDINGS_MODEL."
         ),
     ] = None,
-    paper: options.Paper = False,
+    paper: options.AskAsPaper = False,
     documents: Annotated[
         bool,
         typer.Option(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # a search that asks no model is ready .3 s earlier
 BundlePath = Annotated[
     Path, typer.Argument(help="The folder that merge wrote, or the zip of the Export page.")
 ]
-Catalogs = Annotated[
+CatalogPaths = Annotated[
     list[Path], typer.Argument(help="Catalog files or folders; several make one catalog.")
 ]
 Accepted = Annotated[
@@ -74,7 +74,7 @@ _Judge = Literal["offline", "llm"]
 ChosenJudge = Annotated[
     _Judge, typer.Option("--judge", help="The judge: offline, or a model as well.")
 ]
-Paper = Annotated[
+AskAsPaper = Annotated[
     bool, typer.Option("--paper", help="Ask about every candidate pair and every cluster.")
 ]
 

@@ -21,7 +21,7 @@ from toolscope_core.cli.searcher import (
     Searcher,
     SearchKnobs,
     SearchOptions,
-    Worker,
+    WorkerOption,
     catalogs_and_request,
     searched_catalog,
 )
@@ -44,7 +44,7 @@ def plan_request(
         ),
     ],
     k: Annotated[int, typer.Option("-k", "--top", help="How many tools each job sees.")] = 5,
-    worker: Worker = "best",
+    worker: WorkerOption = "best",
     iterative: Iterative = True,
     is_filtered: Filtered = False,
     decomposition: Decompose = "rules",

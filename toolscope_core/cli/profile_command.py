@@ -66,7 +66,7 @@ class DecidedCatalog:
 
 @command
 def profile(
-    catalogs: options.Catalogs,
+    catalogs: options.CatalogPaths,
     decisions: Annotated[
         Path | None, typer.Option(help="The decisions.jsonl that has the profiles, and the merges.")
     ] = None,

@@ -12,7 +12,7 @@ from toolscope_core.catalog.gone_names import left_names
 from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.cli.terminal import command, fail_for, say
 from toolscope_core.files.folders import read_file
-from toolscope_core.files.json_lines import objects_in, rows_in, text_of, write_rows
+from toolscope_core.files.json_lines import objects_of_list, rows_in, utf8_text, write_rows
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import JsonObject
@@ -67,13 +67,14 @@ def _rows(path: Path) -> list[tuple[int, JsonObject]]:
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}; give a JSONL file") from error
     try:
-        document = json.loads(text_of(content, str(path)))
+        document = json.loads(utf8_text(content, str(path)))
     except (ValueError, RecursionError):
         document = None
     if isinstance(document, list):
         raise ConfigError(
             f"{path} is a JSON list of {quantity(len(document), 'record')} with "
-            f"{_keys(objects_in(document))}; give one JSON object a line, with `gold` or `calls`"
+            f"{_keys(objects_of_list(document))}; give one JSON object a line, "
+            "with `gold` or `calls`"
         )
     return list(rows_in(content, str(path)))
 

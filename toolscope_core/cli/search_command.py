@@ -25,7 +25,12 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import Engine, Progress, Step
-from toolscope_core.retrieval.retriever import PARTS, RankedServer, RankedTool, ranked_by_words
+from toolscope_core.retrieval.retriever import (
+    SCORE_PARTS,
+    RankedServer,
+    RankedTool,
+    ranked_by_words,
+)
 
 _ENCODING = ("embed", "tokens")
 """Stages in which texts are encoded."""
@@ -141,8 +146,10 @@ def _write_rankings(
 def _tool_line(tool: RankedTool, catalog: Catalog) -> str:
     """A tool with the parts that add up to its score."""
     named = catalog.by_id[tool.tool_id]
-    shares = zip(PARTS, tool.parts, strict=True)
-    parts = "  ".join(f"{name} {part:.2f}" for name, part in shares if part or name in PARTS[:2])
+    shares = zip(SCORE_PARTS, tool.parts, strict=True)
+    parts = "  ".join(
+        f"{name} {part:.2f}" for name, part in shares if part or name in SCORE_PARTS[:2]
+    )
     server = f"  {named.server}" if named.server else ""
     return f"{tool.score:.3f}  {parts}{_step(tool)}  {named.name}{server}"
 

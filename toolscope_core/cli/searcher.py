@@ -26,7 +26,7 @@ from toolscope_core.model.search_configuration import (
     Assembly,
     ClientName,
     Corpus,
-    Paper,
+    PaperName,
     RetrievalConfig,
     named_search,
 )
@@ -52,9 +52,9 @@ USAGE_MODELS = "learned"
 
 Decomposition = Literal["none", "rules", "steps", "dummy", "context"]
 """How a request is split into sub-queries."""
-ASKING: tuple[Decomposition, ...] = ("dummy", "context")
+ASKING_SPLITS: tuple[Decomposition, ...] = ("dummy", "context")
 """A model is asked for these."""
-Selection = Literal["best", "model"]
+ToolsTakenBy = Literal["best", "model"]
 """Who takes tools of those that are found."""
 Decompose = Annotated[
     Decomposition,
@@ -91,8 +91,8 @@ Usage = Annotated[
         "queries that they serve too (Tool2Vec)."
     ),
 ]
-Worker = Annotated[
-    Selection,
+WorkerOption = Annotated[
+    ToolsTakenBy,
     typer.Option(help="Who takes tools: the best of each ranking, or what a model chooses."),
 ]
 Iterative = Annotated[
@@ -119,7 +119,7 @@ class SearchKnobs:
     """
 
     as_in_paper: Annotated[
-        Paper | None,
+        PaperName | None,
         typer.Option(
             help="Search as a paper does: toolscope (cosine, a cross-encoder, eq. 5), rps (cosine "
             "to each part), tool2vec (cosine, with --usage or --model what was learned alone, not "
@@ -250,7 +250,7 @@ class SearchOptions:
     def learned(self) -> Path | None:
         """The folder of a trained model; the text may be the name of one that is asked."""
         model = self.searched.model
-        asks = self.asks or self.searched.decomposition in ASKING
+        asks = self.asks or self.searched.decomposition in ASKING_SPLITS
         return Path(model) if model and not (asks and not Path(model).is_dir()) else None
 
     @property
@@ -374,7 +374,11 @@ class Searcher:
         )
 
     def selection_rates(
-        self, rankings: QueryRankings, golds: Sequence[Gold], cutoffs: Sequence[int], by: Selection
+        self,
+        rankings: QueryRankings,
+        golds: Sequence[Gold],
+        cutoffs: Sequence[int],
+        by: ToolsTakenBy,
     ) -> tuple[MetricRow, ...]:
         """How often exactly what is needed is taken of the k first tools of these rankings: the
         *best* for each job, or what a *model* takes. Raises as the model's commands do.

@@ -18,7 +18,7 @@ from toolscope_core.mcp.gateway.bundle_routes import (
     ServedBundle,
     profiles_of_bundle,
     read_served_bundle,
-    server_words,
+    words_of_servers,
 )
 from toolscope_core.mcp.gateway.http_transport import (
     TOKEN_VARIABLE,
@@ -31,7 +31,7 @@ from toolscope_core.mcp.gateway.routing import Search
 from toolscope_core.mcp.gateway.running import (
     Finder,
     GatewayConfig,
-    Served,
+    ServedByPath,
     ServerState,
     check_servers,
     serve_over_http,
@@ -183,7 +183,7 @@ def _place(http: str, settings: Settings, hosts: Sequence[str], profiles: set[st
     return http_place(http, settings.gateway_token, hosts, tokens)
 
 
-def _serve(served: Served, log: CallLog, place: HttpPlace | None) -> None:
+def _serve(served: ServedByPath, log: CallLog, place: HttpPlace | None) -> None:
     """Serve until the client leaves or the program is told to end."""
     bundles = list(served.values())
     gc.freeze()  # what was read stays to the end
@@ -247,7 +247,7 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
 
 def _oddities(bundle: ServedBundle) -> list[str]:
     """Which tools and words clients get under another name, in another form, or not at all."""
-    table, words = bundle.table, server_words(bundle).notes
+    table, words = bundle.table, words_of_servers(bundle).notes
     return [
         *bundle.notes,
         *(f"{name}: {sentence}" for name, sentence in words.items()),

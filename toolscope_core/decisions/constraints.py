@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from toolscope_core.decisions.forms import ASKING, BY_SEARCH, HOLDING, LINKING, ONE_ACCOUNT
+from toolscope_core.decisions.forms import ASKING_ACTIONS, BY_SEARCH, HOLDING, LINKING, ONE_ACCOUNT
 from toolscope_core.decisions.log import Positions, active, links_of, united
 from toolscope_core.decisions.profile_decisions import profile_of
 from toolscope_core.model.catalog import Catalog
@@ -63,7 +63,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         stale=tuple(sorted({group for group in waiting if len(group) > 1}, key=sorted)),
         doubtful=frozenset(doubtful),
         conflict=tuple(sorted(clashing, key=sorted)),
-        put_forward=frozenset(_put_forward(locate, log, ASKING)) - apart,
+        put_forward=frozenset(_put_forward(locate, log, ASKING_ACTIONS)) - apart,
         for_a_person=frozenset(_put_forward(locate, log, HOLDING)) - apart,
         families=tuple(sorted(set(families), key=sorted)),
         omitted=frozenset(locate.omitted),

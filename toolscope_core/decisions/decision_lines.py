@@ -107,7 +107,7 @@ otherwise in another version of the catalog.
 _DOCUMENT = ("name", "description", "schema")
 
 
-Outcome = Literal["new", "suspended", "recorded", "of another catalog", "refused"]
+ImportOutcome = Literal["new", "suspended", "recorded", "of another catalog", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class ImportedRow:
     """
 
     decision: Decision
-    outcome: Outcome
+    outcome: ImportOutcome
     why: str = ""
 
 

@@ -451,7 +451,7 @@ ON_SEVERAL = tuple(action for action, form in ACTIONS.items() if form.least > 1)
 HOLDING: tuple[Action, ...] = ("propose",)
 """Those that keep what they propose for a person."""
 
-ASKING: tuple[Action, ...] = (*HOLDING, "recut")
+ASKING_ACTIONS: tuple[Action, ...] = (*HOLDING, "recut")
 """Those that ask for a proposal, whatever the judge says."""
 
 BESIDE_MERGES = tuple(action for action, form in ACTIONS.items() if form.beside_merges)

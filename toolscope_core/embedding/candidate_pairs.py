@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from toolscope_core.model.protocols import LOCAL, Engine, Progress, Shared, Step, Vectors, silent
 from toolscope_core.model.tool import Tool
-from toolscope_core.wording.products import server_words
+from toolscope_core.wording.products import product_words
 from toolscope_core.wording.reading import named_words
 from toolscope_core.wording.words import keys_of
 
-Rows = NDArray[np.int32]
+PairRows = NDArray[np.int32]
 
 _THRESHOLDS = {"all-MiniLM-L6-v2": 0.6, "all-MiniLM-L6-v2-int8": 0.6, "thenlper/gte-large": 0.82}
 _FALLBACK_THRESHOLD = 0.7
@@ -34,8 +34,8 @@ class Candidates:
     rounded to six digits so that a pair's value does not depend on what it was computed beside.
     """
 
-    left: Rows
-    right: Rows
+    left: PairRows
+    right: PairRows
     similarity: NDArray[np.float64]
 
     def __len__(self) -> int:
@@ -73,10 +73,10 @@ def nearest(
 
 def candidates(
     vectors: Vectors,
-    first: Rows,
+    first: PairRows,
     neighbours: int,
     threshold: float,
-    also: tuple[Rows, Rows] | None = None,
+    also: tuple[PairRows, PairRows] | None = None,
     engine: Engine = LOCAL,
 ) -> Candidates:
     """The near pairs (``nearest``) among first copies, those of ``also`` (left, right) whatever
@@ -133,7 +133,7 @@ def leaf_order(vectors: Vectors) -> list[int]:
     return [int(row) for row in leaves_list(optimal_leaf_ordering(tree, vectors))]
 
 
-def cosines(vectors: Vectors, left: Rows, right: Rows) -> NDArray[np.float64]:
+def cosines(vectors: Vectors, left: PairRows, right: PairRows) -> NDArray[np.float64]:
     """Cosine of each pair of rows, float64 in [-1, 1], equal for (a, b) and (b, a)."""
     values = np.empty(len(left))
     for start in range(0, len(left), _PAIR_BLOCK):
@@ -180,7 +180,9 @@ def _upper_blocks(vectors: Vectors) -> Iterator[tuple[int, NDArray[np.float32]]]
             yield row, np.clip(rows @ vectors[column : column + _BLOCK].T, -1.0, 1.0).ravel()
 
 
-def same_named(tools: Sequence[Tool], vectors: Vectors, neighbours: int) -> tuple[Rows, Rows]:
+def same_named(
+    tools: Sequence[Tool], vectors: Vectors, neighbours: int
+) -> tuple[PairRows, PairRows]:
     """Pairs of rows (int32, left < right) of which the names say the same in some words, each tool
     with at most the ``neighbours`` nearest ones. ``tools`` are those without boilerplate.
     """
@@ -204,6 +206,6 @@ def _near(rows: Sequence[int], vectors: Vectors, neighbours: int) -> Iterator[tu
 
 def _meaning(tool: Tool) -> frozenset[str]:
     """What the words of a name may be known by, without those of the server's name."""
-    named, of_server = named_words(tool), server_words(tool.server)
+    named, of_server = named_words(tool), product_words(tool.server)
     words = [word for word in named if word not in of_server]
     return frozenset(min(map(str, keys_of(word))) for word in words or named)

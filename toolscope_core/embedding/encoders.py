@@ -17,7 +17,7 @@ from toolscope_core.files.folders import file_sha256
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Vectors
 
-T = TypeVar("T")
+_Encoded = TypeVar("_Encoded")
 
 _DEFAULT_ALIASES = (DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}")
 _BATCH, _LEAST, _SHARES = 64, 8, 4
@@ -74,7 +74,9 @@ class SentenceEmbedder:
         vectors, tokens = zip(*self._each(self._encode_token_batch, texts), strict=True)
         return np.array(vectors, dtype=np.float32), list(tokens)
 
-    def _each(self, encode: Callable[[list[str]], Iterable[T]], texts: Sequence[str]) -> list[T]:
+    def _each(
+        self, encode: Callable[[list[str]], Iterable[_Encoded]], texts: Sequence[str]
+    ) -> list[_Encoded]:
         """What ``encode`` makes of each text, in batches of about one length."""
         if self._model is None:
             self._model = _load(self._source)
@@ -146,8 +148,8 @@ class CrossScorer:
 
 
 def _in_parallel(
-    encode: Callable[[list[str]], T], batches: Sequence[list[str]], workers: int
-) -> list[T]:
+    encode: Callable[[list[str]], _Encoded], batches: Sequence[list[str]], workers: int
+) -> list[_Encoded]:
     """One torch thread per batch, a batch per core.
 
     Several torch threads in one batch wait for each other at every layer: on a busy machine that

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from toolscope_core.files.folders import code_version
 from toolscope_core.model.errors import ConfigError, EngineError
-from toolscope_core.model.protocols import Block, Result, Shared, T
+from toolscope_core.model.protocols import Shared, SharedValue, WorkBlock, WorkResult
 
 _RETRIES = 3
 """How often a block is sent again whose worker died. Workers are started again without end."""
@@ -89,7 +89,7 @@ class RayEngine:
         self._ray = ray
         actor = ray.remote(
             max_restarts=-1, max_task_retries=_RETRIES, scheduling_strategy="SPREAD"
-        )(Worker)
+        )(RayWorker)
         names = (f"ToolScope {number}" for number in range(1, workers + 1))
         self._workers = [actor.options(name=name).remote() for name in names]
         self._refs: WeakKeyDictionary[Shared[Any], Any] = WeakKeyDictionary()
@@ -101,8 +101,11 @@ class RayEngine:
             )
 
     def map_blocks(
-        self, function: Callable[[T, Block], Result], shared: Shared[T], blocks: Iterable[Block]
-    ) -> Iterator[Result]:
+        self,
+        function: Callable[[SharedValue, WorkBlock], WorkResult],
+        shared: Shared[SharedValue],
+        blocks: Iterable[WorkBlock],
+    ) -> Iterator[WorkResult]:
         """Whoever is done first gets the next block; what is done early waits in the store. Ray's
         dashboard shows a block by the name of its function, on an actor *ToolScope 1* and so on.
         """
@@ -152,7 +155,7 @@ class RayEngine:
             ) from error
 
 
-class Worker:
+class RayWorker:
     """Runs functions in a process of the cluster, and holds the value that they last needed."""
 
     def __init__(self) -> None:
@@ -163,12 +166,17 @@ class Worker:
         """The hash of the program on this node."""
         return code_version(*_PACKAGES)
 
-    def run(self, function: Callable[[T, Block], Result], refs: list[Any], block: Block) -> Result:
+    def run(
+        self,
+        function: Callable[[SharedValue, WorkBlock], WorkResult],
+        refs: list[Any],
+        block: WorkBlock,
+    ) -> WorkResult:
         """``refs`` holds one reference: Ray would fetch one that stands by itself for each call."""
         import ray
 
         if self._ref != refs[0]:
             self._value = None
             self._value, self._ref = ray.get(refs[0]), refs[0]
-        result: Result = function(self._value, block)
+        result: WorkResult = function(self._value, block)
         return result

@@ -14,13 +14,13 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation import query_sets
 from toolscope_core.evaluation.comparison import SPLIT_NAMES, Trial, request_of
 from toolscope_core.evaluation.measured_toolsets import Toolset, ToolsetRanker
-from toolscope_core.evaluation.selection import Choice
+from toolscope_core.evaluation.selection import ListChooser
 from toolscope_core.evaluation.stress import Stress, stress_of, stress_test
 from toolscope_core.llm.embedding import encoder_and_cache, scorer_of
 from toolscope_core.merging.analysing import analyse
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AnalysisConfig, Split
+from toolscope_core.model.configuration import AnalysisConfig, RequestSplit
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
@@ -28,7 +28,7 @@ from toolscope_core.retrieval.assembly import LearnedRanking
 from toolscope_core.retrieval.client_search import SearchSetup
 from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
 
-Chooser = Callable[[Toolset, Trial], AbstractContextManager[Choice | None]]
+Chooser = Callable[[Toolset, Trial], AbstractContextManager[ListChooser | None]]
 """What takes tools of pools of a toolset for the requests of a trial; ``None`` for the best."""
 
 
@@ -77,7 +77,10 @@ class Bench:
         return query_sets.judged_queries(read, self.catalog.tools, skip_unknown)
 
     def trial(
-        self, queries: Iterable[query_sets.Query], cutoffs: Sequence[int], split: Split = "rules"
+        self,
+        queries: Iterable[query_sets.Query],
+        cutoffs: Sequence[int],
+        split: RequestSplit = "rules",
     ) -> Trial:
         """Raises ``ConfigError`` where no query has a gold answer."""
         return Trial.of(self.catalog, queries, request_of(split), cutoffs)

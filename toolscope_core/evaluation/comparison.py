@@ -26,7 +26,7 @@ from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.selection import job_rankings, offline_rates
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap
-from toolscope_core.model.configuration import Split
+from toolscope_core.model.configuration import RequestSplit
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import JsonObject, Tool
@@ -120,7 +120,7 @@ SPLIT_NAMES = {
     "dummy": "by a model",
     "context": "by a model in context",
 }
-Outcome = Literal["won", "lost", "unchanged"]
+QueryOutcome = Literal["won", "lost", "unchanged"]
 PLACES = 10
 """So many places of a ranking count: for a change, and where what is found is kept."""
 
@@ -150,7 +150,7 @@ class Trial:
             raise ConfigError("no query has a gold answer; give tool ids under `gold`")
         return cls(catalog, judged, tuple(map(request_of, judged)), tuple(cutoffs))
 
-    def split_by(self, split: Split) -> Trial:
+    def split_by(self, split: RequestSplit) -> Trial:
         """The same queries, split in another way."""
         return replace(self, requests=tuple(map(request_of(split), self.queries)))
 
@@ -251,7 +251,7 @@ class ComparedQuery(SearchedQuery):
     from 1; ``None`` where it is not among those.
     """
 
-    outcome: Outcome
+    outcome: QueryOutcome
     ndcg_before: float
     ndcg_after: float
     places_before: tuple[int | None, ...]
@@ -317,7 +317,7 @@ class Comparison:
     merges: tuple[MergeEffect, ...] = ()
     confusions: tuple[PairConfusion, ...] = ()
 
-    def count(self, outcome: Outcome) -> int:
+    def count(self, outcome: QueryOutcome) -> int:
         return sum(one.outcome == outcome for one in self.queries)
 
     @property
@@ -326,7 +326,7 @@ class Comparison:
         return [one for one in (*self.queries, *self.needing_none) if one.found is not None]
 
 
-def request_of(split: Split) -> Callable[[Query], ToolRequest]:
+def request_of(split: RequestSplit) -> Callable[[Query], ToolRequest]:
     """What is searched for a query: split by *rules*, by its own *steps* where it has some, or
     whole. Steps are part of the gold answer: what they reach is a bound.
     """

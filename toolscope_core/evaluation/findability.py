@@ -14,7 +14,7 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import CLIENT_SEARCHES, SearchableTools
-from toolscope_core.wording.tool_text import name_words, source_text
+from toolscope_core.wording.tool_text import source_text, tool_name_words
 from toolscope_core.wording.words import sentences
 
 FIRST = 5
@@ -101,7 +101,7 @@ def _requests_of(tool: Tool, recorded: Sequence[str]) -> OwnRequests:
     if tool.augmentation is not None and tool.augmentation.questions:
         return OwnRequests(tool.augmentation.questions, "questions")
     first_sentence = next(iter(sentences(source_text(tool))), "")
-    texts = (" ".join(name_words(tool)), first_sentence)
+    texts = (" ".join(tool_name_words(tool)), first_sentence)
     return OwnRequests(tuple(dict.fromkeys(filter(None, texts))), "own words")
 
 

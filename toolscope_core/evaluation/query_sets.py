@@ -16,11 +16,11 @@ from typing import Any
 from toolscope_core.catalog.naming import ids_by_name
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.files.folders import app_folder, read_file
-from toolscope_core.files.json_lines import lines_of, read_rows, row_of, text_of
+from toolscope_core.files.json_lines import lines_of, read_rows, row_of, utf8_text
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject, Tool
-from toolscope_core.wording.tool_text import name_words, source_text
+from toolscope_core.wording.tool_text import source_text, tool_name_words
 from toolscope_core.wording.words import sentences
 
 _LISTS = ("gold", "gold_tools", "gold_servers", "steps", "calls", "allowed", "forbidden")
@@ -107,7 +107,7 @@ def queries_of(content: bytes, name: str) -> QuerySet:
 
     Raises ``ConfigError`` for a file that is not UTF-8, or CSV without the column ``query``.
     """
-    text = text_of(content, name)
+    text = utf8_text(content, name)
     rows = _csv_rows(text, name) if name.lower().endswith(".csv") else _json_rows(text, name)
     queries: list[Query] = []
     problems = []
@@ -375,7 +375,7 @@ def synthetic_queries(catalog: Catalog) -> tuple[Query, ...]:
 
 def _request(tool: Tool) -> str:
     sentence = next(iter(sentences(" ".join(source_text(tool).split()))), "")
-    name = {*name_words(tool), tool.name.casefold()}
+    name = {*tool_name_words(tool), tool.name.casefold()}
     words = [word for word in _TALK.sub("", sentence).split() if word.casefold() not in name]
     return " ".join(words).strip(" .") if len(words) >= _LEAST_WORDS else ""
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
 def result_json(result: Any) -> Any:
@@ -25,7 +25,7 @@ def result_json(result: Any) -> Any:
     return result
 
 
-def read_result(kind: type[Result], content: JsonObject) -> Result:
+def read_result(kind: type[_Result], content: JsonObject) -> _Result:
     """What ``result_json`` wrote; fields with a default may be missing. Raises ``ConfigError`` that
     names the first part which is not what the field takes.
     """

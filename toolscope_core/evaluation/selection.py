@@ -17,7 +17,7 @@ from toolscope_core.llm.tasks.selection_prompt import (
     NOBODY,
     SELECTION_TASK,
     SelectionQuestion,
-    in_order,
+    in_shown_order,
 )
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import Tool
@@ -28,7 +28,7 @@ _PLACES = 50
 
 Lists = Sequence[Sequence[str]]
 """For each request the ids of the tools that an agent is given."""
-Choice = Callable[[Lists], Sequence[frozenset[str]]]
+ListChooser = Callable[[Lists], Sequence[frozenset[str]]]
 """For each request what is taken of its list."""
 
 
@@ -82,12 +82,12 @@ def selected_by_model(
     for (at, question), answer in zip(asked, answers, strict=True):
         number = answer.value["tool"] if answer and answer.value else NOBODY
         if number != NOBODY:
-            chosen[at].add(in_order(question.tools)[number - 1].id)
+            chosen[at].add(in_shown_order(question.tools)[number - 1].id)
     return tuple(map(frozenset, chosen))
 
 
 def selection_rates(
-    choice: Choice, rankings: Lists, golds: Sequence[Gold], cutoffs: Sequence[int]
+    choice: ListChooser, rankings: Lists, golds: Sequence[Gold], cutoffs: Sequence[int]
 ) -> tuple[MetricRow, ...]:
     """CSR@k (ToolScope, eq. 6) at each cut-off: the share of requests of whose k first tools
     exactly what is needed was taken.

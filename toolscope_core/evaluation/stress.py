@@ -18,7 +18,7 @@ from toolscope_core.evaluation.intervals import Interval, holm, interval, one_si
 from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.evaluation.metrics import set_metrics
 from toolscope_core.evaluation.query_sets import relabelled
-from toolscope_core.evaluation.selection import Choice, jobs_of
+from toolscope_core.evaluation.selection import ListChooser, jobs_of
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 from toolscope_core.retrieval.assembly import best_first, weighted
 from toolscope_core.retrieval.index_files import Scores
@@ -129,7 +129,7 @@ def stress_test(
     trial: Trial,
     progress: Progress = silent,
     best: int | None = None,
-    choice: Choice | None = None,
+    choice: ListChooser | None = None,
 ) -> tuple[StressPoint, ...]:
     """Random and closest noise at every level of ``LEVELS``. ``retriever`` has the toolset's tools;
     of its configuration only α counts.

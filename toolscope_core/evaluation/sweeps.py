@@ -114,7 +114,7 @@ class AblationRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class FixedSettings:
     """What stands while something is varied: the queries, the decisions, which proposals are
     taken, the configuration of the search and the cut-off ``k``; ``tokens`` counts those of a
     definition.
@@ -154,7 +154,7 @@ def plan_at(
 
 def setting_points(
     analysis: Analysis,
-    standing: Standing,
+    standing: FixedSettings,
     ranker_of: RankerOf,
     knob: Knob,
     done: Collection[float | str] = (),
@@ -188,7 +188,7 @@ def setting_points(
 
 
 def encoder_points(
-    standing: Standing,
+    standing: FixedSettings,
     load: Callable[[str], Embedder],
     cache: VectorCache,
     names: Sequence[str],
@@ -217,7 +217,7 @@ def encoder_points(
 
 
 def ablation_rows(
-    analysis: Analysis, standing: Standing, ranker_of: RankerOf, progress: Progress = silent
+    analysis: Analysis, standing: FixedSettings, ranker_of: RankerOf, progress: Progress = silent
 ) -> Iterator[AblationRow]:
     """What each part of ToolScope gives: reranker × merger × correction (ToolScope, table 3).
 

@@ -109,7 +109,7 @@ def readable_plan(
         came = unreadable(plan.catalog.tools, target)
         reasons = {tool_id: why for tool_id, why in reasons.items() if tool_id not in came}
     if leave_out and not reasons:
-        against = refusals(plan, shape, fix)
+        against = toolset_refusals(plan, shape, fix)
         reasons = {violation.tool_id: violation.message for violation in against[::-1]}
         reasons.pop("", None)
     if not reasons:
@@ -128,7 +128,9 @@ def held_back(plan: MergePlan) -> tuple[str, ...]:
     )
 
 
-def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[RuleViolation, ...]:
+def toolset_refusals(
+    plan: MergePlan, shape: str | None, fix: bool = False
+) -> tuple[RuleViolation, ...]:
     """The violations that keep the toolset from being written in ``shape``, in parts if ``fix``.
 
     ``None`` is the shape it came in. A rule that a tool already broke when it came in is then not
@@ -157,7 +159,7 @@ def checked_plan(
     refuse it.
     """
     plan = readable_plan(plan, shape, fix, leave_out)
-    against = refusals(plan, shape, fix)
+    against = toolset_refusals(plan, shape, fix)
     if against:
         raise ExportError(_refusal(against, shape or plan.catalog.format, fix))
     return plan

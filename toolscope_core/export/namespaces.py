@@ -10,7 +10,7 @@ from toolscope_core.model.catalog import Server
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool
-from toolscope_core.wording.tool_text import name_words
+from toolscope_core.wording.tool_text import tool_name_words
 
 _NAMED = 24
 """So many tools are named: with eight fewer requests find their server, with more no more do."""
@@ -42,7 +42,7 @@ def servers_with_tools(
 def namespace_text(server: Server, tools: Sequence[Tool]) -> str:
     """What the server says of itself, cut where it is long, and its tools' names in words."""
     about = shorten(server.description, _LONGEST_ABOUT, placeholder=" …")
-    names = list(dict.fromkeys(" ".join(name_words(tool)) or tool.name for tool in tools))
+    names = list(dict.fromkeys(" ".join(tool_name_words(tool)) or tool.name for tool in tools))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{about} Tools: {', '.join(names[:_NAMED])}{more}.".strip()
 

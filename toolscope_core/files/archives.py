@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from toolscope_core.files.folders import MOST_BYTES, read_file
+from toolscope_core.files.folders import MANIFEST, MOST_BYTES, read_file
 from toolscope_core.model.errors import ConfigError
 
-MANIFEST = "manifest.json"
 BUNDLE_BELOW = "bundle"
 """The folder of the bundle in the zip of the Export page."""
 _ANCHOR = "relabel.json"

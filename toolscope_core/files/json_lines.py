@@ -26,12 +26,12 @@ def rows_in(content: bytes, label: str) -> Iterator[tuple[int, JsonObject]]:
     """The objects of JSON lines with their line numbers; blank lines are skipped. Raises
     ``ConfigError``, naming ``label`` and the line.
     """
-    for number, line in enumerate(text_of(content, label).split("\n"), 1):
+    for number, line in enumerate(utf8_text(content, label).split("\n"), 1):
         if line.strip():
             yield number, row_of(line, f"{label}, line {number}")
 
 
-def text_of(content: bytes, label: str) -> str:
+def utf8_text(content: bytes, label: str) -> str:
     """The text of a file in UTF-8. Raises ``ConfigError`` for another encoding."""
     try:
         return content.decode("utf-8-sig")
@@ -55,7 +55,7 @@ def _refuse(constant: str) -> float:
     raise ValueError(f"{constant} is no JSON value")
 
 
-def objects_in(value: Any) -> list[JsonObject]:
+def objects_of_list(value: Any) -> list[JsonObject]:
     """The objects in a JSON list; none in what is no list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.candidate_pairs import Rows
+from toolscope_core.embedding.candidate_pairs import PairRows
 from toolscope_core.files.folders import code_version, read_sealed, write_sealed
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.model.errors import ConfigError
@@ -70,7 +70,7 @@ class CachedJudge:
         return self.of(self.judge)
 
     def pair_probabilities(
-        self, left: Rows, right: Rows, progress: Progress = silent
+        self, left: PairRows, right: PairRows, progress: Progress = silent
     ) -> PairProbabilities:
         """As ``OfflineJudge.pair_probabilities``. Reports ``Step("judge", …)`` in pairs."""
         values = self._looked_up(self._probabilities, left, right, _judged, progress)
@@ -115,9 +115,9 @@ class CachedJudge:
     def _looked_up(
         self,
         file: _PairFile,
-        left: Rows,
-        right: Rows,
-        judged: Callable[[OfflineJudge, tuple[Rows, Rows]], list[Any]],
+        left: PairRows,
+        right: PairRows,
+        judged: Callable[[OfflineJudge, tuple[PairRows, PairRows]], list[Any]],
         progress: Progress = silent,
     ) -> list[Any]:
         keys = self._keys(np.minimum(left, right), np.maximum(left, right))
@@ -137,7 +137,7 @@ class CachedJudge:
                 progress(Step("judge", done, len(values)))
         return values
 
-    def _keys(self, left: Rows, right: Rows) -> list[str]:
+    def _keys(self, left: PairRows, right: PairRows) -> list[str]:
         if not self._digests:
             self._digests.extend(map(self._digest, range(len(self.judge.tools))))
         digests = self._digests
@@ -197,12 +197,12 @@ class _PairFile:
         return dict(entries) if version == self._version else {}
 
 
-def _judged(judge: OfflineJudge, rows: tuple[Rows, Rows]) -> list[tuple[float, float]]:
+def _judged(judge: OfflineJudge, rows: tuple[PairRows, PairRows]) -> list[tuple[float, float]]:
     made = judge.pair_probabilities(*rows)
     return list(zip(made.same_job.tolist(), made.family.tolist(), strict=True))
 
 
-def _explained(judge: OfflineJudge, rows: tuple[Rows, Rows]) -> list[list[Any]]:
+def _explained(judge: OfflineJudge, rows: tuple[PairRows, PairRows]) -> list[list[Any]]:
     verdicts = judge.verdicts(*rows, brief=True)
     return [[getattr(verdict, name) for name in _COLUMNS] for verdict in verdicts]
 

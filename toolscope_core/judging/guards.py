@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from textwrap import shorten
 
 from toolscope_core.catalog.scan.hidden import without_hidden
-from toolscope_core.model.cluster import Kind
+from toolscope_core.model.cluster import ClusterKind
 from toolscope_core.model.numbers import enumerated, listed, plural, quoted
 from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.wording.products import products_of
@@ -155,7 +155,7 @@ class Companions:
 def guards(
     members: Sequence[Tool],
     canonical: str,
-    kind: Kind,
+    kind: ClusterKind,
     companions: Companions,
     one_account: bool = False,
 ) -> tuple[str, ...]:

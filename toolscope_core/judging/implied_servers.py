@@ -18,7 +18,7 @@ from typing import Literal
 
 from toolscope_core.model.catalog import Catalog, ImpliedServer
 from toolscope_core.model.tool import Tool
-from toolscope_core.wording.tool_text import name_words
+from toolscope_core.wording.tool_text import tool_name_words
 from toolscope_core.wording.vocabulary import action_classes, is_plain_verb
 from toolscope_core.wording.wordnet import kinds_of
 from toolscope_core.wording.words import is_english
@@ -57,7 +57,7 @@ _SAYS: dict[_Place, str] = {"front": "begin with", "end": "end with", "middle": 
 def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:
     """The implied servers of the tools that name no server, by name; no tool is in two."""
     nameless = [tool for tool in tools if not tool.server]
-    words = [name_words(tool) for tool in nameless]
+    words = [tool_name_words(tool) for tool in nameless]
     products = _products(nameless, words)
     place = _habit(words, products)
     named = list(_scattered(nameless, words)) if place is None else list(_placed(words, place))

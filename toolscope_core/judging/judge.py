@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.catalog.scan.hidden import without_hidden
-from toolscope_core.embedding.candidate_pairs import Rows, cosines
+from toolscope_core.embedding.candidate_pairs import PairRows, cosines
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.judging import distinctions
 from toolscope_core.judging.arguments.alignment import argument_map, serving, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.explanation import Compared, explain
 from toolscope_core.judging.guards import effect
-from toolscope_core.judging.selector import FIXED, kind_of
+from toolscope_core.judging.selector import FIXED, kind_of_values
 from toolscope_core.judging.signals import COUNTS, SIGNALS, Matrix, Signals, codes
 from toolscope_core.judging.weights import EVEN, Weights, shipped_weights
 from toolscope_core.model.pair import Pair, Verdict
@@ -75,12 +75,12 @@ class ToolFacts:
         head = self.general_of(left)
         return next(tool.name for tool in self.tools if tool.id == head)
 
-    def of_one_general(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
+    def of_one_general(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
         """Which pairs are two instances of one general tool, or it and an instance."""
         ours = self._generals[left]
         return np.asarray((ours == self._generals[right]) & (ours > 0))
 
-    def too_little_known(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
+    def too_little_known(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
         """Which pairs a person must look at: calls of one cannot be mapped, though not both leave
         their parameters open, or one has no description that can be read.
         """
@@ -88,7 +88,7 @@ class ToolFacts:
         mapped |= self._undeclared[left] & self._undeclared[right]
         return np.asarray(~mapped | self._unclear[left] | self._unclear[right])
 
-    def are_copies(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
+    def are_copies(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
         """Which pairs are equal in what a person sees of them."""
         return np.asarray(self._contents[left] == self._contents[right])
 
@@ -213,7 +213,7 @@ class OfflineJudge:
         """Version and hash of the weights: equal names judge equally."""
         return self.weights.name
 
-    def pair_probabilities(self, left: Rows, right: Rows) -> PairProbabilities:
+    def pair_probabilities(self, left: PairRows, right: PairRows) -> PairProbabilities:
         """What the judge gives each pair of rows.
 
         Symmetric, and independent of the pairs judged beside; rounded to six digits.
@@ -230,11 +230,11 @@ class OfflineJudge:
             np.concatenate([empty, *(part.family for part in parts)]),
         )
 
-    def probabilities(self, left: Rows, right: Rows) -> NDArray[np.float64]:
+    def probabilities(self, left: PairRows, right: PairRows) -> NDArray[np.float64]:
         """Probability of the same job of each pair of rows, as in ``pair_probabilities``."""
         return self.pair_probabilities(left, right).same_job
 
-    def standard_signals(self, left: Rows, right: Rows) -> Matrix:
+    def standard_signals(self, left: PairRows, right: PairRows) -> Matrix:
         """The standardised signals of pairs of rows, left < right: float64 (m, len(SIGNALS))."""
         signals, weights = self.signals.of_pairs(left, right), self.weights
         return np.where(
@@ -248,7 +248,7 @@ class OfflineJudge:
         rows = np.array([left], dtype=np.int32), np.array([right], dtype=np.int32)
         return self.verdicts(*rows)[0]
 
-    def verdicts(self, left: Rows, right: Rows, brief: bool = False) -> tuple[Verdict, ...]:
+    def verdicts(self, left: PairRows, right: PairRows, brief: bool = False) -> tuple[Verdict, ...]:
         """The verdict on each pair of rows, with its reasons as plain-text sentences; ``brief``
         does not go into the arguments of pairs that are *keep* or *family*.
 
@@ -278,7 +278,7 @@ class OfflineJudge:
                 odds += shares[-1].added
         return tuple(shares)
 
-    def _explained(self, left: Rows, right: Rows, brief: bool) -> Iterator[Verdict]:
+    def _explained(self, left: PairRows, right: PairRows, brief: bool) -> Iterator[Verdict]:
         signals = self.signals.of_pairs(left, right)
         near = cosines(self.signals.vectors, left, right).tolist()
         pair_probabilities = self._pair_probabilities(left, right, signals)
@@ -323,14 +323,16 @@ class OfflineJudge:
                 differs=compared.unshared,
             )
 
-    def _pair_probabilities(self, left: Rows, right: Rows, signals: Matrix) -> PairProbabilities:
+    def _pair_probabilities(
+        self, left: PairRows, right: PairRows, signals: Matrix
+    ) -> PairProbabilities:
         family = self._family(left, right, signals)
         same_job = self._stages(left, right, signals, family)[-1][1].round(_DIGITS)
         decided = (same_job >= self.weights.merge_at) | self.facts.of_one_general(left, right)
         lower = np.minimum(family, self.weights.family_at - _JUST_BELOW)
         return PairProbabilities(same_job, np.where(decided, lower, family).round(_DIGITS))
 
-    def _family(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.float64]:
+    def _family(self, left: PairRows, right: PairRows, signals: Matrix) -> NDArray[np.float64]:
         """By the signals; below *family* where what differs is what they do."""
         weights = self.weights
         family = weights.family_probability(signals, self.signals.beside(left, right))
@@ -347,7 +349,7 @@ class OfflineJudge:
         return family
 
     def _other_values(
-        self, left: Rows, right: Rows, probabilities: NDArray[np.float64]
+        self, left: PairRows, right: PairRows, probabilities: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
         """Of the pairs that would be merged, or a family, by ``probabilities`` above even: those
         whose names differ by values of one kind, *daily* and *hourly*.
@@ -355,11 +357,11 @@ class OfflineJudge:
         mask = np.zeros(len(left), dtype=np.bool_)
         for at in np.flatnonzero(probabilities >= EVEN).tolist():
             values = self.signals.renamed(int(left[at]), int(right[at]))
-            mask[at] = all(values) and kind_of(values) in FIXED
+            mask[at] = all(values) and kind_of_values(values) in FIXED
         return mask
 
     def _stages(
-        self, left: Rows, right: Rows, signals: Matrix, family: NDArray[np.float64]
+        self, left: PairRows, right: PairRows, signals: Matrix, family: NDArray[np.float64]
     ) -> list[tuple[str, NDArray[np.float64]]]:
         """The probabilities by the signals, then after each thing that may overrule them."""
         weights = self.weights
@@ -391,7 +393,7 @@ class OfflineJudge:
         ]
 
     def _have_distinctions(
-        self, left: Rows, right: Rows, same_job: NDArray[np.float64]
+        self, left: PairRows, right: PairRows, same_job: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
         """Of the pairs that would be merged by ``same_job``: those with a distinction."""
         apart = np.zeros(len(left), dtype=np.bool_)

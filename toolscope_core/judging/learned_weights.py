@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.log import active
-from toolscope_core.embedding.candidate_pairs import Rows
+from toolscope_core.embedding.candidate_pairs import PairRows
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.model.catalog import Catalog
@@ -58,7 +58,7 @@ class JudgeUpdate:
             {str(name): float(weight) for name, weight in content["weights"].items()},
         )
 
-    def probabilities(self, judge: OfflineJudge, left: Rows, right: Rows) -> _Floats:
+    def probabilities(self, judge: OfflineJudge, left: PairRows, right: PairRows) -> _Floats:
         """Probability of the same job of each pair of rows, float64 (m,); each row pair in any
         order.
         """
@@ -70,7 +70,7 @@ class JudgeUpdate:
         return np.asarray(odds * (1.0 + self.slope) + self.start + signals @ weights)
 
 
-def described(judge: OfflineJudge, left: Rows, right: Rows) -> tuple[_Floats, _Floats]:
+def described(judge: OfflineJudge, left: PairRows, right: PairRows) -> tuple[_Floats, _Floats]:
     """Of pairs of rows the standardised signals (m, len(SIGNALS)), 0 where one cannot be measured,
     and the judge's log-odds of the same job (m,), those of 0 and 1 held within ± 6.9.
     """

@@ -17,10 +17,10 @@ from toolscope_core.model.cluster import ArgumentMap, Cluster
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.pair import Verdict
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, names_of
-from toolscope_core.wording.products import server_words
+from toolscope_core.wording.products import product_words
 from toolscope_core.wording.reading import ToolReading, read_tool
 from toolscope_core.wording.vocabulary import only_gets
-from toolscope_core.wording.words import KEY_WORDS, Key, keys_of, meaning, plain_words, words_of
+from toolscope_core.wording.words import KEY_WORDS, WordKey, keys_of, meaning, plain_words, words_of
 
 
 def unmatched_reasons(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[str]:
@@ -40,7 +40,7 @@ def unmatched_reasons(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap
 def _on_words(tools: tuple[Tool, Tool], words: Sequence[Sequence[str]]) -> Iterator[str]:
     names, (ours, theirs) = names_of(tools), words
     if ours and theirs:
-        own = (set(left) <= server_words(t.owner) for left, t in zip(words, tools, strict=True))
+        own = (set(left) <= product_words(t.owner) for left, t in zip(words, tools, strict=True))
         if all(own):
             yield f"each is named for its own server ({listed(ours)} / {listed(theirs)})"
         else:
@@ -70,7 +70,7 @@ def _left_over(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> It
         yield [word for word in words if not (both_read and only_gets(word))]
 
 
-def _without(pruned: ToolReading, kept: ToolReading, given: set[Key]) -> list[str]:
+def _without(pruned: ToolReading, kept: ToolReading, given: set[WordKey]) -> list[str]:
     """The words of the pruned tool that the kept one says in no form, or only by an argument that
     the mapped calls leave out.
     """
@@ -83,7 +83,7 @@ def _without(pruned: ToolReading, kept: ToolReading, given: set[Key]) -> list[st
     ]
 
 
-def _keys(names: Iterable[str]) -> set[Key]:
+def _keys(names: Iterable[str]) -> set[WordKey]:
     """What the words of some names may be known by."""
     return {key for name in names for word in words_of(name) for key in keys_of(word)}
 

@@ -82,7 +82,7 @@ def selector_of(
         for own, words in zip(named, unshared, strict=True)
     ]
     told_by_words = all(values) and _are_distinct(values)
-    if told_by_words and (all(named) or kind_of(values)):
+    if told_by_words and (all(named) or kind_of_values(values)):
         return _kind(values, tools), tuple(values)
     servers, names = [tool.server for tool in tools], [tool.name for tool in tools]
     for name, labels in (("server", servers), ("variant", names)):
@@ -139,7 +139,7 @@ def _are_distinct(values: Sequence[str]) -> bool:
     return len(set(values)) == len(values)
 
 
-def kind_of(values: Sequence[str]) -> str:
+def kind_of_values(values: Sequence[str]) -> str:
     """What the values are, by what lists and WordNet say of all of them; empty if nothing."""
     words = [value.split("_") for value in values]
     for name, listed in (("period", _PERIODS), ("format", _WRITTEN)):
@@ -160,7 +160,7 @@ def _kind(values: Sequence[str], tools: Sequence[Tool]) -> str:
     word, else *variant*. On one server, where most strange words are short forms (``aes`` /
     ``des``), only where one is a product of our list, or all are written as names.
     """
-    kind = kind_of(values)
+    kind = kind_of_values(values)
     strange = not all(is_english(word) for value in values for word in value.split("_"))
     if kind and not (strange and kind == "role"):
         return kind

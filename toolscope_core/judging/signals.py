@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.candidate_pairs import Rows, cosines, default_threshold
+from toolscope_core.embedding.candidate_pairs import PairRows, cosines, default_threshold
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.judging.arguments.matching import INFER_AT, match_parameters
 from toolscope_core.judging.arguments.subschema import types_meet
@@ -222,7 +222,7 @@ class Signals:
         """A tool in words, its boilerplate taken away."""
         return read_tool(self.tools[row], self.plain[row])
 
-    def of_pairs(self, left: Rows, right: Rows) -> Matrix:
+    def of_pairs(self, left: PairRows, right: PairRows) -> Matrix:
         """float64 of shape (m, len(SIGNALS)); the same for (a, b) and (b, a).
 
         ``closeness``: the cosine above the least of a candidate pair, as a share of what is left
@@ -257,7 +257,7 @@ class Signals:
         table = np.array(rows, dtype=np.float64).reshape(-1, len(SIGNALS) - 1)
         return np.column_stack([closeness, table])
 
-    def beside(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
+    def beside(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
         """Which pairs are not of two servers: of one, or in a catalog without them."""
         ours, theirs = self.servers[left], self.servers[right]
         return np.asarray((ours == theirs) | (ours == 0) | (theirs == 0))
@@ -296,7 +296,7 @@ class Signals:
         an account.
         """
         servers = {
-            word for row in (left, right) for word in products.server_words(self.plain[row].server)
+            word for row in (left, right) for word in products.product_words(self.plain[row].server)
         }
         accounts = {*self.products[left].accounts, *self.products[right].accounts}
         names = frozenset().union(*servers, *(account.split() for account in accounts))

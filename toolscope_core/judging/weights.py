@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.judging.signals import SIGNALS, Matrix
-from toolscope_core.model.pair import Outcome, Relation, Serves
+from toolscope_core.model.pair import PairOutcome, Relation, Serves
 
 Mask = NDArray[np.bool_]
 
@@ -116,7 +116,7 @@ class Weights:
         added = here.contributions(signals), across.contributions(signals)
         return np.where(beside[:, None], *added)
 
-    def outcome(self, same_job: float, family: float = 0.0) -> Outcome:
+    def outcome(self, same_job: float, family: float = 0.0) -> PairOutcome:
         """What the probabilities mean."""
         if same_job >= self.merge_at:
             return "merge"

@@ -15,7 +15,13 @@ from toolscope_core.llm.merge_questions import addressing_of, wary_of
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft, written
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.merging.faithful import Change, Surroundings, Violation, changes, violations
+from toolscope_core.merging.faithful import (
+    Change,
+    Surroundings,
+    Violation,
+    text_changes,
+    violations,
+)
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster, Document
@@ -66,7 +72,7 @@ def written_for(
         judge,
         document,
         violations(document, made, members, around),
-        changes(cluster.document, document),
+        text_changes(cluster.document, document),
     )
 
 

@@ -20,7 +20,7 @@ import httpcore2
 import httpx2
 import openai
 
-from toolscope_core.llm.http_replies import MOST_BYTES, TOO_LARGE, HttpReply
+from toolscope_core.llm.http_replies import MOST_REPLY_BYTES, TOO_LARGE, HttpReply
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey, origin_of
 from toolscope_core.model.errors import ConfigError
@@ -201,6 +201,6 @@ async def _body(response: httpx2.Response) -> bytes:
     body = bytearray()
     async for part in cast(AsyncIterable[bytes], response.stream):
         body += part
-        if len(body) > MOST_BYTES:
+        if len(body) > MOST_REPLY_BYTES:
             raise _UnreadableError(TOO_LARGE)
     return bytes(body)

@@ -6,20 +6,20 @@ from functools import partial
 from typing import TypeVar
 
 from toolscope_core.llm.merge_questions import ask_for_verdicts
-from toolscope_core.llm.requests.model_requests import Asker, batches, key_of, total_cost
+from toolscope_core.llm.requests.model_requests import Asker, in_batches, key_of, total_cost
 from toolscope_core.llm.tasks.judge_prompt import RelationAnswer, ToolPair
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import Prices, QuestionConfig
 from toolscope_core.model.decision import Constraints
-from toolscope_core.model.pair import Outcome, Pair
+from toolscope_core.model.pair import Pair, PairOutcome
 from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Spent, Task
 
 _Item = TypeVar("_Item")
 
 TYPICAL_DRAFT = 180
 """Characters of a request that is not written yet."""
-_PRESUMED: Mapping[Outcome, RelationAnswer] = {
+_PRESUMED: Mapping[PairOutcome, RelationAnswer] = {
     "merge": "duplicate",
     "family": "parametric",
     "unsure": "unsure",
@@ -183,7 +183,7 @@ def estimate(
     questions = {key_of(task, item, model): item for item in items}
     stored = ledger.answers(list(questions))
     fresh = {key: item for key, item in questions.items() if key not in stored}
-    requests = [task.request(batch) for batch in batches(fresh, task.batch)]
+    requests = [task.request(batch) for batch in in_batches(fresh, task.batch)]
     tokens_in = sum(request.tokens for request in requests)
     tokens_out = sum(request.most_tokens for request in requests)
     return Estimate(

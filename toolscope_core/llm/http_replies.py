@@ -7,9 +7,9 @@ from typing import Any
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.errors import ModelStopError
 
-MOST_BYTES = 5_000_000
+MOST_REPLY_BYTES = 5_000_000
 """The largest reply that is read."""
-TOO_LARGE = f"the reply is larger than {MOST_BYTES // 1_000_000} MB"
+TOO_LARGE = f"the reply is larger than {MOST_REPLY_BYTES // 1_000_000} MB"
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that may be over soon."""
 TOO_LONG = "too long"

@@ -18,14 +18,14 @@ from toolscope_core.embedding.candidate_pairs import cosines
 from toolscope_core.llm import audit_questions
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
-from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, OUTCOMES, ToolPair, serves_of
+from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, OUTCOME_OF_ANSWER, ToolPair, serves_of
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.graph import spanning_pairs
 from toolscope_core.merging.model_verdicts import ModelVerdicts, Saved
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.model.decision import Constraints
-from toolscope_core.model.pair import Outcome, Pair, Verdict
+from toolscope_core.model.pair import Pair, PairOutcome, Verdict
 from toolscope_core.model.protocols import Answer, Task
 from toolscope_core.model.tool import Tool
 
@@ -250,7 +250,7 @@ def _verdict(
     if value is None:
         reason = audit_questions.why_open(answer, asker)
         return Verdict(pair, cosine, 0.5, "unanalysed", (reason,), asker.name)
-    outcome = OUTCOMES[value["relation"]]
+    outcome = OUTCOME_OF_ANSWER[value["relation"]]
     same, family = _probabilities(outcome, value["confidence"])
     return Verdict(
         pair=pair,
@@ -265,7 +265,7 @@ def _verdict(
     )
 
 
-def _probabilities(outcome: Outcome, confidence: float) -> tuple[float, float]:
+def _probabilities(outcome: PairOutcome, confidence: float) -> tuple[float, float]:
     """The probabilities of the same job and of a family: the outcome has the model's confidence,
     and what that leaves of 1 goes to the two others alike.
     """

@@ -16,7 +16,12 @@ from toolscope_core.catalog.tokens import Costs, SizeChange, tokenizer
 from toolscope_core.decisions.constraints import ToolLocator, constraints, edits, variants
 from toolscope_core.decisions.forms import id_list
 from toolscope_core.decisions.log import active, versions_of
-from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold, same_named
+from toolscope_core.embedding.candidate_pairs import (
+    PairRows,
+    candidates,
+    default_threshold,
+    same_named,
+)
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.judging.cached_judge import CachedJudge
@@ -131,7 +136,7 @@ def _make(analysis: Analysis, progress: Progress) -> None:
 
 
 def replaceable_shares(
-    tools: Sequence[Tool], first: Rows, left: Rows, right: Rows
+    tools: Sequence[Tool], first: PairRows, left: PairRows, right: PairRows
 ) -> Mapping[str, float]:
     """By server the share of its tools, 0 to 1, that some other server has too: an exact copy
     (``first`` is by row that of the first of equal content), or the other end of a pair of rows
@@ -153,7 +158,7 @@ def replaceable_shares(
     return {server: elsewhere[server] / size for server, size in sizes.items()}
 
 
-def _first_copies(catalog: Catalog) -> Rows:
+def _first_copies(catalog: Catalog) -> PairRows:
     """By row the row of the first tool of the same content."""
     first: dict[str, int] = {}
     rows = [first.setdefault(tool.content_hash, row) for row, tool in enumerate(catalog.tools)]

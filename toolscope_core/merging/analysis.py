@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.decisions.log import active
-from toolscope_core.embedding.candidate_pairs import Rows
+from toolscope_core.embedding.candidate_pairs import PairRows
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
@@ -62,7 +62,7 @@ class Analysis:
     scores: PairScores
     cached_judge: CachedJudge
     copies: Mapping[str, str]
-    first: Rows
+    first: PairRows
     rows: Mapping[str, int]
     syntheses: GroupSyntheses = field(repr=False)
     model_verdicts: ModelVerdicts | None = None
@@ -101,33 +101,35 @@ class Analysis:
         """Probabilities of a family of any pairs of tools, in their order; cached."""
         return self.row_family_probabilities(*self.ends(pairs))
 
-    def row_probabilities(self, left: Rows, right: Rows) -> NDArray[np.float64]:
+    def row_probabilities(self, left: PairRows, right: PairRows) -> NDArray[np.float64]:
         """Probabilities of the same job of pairs of rows, left < right."""
         return self._cached(self._judged, left, right)
 
-    def row_family_probabilities(self, left: Rows, right: Rows) -> NDArray[np.float64]:
+    def row_family_probabilities(self, left: PairRows, right: PairRows) -> NDArray[np.float64]:
         """Probabilities of a family of pairs of rows, left < right."""
         return self._cached(self._families, left, right)
 
-    def candidate_family_probabilities(self, left: Rows, right: Rows) -> NDArray[np.float64]:
+    def candidate_family_probabilities(
+        self, left: PairRows, right: PairRows
+    ) -> NDArray[np.float64]:
         """The same, but 0 for pairs that are no candidates, whether judged meanwhile or not."""
         size, scores = len(self.rows), self.scores
         codes = left.astype(np.int64) * size + right
         candidates = scores.left.astype(np.int64) * size + scores.right
         return _looked_up(codes, candidates, scores.family, 0.0)
 
-    def remember(self, left: Rows, right: Rows, probabilities: PairProbabilities) -> None:
+    def remember(self, left: PairRows, right: PairRows, probabilities: PairProbabilities) -> None:
         """Cache the judge's probabilities of further pairs of rows, left < right."""
         codes = left.astype(np.int64) * len(self.rows) + right
         self._judged.add(codes, probabilities.same_job)
         self._families.add(codes, probabilities.family)
 
-    def ends(self, pairs: Sequence[Pair]) -> tuple[Rows, Rows]:
+    def ends(self, pairs: Sequence[Pair]) -> tuple[PairRows, PairRows]:
         ends = [sorted((self.rows[pair.left], self.rows[pair.right])) for pair in pairs]
         rows = np.array(ends, dtype=np.int32).reshape(-1, 2)
         return rows[:, 0], rows[:, 1]
 
-    def _cached(self, cache: _PairCache, left: Rows, right: Rows) -> NDArray[np.float64]:
+    def _cached(self, cache: _PairCache, left: PairRows, right: PairRows) -> NDArray[np.float64]:
         codes = left.astype(np.int64) * len(self.rows) + right
         values = cache.get(codes)
         missing = np.flatnonzero(np.isnan(values))

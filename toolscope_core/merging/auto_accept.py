@@ -14,7 +14,7 @@ from toolscope_core.model.cluster import Cluster, Group, family_name, outcome_wo
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Verdict
 
-EVEN = 0.5
+LEAST_OFFLINE = 0.5
 """The least probability of the offline judge with which a model's merge needs no person."""
 
 UNCONVINCED = "the offline judge is not convinced"
@@ -243,7 +243,7 @@ def model_doubts(
     else:
         if verdict.serves == "none":
             yield f"{judge} says the same job, but that neither takes the other's calls as it is"
-        if probability < EVEN:
+        if probability < LEAST_OFFLINE:
             yield f"{judge} says the same job; {UNCONVINCED}"
         elif probability < auto_at and wary:
             yield f"{judge} says the same job, but it read text that speaks to models"

@@ -15,10 +15,10 @@ from toolscope_core.model.decision import Constraints
 _DENSE = 512
 """Nodes whose pairs fit a table of a mebibyte."""
 
-Rows = NDArray[np.int32]
+_Rows = NDArray[np.int32]
 _Node = int
 
-RowJudge = Callable[[Rows, Rows], NDArray[np.float64]]
+RowJudge = Callable[[_Rows, _Rows], NDArray[np.float64]]
 """Merge probabilities of pairs of rows, in their order."""
 
 
@@ -42,9 +42,9 @@ class RowGraph:
     """
 
     ids: Sequence[str]
-    copies: Rows
-    left: Rows
-    right: Rows
+    copies: _Rows
+    left: _Rows
+    right: _Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ from toolscope_core.decisions.constraints import constraints
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.guards import handles_of, returned
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.merging.auto_accept import EVEN
+from toolscope_core.merging.auto_accept import LEAST_OFFLINE
 from toolscope_core.merging.group_syntheses import Stores
 from toolscope_core.merging.pair_graph import edges_at, family_edges, unsure_pairs
 from toolscope_core.model.catalog import Catalog, Server
@@ -45,7 +45,7 @@ _BEST: Mapping[_Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class CoveredTool:
     """A tool, and the tool of another server that comes nearest to doing its job; ``arguments`` are
     those of its calls that get another name or a fixed value, ``lost`` says in sentences what a
     call would lose.
@@ -70,8 +70,8 @@ class Coverage:
 
     server: str
     others: tuple[str, ...]
-    served: tuple[Served, ...]
-    alike: tuple[Served, ...]
+    served: tuple[CoveredTool, ...]
+    alike: tuple[CoveredTool, ...]
     alone: tuple[str, ...]
     tokens: int
     keeps: tuple[str, ...] = ()
@@ -142,7 +142,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class CoverageLink:
     """How sure it is that two tools do one job: not at all where they are only ``alike``, not yet
     where they are ``unsure`` (nobody would merge them, and it is as likely as not).
     """
@@ -160,10 +160,10 @@ class ServerCoverage:
     """
 
     catalog: Catalog
-    links: Mapping[str, Mapping[str, Link]]
+    links: Mapping[str, Mapping[str, CoverageLink]]
     gone: frozenset[str] = frozenset()
     decided: Constraints = field(default_factory=Constraints)
-    _served: dict[tuple[str, str], Served] = field(default_factory=dict, repr=False)
+    _served: dict[tuple[str, str], CoveredTool] = field(default_factory=dict, repr=False)
 
     @cached_property
     def servers(self) -> Mapping[str, tuple[Tool, ...]]:
@@ -185,8 +185,8 @@ class ServerCoverage:
 
     def of(self, server: str, others: Collection[str]) -> Coverage:
         """What the ``others`` do of the tools of a server."""
-        served: list[Served] = []
-        alike: list[Served] = []
+        served: list[CoveredTool] = []
+        alike: list[CoveredTool] = []
         alone: list[str] = []
         for tool in self.servers.get(server, ()):
             best = self._best(tool, others)
@@ -228,7 +228,7 @@ class ServerCoverage:
         if len(pairs) < _FEW:
             return all(a.description.split() == b.description.split() for a, b in pairs)
         links = (self.links.get(a.id, {}).get(b.id) for a, b in pairs)
-        return all(link and link.probability >= EVEN for link in links)
+        return all(link and link.probability >= LEAST_OFFLINE for link in links)
 
     def serving(self, server: str, others: Collection[str]) -> tuple[frozenset[str], ...]:
         """For each of its tools which of the ``others`` surely serve it."""
@@ -244,7 +244,7 @@ class ServerCoverage:
             for tool in self.servers[server]
         )
 
-    def _best(self, tool: Tool, others: Collection[str]) -> Served | None:
+    def _best(self, tool: Tool, others: Collection[str]) -> CoveredTool | None:
         by_id = self.catalog.by_id
         fitting = [
             (self._served_by(tool, by_id[other], link), link)
@@ -255,7 +255,7 @@ class ServerCoverage:
             return None
         return min(fitting, key=lambda one: _rank(*one))[0]
 
-    def _served_by(self, tool: Tool, other: Tool, link: Link) -> Served:
+    def _served_by(self, tool: Tool, other: Tool, link: CoverageLink) -> CoveredTool:
         key = tool.id, other.id
         if key not in self._served:
             served = serve(tool, other, link.alike)
@@ -273,7 +273,7 @@ class ServerCoverage:
         return self._stores.are_instances(one, other) and not self.are_on_one_account(one, other)
 
     def _keeps(
-        self, server: str, served: Sequence[Served], instances: Sequence[str]
+        self, server: str, served: Sequence[CoveredTool], instances: Sequence[str]
     ) -> Iterator[str]:
         if instances:
             names = configured_names([server, *instances], self.catalog.servers)
@@ -319,12 +319,12 @@ def configured_names(names: Sequence[str], servers: Sequence[Server]) -> list[st
     return [f"{name} (`{text}`)" if text else name for name, text in zip(names, own, strict=True)]
 
 
-def serve(tool: Tool, other: Tool, alike: bool = False) -> Served:
+def serve(tool: Tool, other: Tool, alike: bool = False) -> CoveredTool:
     """How ``other`` serves the callers of ``tool``; ``alike`` where it is not one job."""
     if tool.content_hash == other.content_hash:
-        return Served(tool.id, other.id, "as it is")
+        return CoveredTool(tool.id, other.id, "as it is")
     if alike or tool.schema is None or other.schema is None:
-        return Served(tool.id, other.id, "alike")
+        return CoveredTool(tool.id, other.id, "alike")
     alpha = argument_map(tool, other)
     lost = [f"`{name}`: {reason}" for name, reason in alpha.dropped.items()]
     lost += alpha.lossy
@@ -332,9 +332,9 @@ def serve(tool: Tool, other: Tool, alike: bool = False) -> Served:
     results = [f"it returns {theirs}, not {ours}"] if ours and theirs and ours != theirs else []
     arguments = tuple(_changed_arguments(alpha))
     if lost:
-        return Served(tool.id, other.id, "gateway", (*lost, *results), arguments)
+        return CoveredTool(tool.id, other.id, "gateway", (*lost, *results), arguments)
     notes = (*alpha.inferred, *alpha.notes, *results)
-    return Served(tool.id, other.id, "mapped" if arguments else "as it is", notes, arguments)
+    return CoveredTool(tool.id, other.id, "mapped" if arguments else "as it is", notes, arguments)
 
 
 def _changed_arguments(alpha: ArgumentMap) -> Iterator[str]:
@@ -345,7 +345,7 @@ def _changed_arguments(alpha: ArgumentMap) -> Iterator[str]:
         yield f"{name} = {canonical_json(value)}"
 
 
-def _rank(served: Served, link: Link) -> tuple[int, int, float, str]:
+def _rank(served: CoveredTool, link: CoverageLink) -> tuple[int, int, float, str]:
     return _BEST[served.way], len(served.lost), -link.probability, served.by
 
 
@@ -359,7 +359,7 @@ def server_coverage(
     copies: defaultdict[str, list[str]] = defaultdict(list)
     for tool, first in analysis.copies.items():
         copies[first].append(tool)
-    links: defaultdict[str, dict[str, Link]] = defaultdict(dict)
+    links: defaultdict[str, dict[str, CoverageLink]] = defaultdict(dict)
     decided = constraints(analysis.catalog, log)
     gone = decided.omitted | {
         member
@@ -388,7 +388,7 @@ def server_coverage(
                 copies[analysis.copies[pair.left]], copies[analysis.copies[pair.right]]
             ):
                 if a != b and gone.isdisjoint((a, b)) and Pair.of(a, b) not in decided.cannot:
-                    likely = pairs is unsure and probability >= EVEN
-                    link = Link(probability, alike and not likely, likely)
+                    likely = pairs is unsure and probability >= LEAST_OFFLINE
+                    link = CoverageLink(probability, alike and not likely, likely)
                     links[a][b] = links[b][a] = link
     return ServerCoverage(analysis.catalog, links, gone, decided)

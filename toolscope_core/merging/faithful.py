@@ -23,7 +23,7 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.wording.reading import read_tool
 from toolscope_core.wording.vocabulary import action_classes
 from toolscope_core.wording.wordnet import is_word
-from toolscope_core.wording.words import STOP_WORDS, Keys, is_filler, keys_of, words_of
+from toolscope_core.wording.words import STOP_WORDS, WordKeys, is_filler, keys_of, words_of
 
 Code = Literal[
     "invalid",
@@ -116,7 +116,7 @@ def violations(
     )
 
 
-def changes(before: Document, after: Document) -> tuple[Change, ...]:
+def text_changes(before: Document, after: Document) -> tuple[Change, ...]:
     """The texts that differ: name, description, descriptions of parameters, in that order."""
     old, new = (Tool("", d.name, d.description, schema=d.schema) for d in (before, after))
     rows = [
@@ -227,7 +227,7 @@ def _plain_words(text: str) -> list[str]:
     return [word for word in dict.fromkeys(words_of(text)) if len(word) > 1 and not is_filler(word)]
 
 
-def _keys(texts: Iterable[str]) -> Keys:
+def _keys(texts: Iterable[str]) -> WordKeys:
     """What the words of the texts may be known by, two in a row also as one."""
     words = [word for text in texts for word in words_of(text)]
     joined = {first + second for first, second in pairwise(words)}

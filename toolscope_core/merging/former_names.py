@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolscope_core.catalog.calls import renamed_inside
-from toolscope_core.catalog.formats.neutral import names_in
+from toolscope_core.catalog.formats.neutral import former_names_in
 from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
 from toolscope_core.catalog.relabelling import names_now
 from toolscope_core.catalog.sources import files_of
@@ -57,7 +57,7 @@ def with_names_of(catalog: Catalog, folder: Path) -> Catalog:
         parts = [json.loads(read_file(path)) for path in files_of(folder, "neutral.json")]
     except DAMAGE:
         return catalog
-    return with_earlier_names(catalog, [one for part in parts for one in names_in(part)])
+    return with_earlier_names(catalog, [one for part in parts for one in former_names_in(part)])
 
 
 def with_earlier_names(catalog: Catalog, names: Iterable[FormerName]) -> Catalog:

@@ -22,7 +22,7 @@ from toolscope_core.judging.relation_words import unmatched_reasons
 from toolscope_core.merging.auto_accept import Differences, Proposal, is_clean
 from toolscope_core.merging.synthesis import Keepers, Synthesis, synthesise
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.cluster import ArgumentMap, Group, Kind
+from toolscope_core.model.cluster import ArgumentMap, ClusterKind, Group
 from toolscope_core.model.pair import Relation
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.model.unicode_forms import normalise
@@ -129,7 +129,7 @@ class GroupSyntheses:
         self._companions = Companions(catalog.tools)
         self._stores = Stores(catalog.tools)
         self._syntheses: dict[Hashable, Synthesis] = {}
-        self._differences: dict[tuple[_Members, str, Kind, bool], Differences] = {}
+        self._differences: dict[tuple[_Members, str, ClusterKind, bool], Differences] = {}
         self._ids: dict[_Members, str] = {}
         self._serves_all: dict[tuple[_Members, str], bool] = {}
 
@@ -156,7 +156,7 @@ class GroupSyntheses:
         members: _Members,
         canonical: str | None,
         family: bool = False,
-        kind: Kind | None = None,
+        kind: ClusterKind | None = None,
         unfit: frozenset[str] = frozenset(),
     ) -> Synthesis:
         """What the members would become, with a canonical and a kind that people chose, if any;

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.candidate_pairs import Rows
+from toolscope_core.embedding.candidate_pairs import PairRows
 from toolscope_core.judging.selector import ComparedWords
 from toolscope_core.merging.analysis import Analysis, bars_of
 from toolscope_core.merging.contracted_graph import RowGraph, RowJudge, weakest_of_rows
@@ -233,7 +233,7 @@ def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]
     return row_graph(analysis, replace(links, must=()), left[kept], right[kept])
 
 
-def _family_rows(analysis: Analysis) -> tuple[Rows, Rows]:
+def _family_rows(analysis: Analysis) -> tuple[PairRows, PairRows]:
     if analysis.model_verdicts is None:
         wanted = analysis.scores.family >= analysis.judge.weights.family_at
         return analysis.scores.left[wanted], analysis.scores.right[wanted]
@@ -248,7 +248,7 @@ def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
     """A judge of pairs of ids as one of pairs of rows."""
     ids = tuple(analysis.rows)
 
-    def row_judge(one: Rows, other: Rows) -> NDArray[np.float64]:
+    def row_judge(one: PairRows, other: PairRows) -> NDArray[np.float64]:
         return judge([Pair.of(ids[a], ids[b]) for a, b in zip(one, other, strict=True)])
 
     return row_judge

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.merging.auto_accept import UNCONVINCED, model_doubts
 from toolscope_core.model.numbers import listed
-from toolscope_core.model.pair import Outcome, Pair, Verdict
+from toolscope_core.model.pair import Pair, PairOutcome, Verdict
 from toolscope_core.model.protocols import Spent
 from toolscope_core.model.tool import JsonObject
 
@@ -56,7 +56,7 @@ class Audit:
 
 
 @dataclass(frozen=True, slots=True)
-class Grade:
+class DocumentationGrade:
     """The documentation quality of a tool, 1 to 5, and the aspects that lack something."""
 
     score: int
@@ -215,7 +215,7 @@ class ModelVerdicts:
 
     def _edges(
         self,
-        outcome: Outcome,
+        outcome: PairOutcome,
         offline: Mapping[Pair, float],
         at: float,
         least: float,
@@ -231,7 +231,7 @@ class ModelVerdicts:
         return dict(sorted({**self._audited(edges, at, outcome == "family"), **edges}.items()))
 
     def _answers(
-        self, outcome: Outcome, pairs: Sequence[Pair], offline: Probabilities, at: float
+        self, outcome: PairOutcome, pairs: Sequence[Pair], offline: Probabilities, at: float
     ) -> NDArray[np.float64]:
         """Probabilities of one verdict, *merge* or *family*: at least at a bar where the model says
         it, or else below.
@@ -321,5 +321,5 @@ def disagreements(
     return tuple(sorted(differing, key=lambda one: (-one.gap, one.pair)))
 
 
-def _probability(verdict: Verdict, outcome: Outcome) -> float:
+def _probability(verdict: Verdict, outcome: PairOutcome) -> float:
     return verdict.family if outcome == "family" else verdict.probability

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.embedding.candidate_pairs import Rows
+from toolscope_core.embedding.candidate_pairs import PairRows
 from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, thresholds_of
 from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.model.configuration import MergeThresholds
@@ -80,7 +80,7 @@ def joined_pairs(analysis: Analysis, links: Constraints) -> dict[Pair, float]:
     return joined
 
 
-def row_graph(analysis: Analysis, links: Constraints, left: Rows, right: Rows) -> RowGraph:
+def row_graph(analysis: Analysis, links: Constraints, left: PairRows, right: PairRows) -> RowGraph:
     """These pairs of rows without those that people keep apart, and what people put together
     joined to its first tool; the latter come last.
     """
@@ -106,8 +106,8 @@ def row_graph(analysis: Analysis, links: Constraints, left: Rows, right: Rows) -
 
 
 def staying(
-    analysis: Analysis, links: Constraints, left: Rows, right: Rows
-) -> tuple[Rows, Rows, NDArray[np.int32], NDArray[np.bool_]]:
+    analysis: Analysis, links: Constraints, left: PairRows, right: PairRows
+) -> tuple[PairRows, PairRows, NDArray[np.int32], NDArray[np.bool_]]:
     """The pairs without the tools that people left out, each tool's first copy, and which of the
     pairs given these are: where the first of several copies was left out, the next one stands for
     the others.
@@ -167,7 +167,7 @@ class ClusterChanges:
         return len(self.appeared) + len(self.grown) + len(self.split) + len(self.vanished)
 
 
-def changes(before: Sequence[Members], after: Sequence[Members]) -> ClusterChanges:
+def cluster_changes(before: Sequence[Members], after: Sequence[Members]) -> ClusterChanges:
     """What became of the clusters ``before``. A cluster may have both fallen apart and grown."""
     same = set(before) & set(after)
     before, after = ([one for one in side if one not in same] for side in (before, after))

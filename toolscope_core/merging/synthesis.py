@@ -19,7 +19,7 @@ from toolscope_core.judging.arguments.subschema import admits, inlined, leaves_o
 from toolscope_core.judging.distinctions import unshared
 from toolscope_core.judging.selector import own_words, selector_of
 from toolscope_core.merging import router_words
-from toolscope_core.model.cluster import ArgumentMap, Document, Kind
+from toolscope_core.model.cluster import ArgumentMap, ClusterKind, Document
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 from toolscope_core.wording.reading import ToolReading, read_tool
 
@@ -52,7 +52,7 @@ class Synthesis:
     they are a router because each has to stay reachable.
     """
 
-    kind: Kind
+    kind: ClusterKind
     canonical: str
     document: Document
     arguments: tuple[ArgumentMap, ...]

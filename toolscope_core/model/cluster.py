@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from toolscope_core.model.pair import Outcome, Relation
+from toolscope_core.model.pair import PairOutcome, Relation
 from toolscope_core.model.tool import JsonObject
 
 Operation = Literal["rename", "map", "wrap", "unwrap", "cast"]
@@ -79,7 +79,7 @@ class ArgumentMap:
         return not self.lossy and set(self.dropped) <= set(self.waived)
 
 
-Kind = Literal["prune", "router", "unknown"]
+ClusterKind = Literal["prune", "router", "unknown"]
 
 
 State = Literal["proposed", "accepted", "rejected", "stale", "conflict"]
@@ -140,7 +140,7 @@ class Cluster:
     id: str
     members: tuple[str, ...]
     canonical: str
-    kind: Kind
+    kind: ClusterKind
     state: State
     weakest_edge: float
     document: Document
@@ -152,7 +152,7 @@ class Cluster:
     put_forward: bool = False
     relation: Relation = "duplicate"
     selector: str = ""
-    chosen_kind: Kind | None = None
+    chosen_kind: ClusterKind | None = None
     copies: bool = False
 
     @property
@@ -162,12 +162,12 @@ class Cluster:
 
 
 _Item = TypeVar("_Item")
-Key = TypeVar("Key")
+_Key = TypeVar("_Key")
 
 
-def grouped(items: Iterable[_Item], key_of: Callable[[_Item], Key]) -> dict[Key, list[_Item]]:
+def grouped(items: Iterable[_Item], key_of: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
     """The items by their keys; keys and items in the order in which they come."""
-    groups: dict[Key, list[_Item]] = {}
+    groups: dict[_Key, list[_Item]] = {}
     for item in items:
         groups.setdefault(key_of(item), []).append(item)
     return groups
@@ -212,7 +212,7 @@ KINDS: Mapping[ProposalKind, KindWords] = {
 """Each kind, the easiest to act on first."""
 
 
-OUTCOMES: Mapping[Outcome, str] = {
+OUTCOME_NAMES: Mapping[PairOutcome, str] = {
     "merge": "same job",
     "family": KINDS["family"].name,
     "unsure": f"{KINDS['unknown'].name}: a person must look",
@@ -230,12 +230,12 @@ RELATIONS: Mapping[Relation, str] = {
 }
 
 
-def outcome_word(outcome: Outcome) -> str:
+def outcome_word(outcome: PairOutcome) -> str:
     """The verdict alone."""
-    return OUTCOMES[outcome].partition(":")[0]
+    return OUTCOME_NAMES[outcome].partition(":")[0]
 
 
-def kind_of(cluster: Cluster) -> ProposalKind:
+def proposal_kind(cluster: Cluster) -> ProposalKind:
     """What can be done about the cluster."""
     if cluster.relation == "parametric":
         return "family"
@@ -244,7 +244,7 @@ def kind_of(cluster: Cluster) -> ProposalKind:
 
 def kind_name(cluster: Cluster) -> str:
     """The kind in words; of a family what differs: the provider (or server), or a value."""
-    kind = kind_of(cluster)
+    kind = proposal_kind(cluster)
     return family_name(cluster.selector) if kind == "family" else KINDS[kind].name
 
 

@@ -12,7 +12,7 @@ AcceptPolicy = Literal["auto", "all", "none"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high"]
 """How long a model thinks that can be told."""
 REASONING_EFFORTS: tuple[ReasoningEffort, ...] = get_args(ReasoningEffort)
-Split = Literal["none", "rules", "steps"]
+RequestSplit = Literal["none", "rules", "steps"]
 """What an experiment splits requests by."""
 Knob = Literal["theta", "alpha", "candidates", "k", "encoder"]
 """A setting that a sweep moves."""

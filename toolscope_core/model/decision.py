@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
 
-from toolscope_core.model.cluster import Kind
+from toolscope_core.model.cluster import ClusterKind
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import JsonObject, digest
 
@@ -136,4 +136,4 @@ class Edit:
 
     canonical: str | None = None
     document: JsonObject = field(default_factory=dict)
-    kind: Kind | None = None
+    kind: ClusterKind | None = None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.model.tool import digest
 
-Outcome = Literal["merge", "family", "keep", "unsure", "unanalysed"]
+PairOutcome = Literal["merge", "family", "keep", "unsure", "unanalysed"]
 
 
 Relation = Literal["duplicate", "subsumes", "parametric", "related", "different"]
@@ -70,7 +70,7 @@ class Verdict:
     pair: Pair
     similarity: float
     probability: float
-    outcome: Outcome
+    outcome: PairOutcome
     evidence: tuple[str, ...] = ()
     judge: str = "offline"
     relation: Relation = "different"

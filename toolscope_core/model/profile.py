@@ -6,9 +6,9 @@ from typing import Literal
 
 from toolscope_core.model.tool import JsonObject
 
-Way = Literal["hand", "rule", "kept out"]
+ProfileOrigin = Literal["hand", "rule", "kept out"]
 """How a tool came to be in a profile, or that a person keeps it out."""
-WAYS: tuple[Way, ...] = ("hand", "rule", "kept out")
+WAYS: tuple[ProfileOrigin, ...] = ("hand", "rule", "kept out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class ProfileTool:
     arguments that it has there, empty where it keeps its own.
     """
 
-    by: Way
+    by: ProfileOrigin
     called: str = ""
     name: str = ""
     description: str = ""

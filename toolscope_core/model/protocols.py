@@ -11,9 +11,9 @@ from toolscope_core.model.tool import JsonObject, canonical_json, digest
 
 Vectors = NDArray[np.float32]
 
-T = TypeVar("T")
-Block = TypeVar("Block")
-Result = TypeVar("Result")
+SharedValue = TypeVar("SharedValue")
+WorkBlock = TypeVar("WorkBlock")
+WorkResult = TypeVar("WorkResult")
 
 
 class Embedder(Protocol):
@@ -91,22 +91,25 @@ def silent(step: Step) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Shared(Generic[T]):
+class Shared(Generic[SharedValue]):
     """A value that every worker reads: an array, an encoder, a judge.
 
     It crosses to a worker once, when it is first needed there, and where it was put is free again
     when nobody holds this any more.
     """
 
-    value: T
+    value: SharedValue
 
 
 class Engine(Protocol):
     """Runs a function on blocks of work: here, or on the workers of a cluster."""
 
     def map_blocks(
-        self, function: Callable[[T, Block], Result], shared: Shared[T], blocks: Iterable[Block]
-    ) -> Iterator[Result]:
+        self,
+        function: Callable[[SharedValue, WorkBlock], WorkResult],
+        shared: Shared[SharedValue],
+        blocks: Iterable[WorkBlock],
+    ) -> Iterator[WorkResult]:
         """``function`` of the shared value and each block, in the order of the blocks.
 
         The function stands at the top of a module (or is a ``partial`` of such a one), and what it
@@ -119,8 +122,11 @@ class LocalEngine:
     """The engine of one process: a block is worked on when its result is asked for."""
 
     def map_blocks(
-        self, function: Callable[[T, Block], Result], shared: Shared[T], blocks: Iterable[Block]
-    ) -> Iterator[Result]:
+        self,
+        function: Callable[[SharedValue, WorkBlock], WorkResult],
+        shared: Shared[SharedValue],
+        blocks: Iterable[WorkBlock],
+    ) -> Iterator[WorkResult]:
         return (function(shared.value, block) for block in blocks)
 
 

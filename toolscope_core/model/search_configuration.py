@@ -83,9 +83,9 @@ class RetrievalConfig:
         return "" if self.rerank in RERANKERS else self.rerank
 
 
-Paper = Literal["toolscope", "rps", "tool2vec", "tool-to-agent"]
+PaperName = Literal["toolscope", "rps", "tool2vec", "tool-to-agent"]
 CROSS_ENCODER = "cross-encoder/ms-marco-MiniLM-L6-v2"
-PAPER_SEARCHES: Mapping[Paper, RetrievalConfig] = {
+PAPER_SEARCHES: Mapping[PaperName, RetrievalConfig] = {
     "toolscope": RetrievalConfig(
         dense_weight=1.0, assembly="top1", rerank=CROSS_ENCODER, rerank_weight=math.inf
     ),
@@ -104,7 +104,7 @@ something was learned to that alone. Tool-to-Agent (algorithm 1): a server stand
 document does, of tools and servers, for any of the steps; the paper does not say how BM25 and
 cosine are weighed. What still differs: a tool is two texts here, whose cosines have a mean.
 """
-SearchName = Paper | ClientName | Literal[""]
+SearchName = PaperName | ClientName | Literal[""]
 """A paper or a client whose search it is; empty for our own."""
 
 

@@ -14,7 +14,7 @@ from toolscope_core.evaluation.selection import jobs_of
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.profile import Profile, ProfileTool
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.profiles.profile_tools import own_words, profile_tools
+from toolscope_core.profiles.profile_tools import profile_tools, profile_words
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose
@@ -170,7 +170,7 @@ def with_choice(plan: MergePlan, profile: Profile, ids: Iterable[str], is_in: bo
     """The profile with outgoing tools of the plan put in by hand, or out: they are kept out only
     where rules would take them in again.
     """
-    wanted, words = set(ids), own_words(plan, profile)
+    wanted, words = set(ids), profile_words(plan, profile)
     items = [item for item in plan.tools if item.tool.id in wanted]
     of_these = {member for item in items for member in item.members}
     others = {old: tool for old, tool in profile.tools.items() if old not in of_these}
@@ -210,7 +210,7 @@ def profile_row(plan: MergePlan, profile: Profile) -> JsonObject:
     """The decision that saves a profile, as a row without reviewer: its tools as they are called
     now, and those that were chosen by hand or kept out and are not among them, without a name.
     """
-    chosen, words = profile_tools(plan, profile), own_words(plan, profile)
+    chosen, words = profile_tools(plan, profile), profile_words(plan, profile)
     called = {member: item.tool.name for item in plan.tools for member in item.members}
     tools = {
         member: replace(

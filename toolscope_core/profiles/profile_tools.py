@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from toolscope_core.catalog.calls import refusals
+from toolscope_core.catalog.calls import call_refusals
 from toolscope_core.catalog.scan.scanner import ToolNames, with_own_words
 from toolscope_core.catalog.schema.walking import COMBINED, without_arguments
 from toolscope_core.merging.clusters import check_plan, find_dangling
@@ -12,7 +12,7 @@ from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, Cluster, Document
 from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.plan import MergedTool, MergePlan, Relabel
-from toolscope_core.model.profile import Profile, ProfileTool, ToolRule, Way
+from toolscope_core.model.profile import Profile, ProfileOrigin, ProfileTool, ToolRule
 from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.wording.tool_text import split_text
 
@@ -38,7 +38,7 @@ class ProfileTools:
 
     profile: Profile
     tools: tuple[MergedTool, ...]
-    ways: Mapping[str, Way]
+    ways: Mapping[str, ProfileOrigin]
     fixed: Mapping[str, JsonObject] = field(default_factory=dict)
     conflicts: tuple[ServerConflict, ...] = ()
     notes: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
         new = phi.get(old)
         if new is not None and tool.by != "rule":  # of merged tools one chosen goes before one out
             chosen.setdefault(new, tool)
-    ways: dict[str, Way] = {}
+    ways: dict[str, ProfileOrigin] = {}
     for tool_id, item in by_id.items():
         way = chosen[tool_id].by if tool_id in chosen else "rule"
         reached = item.members if tool_id in routers else (tool_id,)
@@ -68,7 +68,7 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
     conflicts = tuple(_conflicts(plan, profile, ways))
     lost = {one for c in conflicts if c.kept for s in c.tools if s != c.kept for one in c.tools[s]}
     ways = {tool_id: way for tool_id, way in ways.items() if tool_id not in lost}
-    words = own_words(plan, profile)
+    words = profile_words(plan, profile)
     fixed, notes = {}, [*_changes(plan, profile, ways, lost)]
     tools, findings, called = [], list[Finding](), ToolNames.of([by_id[one].tool for one in ways])
     names = Counter(
@@ -92,7 +92,7 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
     return ProfileTools(profile, *made)
 
 
-def own_words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
+def profile_words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
     """What the profile says of each outgoing tool: of its own id, else of one merged into it."""
     phi = plan.phi
     words: dict[str, ProfileTool] = {}
@@ -130,7 +130,7 @@ def _matches(rule: ToolRule, tool: Tool) -> bool:
 
 
 def _conflicts(
-    plan: MergePlan, profile: Profile, ways: Mapping[str, Way]
+    plan: MergePlan, profile: Profile, ways: Mapping[str, ProfileOrigin]
 ) -> Iterator[ServerConflict]:
     """The proposals that nobody applied or refused, of one job, with tools of several servers."""
     applied = {cluster.id for cluster in plan.applied}
@@ -148,7 +148,7 @@ def _conflicts(
 
 
 def _changes(
-    plan: MergePlan, profile: Profile, ways: Mapping[str, Way], lost: set[str]
+    plan: MergePlan, profile: Profile, ways: Mapping[str, ProfileOrigin], lost: set[str]
 ) -> Iterator[str]:
     """What is not as it was when the profile was saved, a sentence each."""
     phi, names = plan.phi, {item.tool.id: item.tool.name for item in plan.tools}
@@ -186,7 +186,7 @@ def _fixed(tool: Tool, wanted: JsonObject) -> tuple[JsonObject, list[str]]:
     fixed, notes = {}, []
     for name, value in sorted(wanted.items()):
         alone = {k: v for k, v in (tool.schema or {}).items() if k not in (*COMBINED, "required")}
-        against = refusals(alone, {name: value}, 1, "the value")
+        against = call_refusals(alone, {name: value}, 1, "the value")
         if name not in declared:
             notes.append(f"{tool.id} has no argument {name}, so that it is not fixed")
         elif against:

@@ -22,10 +22,10 @@ from toolscope_core.model.protocols import Embedder, Progress, TokenEmbedder, Ve
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.tool_text import (
     encodable,
-    name_words,
     snake_name,
     source_text,
     split_name,
+    tool_name_words,
     tool_text,
 )
 
@@ -121,7 +121,7 @@ def server_profiles(catalog: Catalog) -> tuple[ServerProfile, ...]:
 
 def server_document(profile: ServerProfile, tools: Iterable[Tool]) -> SearchDocument:
     """The text of a server: its name, its description, and the names of its ``tools``."""
-    names = "; ".join(" ".join(name_words(tool)) for tool in tools)
+    names = "; ".join(" ".join(tool_name_words(tool)) for tool in tools)
     title = " ".join(split_name(profile.name)) or profile.name
     description = "" if profile.made else " ".join(profile.description.split())
     text = encodable(" ".join(f"{title}: {description} {names}".split()))
@@ -133,7 +133,7 @@ def _profile(server: Server, tools: list[Tool]) -> ServerProfile:
     if server.description.strip():
         return ServerProfile(server.name, server.description, ids)
     own = {*split_name(server.name), *_STOP_WORDS}
-    words = Counter(word for tool in tools for word in dict.fromkeys(name_words(tool)))
+    words = Counter(word for tool in tools for word in dict.fromkeys(tool_name_words(tool)))
     common = [word for word, _ in words.most_common() if word not in own]
     return ServerProfile(server.name, ", ".join(common[:MADE_WORDS]), ids, made=True)
 

@@ -29,7 +29,7 @@ from toolscope_core.retrieval.documents import (
 from toolscope_core.retrieval.index_files import Scores, SparseIndex
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
 
-PARTS = ("dense", "sparse", "rerank", "learned")
+SCORE_PARTS = ("dense", "sparse", "rerank", "learned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class RankedTool:
     @property
     def by(self) -> str:
         """Which part decided: that which gave the most."""
-        return max(zip(self.parts, PARTS, strict=True), key=lambda one: one[0])[1]
+        return max(zip(self.parts, SCORE_PARTS, strict=True), key=lambda one: one[0])[1]
 
 
 class Retriever(DocumentSearch):

@@ -11,7 +11,7 @@ from toolscope_core.llm.tasks.selection_prompt import (
     WORKER_TASK,
     FilterQuestion,
     SelectionQuestion,
-    in_order,
+    in_shown_order,
 )
 from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
@@ -164,7 +164,7 @@ def by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[_Choice]:
         if answer is None or answer.value is None:
             chosen.append(((), (answer.reason if answer else asker.message) or "not asked"))
             continue
-        tools = in_order(question.tools)
+        tools = in_shown_order(question.tools)
         calls = tuple(
             PlannedCall(tools[call["tool"] - 1].id, call["arguments"])
             for call in answer.value["calls"]
@@ -236,7 +236,7 @@ def filtered_by_model(
         if answer is None or answer.value is None:
             dropped.append({})
             continue
-        shown, needed = in_order(question.tools), set(answer.value["needed"])
+        shown, needed = in_shown_order(question.tools), set(answer.value["needed"])
         dropped.append(
             {
                 tool.id: f"not needed for the whole request, says {asker.name}"

@@ -13,7 +13,7 @@ from sqlmodel import select as select_rows
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.store.engine import Store
-from toolscope_core.store.tables import JobRow, Json, Row
+from toolscope_core.store.tables import JobRow, Json, StoredRow
 
 _AT_ONCE = 1_000
 """Rows in memory."""
@@ -38,7 +38,7 @@ def copy_store(
     ``StoreError`` where a job runs on the source, or the target holds rows or does not give back
     what it was given.
     """
-    tables = [_as_stored(table) for table in Row.metadata.sorted_tables]
+    tables = [_as_stored(table) for table in StoredRow.metadata.sorted_tables]
     copied = []
     with source.read() as reading, target.write() as writing:
         _check_idle(source, reading)
@@ -58,7 +58,7 @@ def copy_store(
 
 def contents(store: Store) -> tuple[CopiedTable, ...]:
     """The tables of a store, read as one state."""
-    tables = [_as_stored(table) for table in Row.metadata.sorted_tables]
+    tables = [_as_stored(table) for table in StoredRow.metadata.sorted_tables]
     with store.read() as session:
         return tuple(_summed(table, session.connection()) for table in tables)
 

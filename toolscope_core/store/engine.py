@@ -153,11 +153,11 @@ def _row_of(session: Session, error: CellError) -> str:
     return f"{table.name} row ({', '.join(shown)})"
 
 
-T = TypeVar("T")
+_Rebuilt = TypeVar("_Rebuilt")
 _JSON_TYPES = {float: (float, int), Mapping: (dict,), Literal: (str,), None: (NoneType,)}
 
 
-def rebuilt(kind: type[T], body: Any) -> T:
+def rebuilt(kind: type[_Rebuilt], body: Any) -> _Rebuilt:
     """The value of the dataclass ``kind`` with these fields.
 
     Raises ``ValueError`` where the body is no object, or a field is missing, unknown or of another
@@ -175,7 +175,7 @@ def rebuilt(kind: type[T], body: Any) -> T:
         raise ValueError(f"a {kind.__name__} lacks a field: {error}") from error
 
 
-def of_row(kind: type[T], row: object, **others: Any) -> T:
+def of_row(kind: type[_Rebuilt], row: object, **others: Any) -> _Rebuilt:
     """The value of the dataclass ``kind`` with the cells of these names, lists as tuples, and the
     fields that come from elsewhere.
     """

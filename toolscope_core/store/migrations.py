@@ -12,7 +12,7 @@ from sqlalchemy.engine.interfaces import ReflectedColumn
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.numbers import listed
 from toolscope_core.store.databases import Database
-from toolscope_core.store.tables import CatalogRow, Row
+from toolscope_core.store.tables import CatalogRow, StoredRow
 
 RunStatement = Callable[..., object]
 """Runs a statement of a migration; ``:name`` in it is the value of the keyword of that name."""
@@ -56,7 +56,7 @@ def migrate(connection: Connection, database: Database, at: str) -> None:
 
     run("CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, at TEXT NOT NULL)")
     if not applied:
-        Row.metadata.create_all(connection)
+        StoredRow.metadata.create_all(connection)
     for step in pending:
         if applied:
             step(run)
@@ -91,7 +91,7 @@ def _check_tables(connection: Connection, place: str) -> None:
     """Raises ``StoreError`` where a table has not the columns that its rows have today."""
     schema = inspect(connection)
     tables = {*schema.get_table_names()}
-    for name, table in Row.metadata.tables.items():
+    for name, table in StoredRow.metadata.tables.items():
         columns = _columns(schema, name) if name in tables else {}
         lacking = table.columns.keys() - columns.keys()
         more = (about for key, about in columns.items() if key not in table.columns)

@@ -65,11 +65,11 @@ def _no_nan(constant: str) -> float:
     return float(constant)
 
 
-class Row(SQLModel, registry=registry()):
+class StoredRow(SQLModel, registry=registry()):
     """Base of all row classes."""
 
 
-class CatalogRow(Row, table=True):
+class CatalogRow(StoredRow, table=True):
     """One version of a named catalog; ``body`` holds its servers, problems and findings,
     ``renamed`` by the id in the version before the id of each tool that has another now.
     """
@@ -90,7 +90,7 @@ class CatalogRow(Row, table=True):
     renamed: dict[str, str] = _json(of_texts=True, default_factory=dict)
 
 
-class CatalogToolRow(Row, table=True):
+class CatalogToolRow(StoredRow, table=True):
     """One tool of a catalog, at its place in ``Catalog.tools``."""
 
     __tablename__ = "tool"
@@ -100,7 +100,7 @@ class CatalogToolRow(Row, table=True):
     body: dict[str, Any] = _json()
 
 
-class DecisionRow(Row, table=True):
+class DecisionRow(StoredRow, table=True):
     """One line of the decision log of the catalogs named ``name``."""
 
     __tablename__ = "decision"
@@ -115,7 +115,7 @@ class DecisionRow(Row, table=True):
     detail: dict[str, Any] = _json()
 
 
-class JobRow(Row, table=True):
+class JobRow(StoredRow, table=True):
     """One background job; ``number`` counts them in order of their start."""
 
     __tablename__ = "job"
@@ -144,7 +144,7 @@ class JobRow(Row, table=True):
     lease_until: str
 
 
-class SelectionRow(Row, table=True):
+class SelectionRow(StoredRow, table=True):
     """Tools selected in one view; ``number`` grows with each selection kept."""
 
     __tablename__ = "selection"
@@ -157,7 +157,7 @@ class SelectionRow(Row, table=True):
     ids: list[str] = _json(list, of_texts=True)
 
 
-class QueryFileRow(Row, table=True):
+class QueryFileRow(StoredRow, table=True):
     """One query set of the catalogs named ``name``: a file as it was uploaded."""
 
     __tablename__ = "query_file"
@@ -168,7 +168,7 @@ class QueryFileRow(Row, table=True):
     content: bytes
 
 
-class VariantRow(Row, table=True):
+class VariantRow(StoredRow, table=True):
     """A document variant on offer for tools of this fingerprint in the catalogs named ``name``."""
 
     __tablename__ = "variant"
@@ -180,7 +180,7 @@ class VariantRow(Row, table=True):
     questions: list[str] = _json(list, of_texts=True)
 
 
-class GeneratedRow(Row, table=True):
+class GeneratedRow(StoredRow, table=True):
     """A query that a model wrote for the catalogs named ``name``; ``key`` identifies its question,
     ``number`` counts them in order of their arrival.
     """
@@ -199,7 +199,7 @@ class GeneratedRow(Row, table=True):
     at: str
 
 
-class ExperimentRow(Row, table=True):
+class ExperimentRow(StoredRow, table=True):
     """One experiment on a version of a catalog; ``key`` hashes its kind and configuration."""
 
     __tablename__ = "experiment"
@@ -215,7 +215,7 @@ class ExperimentRow(Row, table=True):
     at: str
 
 
-class AnswerRow(Row, table=True):
+class AnswerRow(StoredRow, table=True):
     """One answer of a model, by ledger key; ``value`` is null where it cannot be used."""
 
     __tablename__ = "answer"
@@ -231,7 +231,7 @@ class AnswerRow(Row, table=True):
     at: str
 
 
-class CallRow(Row, table=True):
+class CallRow(StoredRow, table=True):
     """One call of a model; ``number`` counts them in order of their end."""
 
     __tablename__ = "call"
@@ -252,7 +252,7 @@ class CallRow(Row, table=True):
     at: str
 
 
-class RunRow(Row, table=True):
+class RunRow(StoredRow, table=True):
     """One run of a model over a catalog; ``key`` is the hash of its kind and configuration."""
 
     __tablename__ = "run"
@@ -269,7 +269,7 @@ class RunRow(Row, table=True):
     ended_at: str = ""
 
 
-class ServerSourceRow(Row, table=True):
+class ServerSourceRow(StoredRow, table=True):
     """The servers that the catalogs named ``name`` were last read from; no values of theirs."""
 
     __tablename__ = "server_source"
@@ -279,7 +279,7 @@ class ServerSourceRow(Row, table=True):
     value: dict[str, Any] = _json()
 
 
-class UsageLogRow(Row, table=True):
+class UsageLogRow(StoredRow, table=True):
     """What one log or trace says of the tools of the catalogs named ``name``: counts and times, no
     arguments and no text of requests. ``key`` is the hash of its content.
     """
@@ -293,7 +293,7 @@ class UsageLogRow(Row, table=True):
     value: dict[str, Any] = _json()
 
 
-class SettingRow(Row, table=True):
+class SettingRow(StoredRow, table=True):
     """One setting of this store, by name."""
 
     __tablename__ = "setting"
@@ -307,7 +307,7 @@ OF_A_NAME = (DecisionRow, QueryFileRow, VariantRow, GeneratedRow, ServerSourceRo
 OF_A_VERSION = (CatalogToolRow, ExperimentRow, JobRow, RunRow, SelectionRow)
 """What belongs to one version of a catalog."""
 
-for _table in Row.metadata.tables.values():
+for _table in StoredRow.metadata.tables.values():
     for _column in _table.columns:
         if isinstance(_column.type, Json):
             _column.type.column = _column

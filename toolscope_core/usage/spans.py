@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolscope_core.files.json_lines import objects_in
+from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.model.tool import digest
 from toolscope_core.usage.traced_calls import (
     CallTrace,
@@ -30,9 +30,9 @@ def spans_of(record: Span) -> list[Span]:
     if isinstance(record.get("resourceSpans"), list):
         return [
             span
-            for resource in objects_in(record["resourceSpans"])
-            for scope in objects_in(resource.get("scopeSpans"))
-            for span in objects_in(scope.get("spans"))
+            for resource in objects_of_list(record["resourceSpans"])
+            for scope in objects_of_list(resource.get("scopeSpans"))
+            for span in objects_of_list(scope.get("spans"))
         ]
     return [record] if "attributes" in record and "name" in record else []
 
@@ -147,8 +147,8 @@ def _request(attributes: Mapping[str, Any]) -> str:
             value = json.loads(value)
         except (ValueError, RecursionError):
             return ""
-    user_messages = [one for one in objects_in(value) if one.get("role") == "user"]
-    parts = objects_in(user_messages[-1].get("parts")) if user_messages else []
+    user_messages = [one for one in objects_of_list(value) if one.get("role") == "user"]
+    parts = objects_of_list(user_messages[-1].get("parts")) if user_messages else []
     return "\n".join(str(part.get("content") or "") for part in parts if part.get("type") == "text")
 
 
@@ -156,7 +156,7 @@ def _attributes(value: Any) -> Mapping[str, Any]:
     """Attributes by name, from OTLP's list of typed values or from a plain object."""
     if isinstance(value, dict):
         return value
-    return {str(one.get("key")): _plain_value(one.get("value")) for one in objects_in(value)}
+    return {str(one.get("key")): _plain_value(one.get("value")) for one in objects_of_list(value)}
 
 
 def _plain_value(typed: Any) -> Any:

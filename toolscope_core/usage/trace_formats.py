@@ -15,7 +15,7 @@ from hashlib import sha256
 from itertools import accumulate, zip_longest
 from typing import Any
 
-from toolscope_core.files.json_lines import objects_in, text_of
+from toolscope_core.files.json_lines import objects_of_list, utf8_text
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import canonical_json, digest
 from toolscope_core.usage.spans import spans_of, trace_of_spans
@@ -97,7 +97,7 @@ def conversation(messages: Sequence[_Message], scope: str) -> CallTrace:
             text = "\n".join(_texts(blocks)).strip()
             if text:
                 reading.requests.append(TracedRequest(text))
-        for call in objects_in(message.get("tool_calls")):
+        for call in objects_of_list(message.get("tool_calls")):
             function = call.get("function")
             reading.call(function if isinstance(function, dict) else call, call.get("id"), at, line)
         if message.get("type") == "function_call":
@@ -140,7 +140,7 @@ def _is_no_json(arguments: Any) -> bool:
 def _blocks(content: Any) -> list[_Message]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return objects_in(content)
+    return objects_of_list(content)
 
 
 def _texts(blocks: Iterable[_Message]) -> list[str]:
@@ -211,7 +211,7 @@ def read_traces(files: Mapping[str, bytes]) -> CallTrace:
 
 def _documents(content: bytes, label: str) -> list[Any]:
     """The records of a file: the lines, or what one document holds."""
-    text = text_of(content, label)
+    text = utf8_text(content, label)
     try:
         document = json.loads(text)
     except RecursionError as error:
@@ -267,7 +267,7 @@ def _grown(messages: Sequence[Any]) -> list[str]:
 
 def _conversations(records: _Records) -> Iterator[CallTrace]:
     for place, messages in enumerate(records.conversations):
-        own = objects_in(messages)
+        own = objects_of_list(messages)
         trace = conversation(own, f"{records.scope} {place}")
         yield replace(trace, unread=trace.unread + len(messages) - len(own))
     for session, messages in records.sessions.items():

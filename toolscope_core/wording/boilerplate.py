@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from toolscope_core.model.tool import Tool
-from toolscope_core.wording.products import server_words
-from toolscope_core.wording.tool_text import name_words, source_name, source_text, tool_text
+from toolscope_core.wording.products import product_words
+from toolscope_core.wording.tool_text import source_name, source_text, tool_name_words, tool_text
 from toolscope_core.wording.vocabulary import action_classes
 from toolscope_core.wording.wordnet import is_word
 from toolscope_core.wording.words import sentences
@@ -59,14 +59,14 @@ def _first_sentence(tool: Tool) -> Tool:
 
 
 def _plain(server: str, tools: Sequence[Tool]) -> Iterator[Tool]:
-    names = [name_words(tool) for tool in tools]
+    names = [tool_name_words(tool) for tool in tools]
     if not server or len(tools) < _FEWEST:
         yield from map(_as_declared, tools)
         return
     long_names = [name for name in names if len(name) > 1]
     first = _usual((name[0] for name in long_names), len(tools))
     first = {word for word in first if not action_classes(word)}
-    first |= {word for word in server_words(server) if not is_word(word)}
+    first |= {word for word in product_words(server) if not is_word(word)}
     last = _usual((name[-1] for name in long_names), len(tools))
     texts_of = [sentences(source_text(tool)) for tool in tools]
     common = _usual((text for texts in texts_of for text in set(texts)), len(tools))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from toolscope_core.model.tool import Tool
-from toolscope_core.wording.tool_text import name_words, split_name
+from toolscope_core.wording.tool_text import split_name, tool_name_words
 from toolscope_core.wording.vocabulary import word_weight
 from toolscope_core.wording.wordnet import is_word
 
@@ -80,7 +80,7 @@ def server_products(server: str) -> Products:
     every = [_mentions([(word, True) for word in words]) for words in spellings]
     products = _products(mention for mentions in every for mention in mentions)
     listed = {word for spelling in _listed() for word in spelling}
-    rare = {word for word in server_words(server) if word_weight(word) >= _RARE}
+    rare = {word for word in product_words(server) if word_weight(word) >= _RARE}
     return replace(products, unlisted=frozenset(rare - listed))
 
 
@@ -91,7 +91,7 @@ def names_a_product(words: str) -> bool:
 
 
 @lru_cache(maxsize=16_384)
-def server_words(server: str) -> frozenset[str]:
+def product_words(server: str) -> frozenset[str]:
     """The words of a server's name that may name a product."""
     return frozenset(re.findall(r"[a-z0-9]{2,}", server.lower())) - _COMMON
 
@@ -99,7 +99,7 @@ def server_words(server: str) -> frozenset[str]:
 @lru_cache(maxsize=16_384)
 def share_a_word(one: str, other: str) -> bool:
     """Whether the names of two servers share such a word, or begin two of them alike."""
-    ours, theirs = server_words(one), server_words(other)
+    ours, theirs = product_words(one), product_words(other)
     return bool(ours & theirs) or any(
         len(a) > 3 and len(b) > 3 and (a.startswith(b) or b.startswith(a))
         for a in ours
@@ -140,7 +140,7 @@ def _named(tool: Tool) -> Products:
     """The products in a tool's name and description. A spelling that is an English word too counts
     where it has a capital within a sentence.
     """
-    name = [(word, not is_word(word)) for word in name_words(tool)]
+    name = [(word, not is_word(word)) for word in tool_name_words(tool)]
     text, before = [], "."
     for word in _WORD.findall(tool.description[:_TEXT]):
         is_name = word[0].isupper() and before not in ".!?\n:"

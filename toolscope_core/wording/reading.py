@@ -12,7 +12,7 @@ from toolscope_core.wording.tool_text import source_name, source_text
 from toolscope_core.wording.vocabulary import action_classes, is_border, is_plain_verb, leads
 from toolscope_core.wording.words import (
     KEY_WORDS,
-    Keys,
+    WordKeys,
     is_empty,
     is_filler,
     keys_of,
@@ -57,10 +57,10 @@ class ToolReading:
     named: tuple[str, ...]
     described: tuple[str, ...]
     words: tuple[str, ...]
-    keys: tuple[Keys, ...]
-    lead: Keys
-    spoken: Keys
-    mentioned: Keys
+    keys: tuple[WordKeys, ...]
+    lead: WordKeys
+    spoken: WordKeys
+    mentioned: WordKeys
     plain: frozenset[str]
     compounds: Mapping[str, tuple[str, str]]
     initials: str
@@ -71,7 +71,7 @@ class ToolReading:
     phrase: tuple[str, ...]
     content: tuple[str, ...]
     arguments: tuple[str, ...] | None
-    taken: Keys
+    taken: WordKeys
 
 
 @lru_cache(maxsize=65_536)

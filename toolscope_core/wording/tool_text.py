@@ -61,14 +61,14 @@ def split_text(text: str) -> list[str]:
     return [word.lower() for word in _WORD_BORDER.split(text) if word]
 
 
-def name_words(tool: Tool) -> tuple[str, ...]:
+def tool_name_words(tool: Tool) -> tuple[str, ...]:
     """The words of the name in which a tool was declared."""
     return split_name(source_name(tool))
 
 
 def snake_name(tool: Tool) -> str:
     """The same joined by underscores; the name itself where it has no word."""
-    return "_".join(name_words(tool)) or tool.name
+    return "_".join(tool_name_words(tool)) or tool.name
 
 
 def encodable(text: str) -> str:

@@ -15,8 +15,8 @@ from pathlib import Path
 from toolscope_core.wording.wordnet import are_opposite
 from toolscope_core.wording.words import (
     INFLECTED,
-    LISTS,
     STOP_WORDS,
+    WORD_LISTS,
     groups_of,
     singular,
     stem,
@@ -31,19 +31,19 @@ once over public catalogs (``benchmarks/count_words.py``), so that what two tool
 does not depend on what else is loaded.
 """
 
-_CLASSES: Mapping[str, Sequence[str]] = LISTS["classes"]["words"]
+_CLASSES: Mapping[str, Sequence[str]] = WORD_LISTS["classes"]["words"]
 """Verbs by what they do; WordNet has no such kinds: *get* and *read* share no sense there."""
 
-_ALSO_NOUNS = frozenset(LISTS["also_nouns"]["words"])
+_ALSO_NOUNS = frozenset(WORD_LISTS["also_nouns"]["words"])
 _LEAD = frozenset("list search check find export import".split())
-_OPPOSITES: Sequence[Sequence[str]] = LISTS["opposites"]["words"]
+_OPPOSITES: Sequence[Sequence[str]] = WORD_LISTS["opposites"]["words"]
 _NEGATING = ("un", "de", "dis", "non", "in")
-_BORDERS = frozenset(LISTS["borders"]["words"])
-_ENGLISH = STOP_WORDS.union(LISTS["english"]["words"])
-_FOREIGN = frozenset(LISTS["foreign"]["words"])
-_KEPT = frozenset(LISTS["kept"]["words"])
-_FACTS = frozenset(LISTS["facts"]["words"])
-_OF_THE_MACHINE = frozenset(LISTS["machine"]["words"])
+_BORDERS = frozenset(WORD_LISTS["borders"]["words"])
+_ENGLISH = STOP_WORDS.union(WORD_LISTS["english"]["words"])
+_FOREIGN = frozenset(WORD_LISTS["foreign"]["words"])
+_KEPT = frozenset(WORD_LISTS["kept"]["words"])
+_FACTS = frozenset(WORD_LISTS["facts"]["words"])
+_OF_THE_MACHINE = frozenset(WORD_LISTS["machine"]["words"])
 
 
 def only_gets(word: str) -> bool:

@@ -20,25 +20,25 @@ from toolscope_core.wording import wordnet
 from toolscope_core.wording.tool_text import split_text
 from toolscope_core.wording.wordnet import is_word
 
-Key = str | int
-Keys = frozenset[Key]
+WordKey = str | int
+WordKeys = frozenset[WordKey]
 
 TOOL_WORDS = Path(__file__).with_name("data") / "tool_words.json"
 """Lists of words, each with where it comes from."""
 
-LISTS: Mapping[str, Any] = json.loads(TOOL_WORDS.read_text("utf-8"))
+WORD_LISTS: Mapping[str, Any] = json.loads(TOOL_WORDS.read_text("utf-8"))
 
-STOP_WORDS: frozenset[str] = frozenset(LISTS["stop_words"]["words"])
+STOP_WORDS: frozenset[str] = frozenset(WORD_LISTS["stop_words"]["words"])
 """Words that say nothing by themselves; *not*, *without*, *all*, *before*, *last* do."""
 
-_FILLER = STOP_WORDS.union(LISTS["filler"]["words"])
+_FILLER = STOP_WORDS.union(WORD_LISTS["filler"]["words"])
 """What descriptions add without telling one tool from another."""
 
-_NAME_FILLER = frozenset(LISTS["name_filler"]["words"])
+_NAME_FILLER = frozenset(WORD_LISTS["name_filler"]["words"])
 """The same in names, where each word is chosen."""
 
 
-_EMPTY = STOP_WORDS.union(LISTS["empty"]["words"])
+_EMPTY = STOP_WORDS.union(WORD_LISTS["empty"]["words"])
 """What the judge's signals leave out."""
 
 KEY_WORDS = frozenset("id ids uuid key keys name names type types value values".split())
@@ -105,7 +105,7 @@ def groups_of(word: str) -> frozenset[int]:
 
 
 @lru_cache(maxsize=65_536)
-def keys_of(word: str) -> Keys:
+def keys_of(word: str) -> WordKeys:
     """What a word may be known by: its base forms, the lines of our own list it stands in, and
     the synonyms of its base forms. Stems are for what is no English word only: *dependents*
     and *dependencies* have one.
@@ -197,11 +197,11 @@ _DERIVED: Endings = (
 """Endings of nouns made of verbs, with what stands in their place in the verb."""
 
 _SNOWBALL = Stemmer.Stemmer("english")
-_GROUPS = tuple(map(frozenset, LISTS["same"]["words"]))
+_GROUPS = tuple(map(frozenset, WORD_LISTS["same"]["words"]))
 """Words that tools use for each other and WordNet does not; a word may stand in several lines."""
 
 _LISTED = frozenset().union(*_GROUPS)
-_VERBS = frozenset("recognize transcribe".split()).union(*LISTS["classes"]["words"].values())
+_VERBS = frozenset("recognize transcribe".split()).union(*WORD_LISTS["classes"]["words"].values())
 
 
 PARAMETER_WORDS = Path(__file__).with_name("data") / "parameter_words.json"

@@ -24,7 +24,7 @@ from ui.shared.services import live_servers, versions
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
-from ui.shared.tools import server_choice
+from ui.shared.tools import server_picker
 
 _SHOWN = 20
 OWN_FORMAT = 4
@@ -285,7 +285,7 @@ def servers_panel(snapshot: Snapshot) -> None:
         if job is not None and job.message:
             safe_text.show_error(JobError(job.message))
         before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
-        configuration = server_choice.configuration(
+        configuration = server_picker.configuration(
             before, "servers", "Read them again to make a new version."
         )
         if configuration is not None:
@@ -305,7 +305,7 @@ def _choice(
             with st.container(gap="xsmall", key=f"server_at_{number}"):
                 # a tick is for the command that was shown, not for one that comes in its place
                 key, beside = f"server_{digest(server.as_json())}", others.get(server.name, "")
-                names += [server.name] * server_choice.tick(server, configuration, key, beside)
+                names += [server.name] * server_picker.tick(server, configuration, key, beside)
                 if server in changed:
                     st.warning("It is started or reached otherwise than at the last reading.")
 

@@ -12,7 +12,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import tool_key
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import changed_since, decision_trail
-from ui.shared.cards.queue import PARTS, Part
+from ui.shared.cards.queue import VERSION_PARTS, Part
 from ui.shared.services import review, versions
 from ui.shared.snapshot import Snapshot
 
@@ -121,7 +121,9 @@ def _count(snapshot: Snapshot, part: Part) -> int | None:
 def _queue_link(snapshot: Snapshot, part: Part) -> None:
     """A link to the queue of a part of the new version, where that holds anything."""
     if count := _count(snapshot, part):
-        page_frame.page_link("review", f"{PARTS[part]} ({count:,})", {"show": PARTS[part]})
+        page_frame.page_link(
+            "review", f"{VERSION_PARTS[part]} ({count:,})", {"show": VERSION_PARTS[part]}
+        )
 
 
 def _doubts(snapshot: Snapshot, doubts: Sequence[Doubt]) -> None:

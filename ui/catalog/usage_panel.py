@@ -24,7 +24,7 @@ from toolscope_core.usage.call_counts import (
 from toolscope_core.usage.trace_formats import read_trace
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
-from ui.shared.cards.queue import PARTS
+from ui.shared.cards.queue import VERSION_PARTS
 from ui.shared.data_tables import Column, Columns
 from ui.shared.services import loaded_queries, review, usage_evidence
 from ui.shared.snapshot import Snapshot
@@ -186,8 +186,8 @@ def _merges(snapshot: Snapshot) -> None:
         "merge was accepted. Logs say that more calls fail since, not that the merge is why."
     )
     if number := sum(one.went_bad for one in calls.values()):
-        link = f"{PARTS['again']}: {quantity(number, 'merge')} went bad"
-        page_frame.page_link("review", link, {"show": PARTS["again"]})
+        link = f"{VERSION_PARTS['again']}: {quantity(number, 'merge')} went bad"
+        page_frame.page_link("review", link, {"show": VERSION_PARTS["again"]})
 
 
 def _form(snapshot: Snapshot, is_any: bool) -> None:

@@ -8,14 +8,20 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from toolscope_core.catalog.calls import map_call, read_call, refusals, sample_arguments, unmap_call
+from toolscope_core.catalog.calls import (
+    call_refusals,
+    map_call,
+    read_call,
+    sample_arguments,
+    unmap_call,
+)
 from toolscope_core.model.cluster import ArgumentMap, Document
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import tool_key
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json, digest
 from ui.documents.edited_documents import value_of
 from ui.shared import safe_text
-from ui.shared.cards.cards import Card, text_of
+from ui.shared.cards.cards import Card, cell_text
 
 TYPED, BEGAN = "typed_maps", "map_began"
 """Session keys: by form what people gave of each map; by table the rows it began with."""
@@ -88,7 +94,7 @@ def map_rows(tool: Tool, alpha: ArgumentMap) -> tuple[MapRow, ...]:
             reason = alpha.dropped.get(parameter.name, "")
             rows.append(MapRow(parameter.name, parameter.type, DROPPED, reason=reason))
             continue
-        values = {text_of(old): new for old, new in move.values}
+        values = {cell_text(old): new for old, new in move.values}
         text = json.dumps(values, ensure_ascii=False) if values else ""
         rows.append(MapRow(parameter.name, parameter.type, move.target, text))
     return tuple(rows)
@@ -266,9 +272,9 @@ def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> T
         mapped.arguments,
         back,
         mapped.lost,
-        refusals(document.schema, mapped.arguments),
+        call_refusals(document.schema, mapped.arguments),
         same,
-        (*unknown, *refusals(tool.schema or {}, arguments)),
+        (*unknown, *call_refusals(tool.schema or {}, arguments)),
     )
 
 

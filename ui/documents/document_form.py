@@ -51,7 +51,7 @@ class Fields:
         return cls(document.name, document.description, draft, rows_of(draft), text, way)
 
 
-class Form:
+class DocumentForm:
     """The fields of the document of ``draft``, under keys that end in ``suffix``, which changes
     with its cluster.
 

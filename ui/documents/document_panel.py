@@ -13,7 +13,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import tool_key
 from ui.documents import argument_editor, document_form, edited_documents
 from ui.documents.argument_editor import signature
-from ui.documents.document_form import Form, document_checks
+from ui.documents.document_form import DocumentForm, document_checks
 from ui.documents.edited_documents import Draft
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import argument_panel, cluster_card, decision_buttons, decision_trail
@@ -34,7 +34,7 @@ _NAMES = {
 def document_panel(snapshot: Snapshot, cluster: Cluster, is_merge: bool) -> None:
     """The document of a merge, or of a single tool (a cluster of one)."""
     draft = edited_documents.draft_of(snapshot, cluster)
-    form = Form(field_key(snapshot, cluster), draft)
+    form = DocumentForm(field_key(snapshot, cluster), draft)
     left, effect = st.columns(2, gap="large")
     with left:
         edited, card, problems = _fields(snapshot, cluster, form)
@@ -150,7 +150,9 @@ def save_button(
     )
 
 
-def _fields(snapshot: Snapshot, cluster: Cluster, form: Form) -> tuple[Draft, Card, Sequence[str]]:
+def _fields(
+    snapshot: Snapshot, cluster: Cluster, form: DocumentForm
+) -> tuple[Draft, Card, Sequence[str]]:
     """Draws the fields; the edited document, its card and its problems."""
     typed = argument_editor.typed_maps(form.suffix, form.draft.maps)
     tools = snapshot.analysis.catalog.by_id
@@ -173,7 +175,7 @@ def _fields(snapshot: Snapshot, cluster: Cluster, form: Form) -> tuple[Draft, Ca
 def _buttons(
     snapshot: Snapshot,
     cluster: Cluster,
-    form: Form,
+    form: DocumentForm,
     edited: Draft,
     is_merge: bool,
     is_invalid: bool,

@@ -15,7 +15,7 @@ from toolscope_core.model.cluster import Cluster, Document, Group
 from toolscope_core.model.decision import Constraints, Decision, Edit
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import JsonObject, Parameter, Tool
-from ui.shared.cards.cards import Card, card_of, text_of
+from ui.shared.cards.cards import Card, card_of, cell_text
 from ui.shared.services import judging, review
 from ui.shared.snapshot import Snapshot
 
@@ -65,7 +65,7 @@ def rows_of(draft: Draft) -> tuple[ParameterRow, ...]:
             type=p.type,
             required=p.required,
             description=p.description,
-            enum=tuple(text_of(value) for value in p.enum),
+            enum=tuple(cell_text(value) for value in p.enum),
             default=_default_text(p.schema),
         )
         for p in parameters
@@ -195,8 +195,8 @@ def _property(row: ParameterRow, before: Parameter | None) -> JsonObject:
         schema["default"] = value_of(row.default, row.type)
         if not row.default:
             del schema["default"]
-    if row.enum != tuple(text_of(value) for value in (before.enum if before else ())):
-        values = {text_of(value): value for value in (before.enum if before else ())}
+    if row.enum != tuple(cell_text(value) for value in (before.enum if before else ())):
+        values = {cell_text(value): value for value in (before.enum if before else ())}
         schema["enum"] = [values.get(text, value_of(text, row.type)) for text in row.enum]
         if not row.enum:
             del schema["enum"]
@@ -214,7 +214,7 @@ def _required(
 
 
 def _default_text(schema: JsonObject) -> str:
-    return text_of(schema["default"]) if "default" in schema else ""
+    return cell_text(schema["default"]) if "default" in schema else ""
 
 
 @dataclass(frozen=True, slots=True)

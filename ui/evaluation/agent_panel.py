@@ -24,7 +24,7 @@ from ui.shared.data_tables import Column
 from ui.shared.models import ask_panel
 from ui.shared.services import experiments, judging, live_servers
 from ui.shared.snapshot import Snapshot
-from ui.shared.tools import server_choice
+from ui.shared.tools import server_picker
 
 _FAILED = "agent_run_failed"
 """Session key: why a run was not started, shown once."""
@@ -87,7 +87,7 @@ def _form(snapshot: Snapshot) -> None:
         return
     st.markdown(_in_words(estimate))
     before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
-    configuration = server_choice.configuration(before, "agent")
+    configuration = server_picker.configuration(before, "agent")
     if configuration is None:
         return
     keys = _servers(servers, configuration)
@@ -158,7 +158,7 @@ def _servers(servers: tuple[str, ...], configuration: ClientConfiguration) -> di
                 server = by_name[key]
                 # a tick is for the command that was shown, not for one that comes in its place
                 box = f"agent_tick_{digest(name, server.as_json())}"
-                if server_choice.tick(server, configuration, box, ""):
+                if server_picker.tick(server, configuration, box, ""):
                     keys[name] = key
     return keys
 

@@ -9,14 +9,19 @@ from typing import get_args
 import streamlit as st
 
 from toolscope_core.evaluation import confusions
-from toolscope_core.evaluation.comparison import ComparedQuery, Comparison, MergeEffect, Outcome
+from toolscope_core.evaluation.comparison import (
+    ComparedQuery,
+    Comparison,
+    MergeEffect,
+    QueryOutcome,
+)
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.metrics import SWEPT_METRICS
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair, pair_key
 from ui.evaluation import evaluations, experiment_tables
-from ui.evaluation.experiment_tables import BANDS, FigureRow
+from ui.evaluation.experiment_tables import BAND_COLUMNS, FigureRow
 from ui.evaluation.measure_panel import measured_result
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.data_tables import Column, Columns
@@ -194,7 +199,7 @@ def _figures(snapshot: Snapshot, result: Comparison) -> None:
         st.caption(experiment_tables.in_words(row.name for row in more))
         if bands:
             st.markdown("**By documentation**")
-            data_tables.draw(bands, BANDS, "Recall by documentation", key="bands")
+            data_tables.draw(bands, BAND_COLUMNS, "Recall by documentation", key="bands")
 
 
 def _figure_table(result: Comparison, rows: Sequence[FigureRow], key: str) -> None:
@@ -243,7 +248,7 @@ QUERIES: Columns[ComparedQuery] = [
 
 def _queries(snapshot: Snapshot, result: Comparison) -> None:
     """Every query, with where its answers stood and stand."""
-    counts = {outcome: result.count(outcome) for outcome in get_args(Outcome)}
+    counts = {outcome: result.count(outcome) for outcome in get_args(QueryOutcome)}
     chosen = st.segmented_control(
         "Outcome",
         list(counts),

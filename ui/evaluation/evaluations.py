@@ -19,7 +19,7 @@ from toolscope_core.evaluation.stress import Stress
 from toolscope_core.llm.embedding import local_embedder
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.configuration import Knob, PlanConfig, Split
+from toolscope_core.model.configuration import Knob, PlanConfig, RequestSplit
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.plan import Experiment
@@ -42,7 +42,7 @@ from ui.shared.services import loaded_queries, review, searches
 from ui.shared.services.experiments import ORIGINAL
 from ui.shared.snapshot import Snapshot
 
-Kind = Literal["comparison", "stress", "sweep", "ablation", "plan"]
+ExperimentKind = Literal["comparison", "stress", "sweep", "ablation", "plan"]
 
 SYNTHETIC = "made from descriptions"
 _CUTOFFS = (1, 5, 10)
@@ -72,12 +72,12 @@ class Wanted:
     ours; ``rerank`` *auto* is its reranker, ``alpha`` of ``None`` its weight of dense scores.
     """
 
-    kind: Kind = "comparison"
+    kind: ExperimentKind = "comparison"
     queries: str = SYNTHETIC
     before: str = ORIGINAL
     after: str = "accepted and safe"
     rerank: str = "auto"
-    split: Split = "rules"
+    split: RequestSplit = "rules"
     knob: Knob = "theta"
     encoders: tuple[str, ...] = ()
     search: SearchName = ""
@@ -259,7 +259,7 @@ def _sweep(
 ) -> Iterator[sweeps.SweepPoint]:
     """The points of a sweep that are not ``done``."""
     bench, config = searches.bench(snapshot), POLICIES.get(wanted.after, PlanConfig(accept="auto"))
-    standing = sweeps.Standing(trial, snapshot.log, bench.tokens, config, _retrieval(wanted))
+    standing = sweeps.FixedSettings(trial, snapshot.log, bench.tokens, config, _retrieval(wanted))
     if wanted.knob == "encoder":
         encoder = partial(_encoder, bench.embedder)
         return sweeps.encoder_points(
@@ -278,7 +278,7 @@ def _stress(
     snapshot: Snapshot, wanted: Wanted, trial: comparison.Trial, progress: Progress
 ) -> Stress:
     config = replace(_retrieval(wanted), rerank="none")  # the pools are small
-    splits: tuple[Split, ...] = ("none", wanted.split)
+    splits: tuple[RequestSplit, ...] = ("none", wanted.split)
     trials: dict[str, comparison.Trial] = {one: trial.split_by(one) for one in splits}
     return searches.bench(snapshot).stress(_sides(snapshot, wanted), trials, config, progress)
 
@@ -287,7 +287,7 @@ def _ablate(
     snapshot: Snapshot, wanted: Wanted, trial: comparison.Trial, progress: Progress
 ) -> sweeps.Ablation:
     bench = searches.bench(snapshot)
-    standing = sweeps.Standing(trial, snapshot.log, bench.tokens)
+    standing = sweeps.FixedSettings(trial, snapshot.log, bench.tokens)
     rows = sweeps.ablation_rows(snapshot.analysis, standing, bench.ranker, progress)
     return sweeps.Ablation(tuple(row.figures(trial.catalog) for row in rows))
 
@@ -336,7 +336,7 @@ def decided(snapshot: Snapshot) -> str:
     return digest(log, *(plan.phi for plan in plans))
 
 
-def job_kind(kind: Kind) -> str:
+def job_kind(kind: ExperimentKind) -> str:
     """The kind of the job that runs an experiment."""
     return f"experiment: {kind}"
 

@@ -10,7 +10,7 @@ from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.metrics import METRICS, SWEPT_METRICS
 from toolscope_core.evaluation.stress import StressPoint
 from toolscope_core.evaluation.sweeps import AblationFigures, SweepFigures
-from toolscope_core.merging.model_verdicts import Band, Grade
+from toolscope_core.merging.model_verdicts import Band, DocumentationGrade
 from toolscope_core.model.numbers import quantity
 from ui.evaluation.evaluations import ToolsetPlans
 from ui.shared.data_tables import Column, Columns
@@ -185,7 +185,7 @@ class BandRow:
         return interval([float(both[side]) for both in self.found]).text
 
 
-BANDS: Columns[BandRow] = [
+BAND_COLUMNS: Columns[BandRow] = [
     Column("documentation", lambda row: row.band),
     Column("answers", lambda row: len(row.found)),
     Column("recall before", lambda row: row.recall(0)),
@@ -193,7 +193,7 @@ BANDS: Columns[BandRow] = [
 ]
 
 
-def band_rows(result: Comparison, grades: Mapping[str, Grade]) -> list[BandRow]:
+def band_rows(result: Comparison, grades: Mapping[str, DocumentationGrade]) -> list[BandRow]:
     """How often an answer is among the first ten by how well it is documented (ToolScope, figure
     5), as far as a model graded it; of alternatives the best documented counts.
     """

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.model.configuration import Knob, Split
+from toolscope_core.model.configuration import Knob, RequestSplit
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.search_configuration import SearchName
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.evaluations import SYNTHETIC, Kind, Wanted
+from ui.evaluation.evaluations import SYNTHETIC, ExperimentKind, Wanted
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import page_frame, safe_text
 from ui.shared.search_settings_panel import ABOUT_SEARCHES, RERANKERS, SEARCHES, chosen_value
 from ui.shared.services import experiments
-from ui.shared.services.experiments import ORIGINAL, Result
+from ui.shared.services.experiments import ORIGINAL, ExperimentResult
 from ui.shared.snapshot import Snapshot
 
 _NAMED = 5
@@ -28,8 +28,8 @@ KNOBS: dict[str, Knob] = {
     "how many tools are given (top k)": "k",
     "what embeds (the encoder)": "encoder",
 }
-_SPLITS: dict[str, Split] = {"by rule": "rules", "by step": "steps", "not at all": "none"}
-_ABOUT: dict[Kind, str] = {
+_SPLITS: dict[str, RequestSplit] = {"by rule": "rules", "by step": "steps", "not at all": "none"}
+_ABOUT: dict[ExperimentKind, str] = {
     "comparison": "Does the merge help? Every query is searched in both toolsets; a thousand "
     "queries take about a minute.",
     "stress": "Does it still help among many tools? For each query a pool is made of its answers "
@@ -46,7 +46,7 @@ _ABOUT: dict[Kind, str] = {
 }
 TOOLSCOPE = "[ToolScope](https://arxiv.org/abs/2510.20036)"
 RPS = "[Retrieval–Plan–Select](https://doi.org/10.3390/a19060447)"
-PAPER_TABLES: dict[Kind, tuple[str, str]] = {
+PAPER_TABLES: dict[ExperimentKind, tuple[str, str]] = {
     "comparison": (f"{TOOLSCOPE}, tables 4, 5 and 8", "ts-4 ts-8"),
     "stress": (f"{RPS}, tables 6 to 8", "rps-7 rps-8"),
     "sweep": (f"{TOOLSCOPE}, figures 4 and 7", "ts-figure-4 ts-figure-7"),
@@ -61,8 +61,8 @@ ABOUT_SPLITS = (
 
 
 def measured_result(
-    snapshot: Snapshot, kind: Kind, shape: type[Result], about: str = ""
-) -> tuple[Experiment, Result] | None:
+    snapshot: Snapshot, kind: ExperimentKind, shape: type[ExperimentResult], about: str = ""
+) -> tuple[Experiment, ExperimentResult] | None:
     """The experiment of this kind to show and its result, after what it is ``about``, what can be
     chosen for one and its button.
     """
@@ -89,7 +89,7 @@ def say_unknown(snapshot: Snapshot, queries: str) -> None:
         )
 
 
-def _request(snapshot: Snapshot, kind: Kind) -> None:
+def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
     """The queries, the toolsets and the button; what is seldom chosen waits under *More*."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     queries = bar.selectbox(

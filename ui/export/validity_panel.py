@@ -16,7 +16,7 @@ from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, safe_text
 from ui.shared.cards.queue import cluster_counts
 from ui.shared.data_tables import Column, Columns
-from ui.shared.services.exports import ExportFigures, ToolsetLine, Way
+from ui.shared.services.exports import ExportFigures, PolicySize, ToolsetLine
 
 TOKENS_WIDTH = 300
 
@@ -66,13 +66,13 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
 
 
 def limit_panel(
-    lines: Sequence[ToolsetLine], ways: Sequence[Way], policies: Mapping[AcceptPolicy, str]
+    lines: Sequence[ToolsetLine], ways: Sequence[PolicySize], policies: Mapping[AcceptPolicy, str]
 ) -> None:
     """Ways below a client's limit on tools: merging more, or splitting the toolset into parts."""
     st.subheader("Over the tool limit", anchor=False)
     more, parts = st.columns(2, gap="large")
     more.caption("**Merge more**: the tools left by each choice of *Merges to apply* above.")
-    columns: Columns[Way] = [
+    columns: Columns[PolicySize] = [
         Column("merges to apply", lambda way: policies[way.accept]),
         Column("tools"),
         Column("parts"),
@@ -168,8 +168,8 @@ def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
     if figures.hostile:
         st.error(
             "The toolset includes tools that the scan blocks for hidden or hostile text: "
-            f"{safe_text.first_few(figures.hostile, _NAMED)}. Merge them in Review, or edit them or "
-            "leave them out in Documents.",
+            f"{safe_text.first_few(figures.hostile, _NAMED)}. Merge them in Review, or edit them "
+            "or leave them out in Documents.",
             icon=":material/gpp_bad:",
         )
 

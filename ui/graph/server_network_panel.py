@@ -11,7 +11,7 @@ import streamlit as st
 
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.pair_graph import unsure_pairs
-from toolscope_core.model.cluster import KINDS, ProposalKind, kind_of
+from toolscope_core.model.cluster import KINDS, ProposalKind, proposal_kind
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
@@ -27,7 +27,7 @@ from ui.shared.graph.network_panel import Click, network_view
 from ui.shared.kept import kept
 from ui.shared.services import server_advice
 from ui.shared.snapshot import Snapshot
-from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block, blocks_of, groupings
+from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, ToolBlock, blocks_of, groupings
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def shared_pairs(snapshot: Snapshot) -> ServerOverlap:
 
 
 def server_overlap(
-    analysis: Analysis, plan: MergePlan, blocks: Sequence[Block], by: str = SERVERS
+    analysis: Analysis, plan: MergePlan, blocks: Sequence[ToolBlock], by: str = SERVERS
 ) -> ServerOverlap:
     """Two tools overlap where a cluster holds both, or where the judge is unsure (they look
     alike).
@@ -92,7 +92,7 @@ def server_overlap(
         tools = Counter(home[member] for member in cluster.members if member in home)
         for one, other in combinations_with_replacement(sorted(tools), 2):
             pairs = math.comb(tools[one], 2) if one == other else tools[one] * tools[other]
-            counts.setdefault((one, other), Counter())[kind_of(cluster)] += pairs
+            counts.setdefault((one, other), Counter())[proposal_kind(cluster)] += pairs
     for pair in unsure_pairs(analysis):
         ends = sorted(home[tool] for tool in (pair.left, pair.right) if tool in home)
         apart = pair.left not in together or together[pair.left] != together.get(pair.right)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.decisions.decision_lines import ImportedRow, ImportPreview, Outcome
+from toolscope_core.decisions.decision_lines import ImportedRow, ImportOutcome, ImportPreview
 from toolscope_core.decisions.forms import ACTIONS, LONGEST_NOTE
 from toolscope_core.decisions.log import Restoration, restoration, with_dependents
 from toolscope_core.model.decision import Decision
@@ -20,7 +20,7 @@ from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 
 _SHOWN = 12
-CHANGES: Columns[histories.ToolsetChange] = [
+CHANGES: Columns[histories.ToolsetDifference] = [
     Column("change", lambda one: one.kind, width=90),
     Column("before", lambda one: histories.with_members(one.before)),
     Column("after", lambda one: histories.with_members(one.after)),
@@ -28,7 +28,7 @@ CHANGES: Columns[histories.ToolsetChange] = [
 ]
 
 
-def decision_detail(snapshot: Snapshot, entry: histories.Entry) -> None:
+def decision_detail(snapshot: Snapshot, entry: histories.HistoryEntry) -> None:
     """Draw what the decision said and did, and the buttons that go back."""
     decision = entry.decision
     with st.container(border=True):
@@ -45,7 +45,7 @@ def decision_detail(snapshot: Snapshot, entry: histories.Entry) -> None:
         _effect(snapshot, decision)
 
 
-def _buttons(snapshot: Snapshot, entry: histories.Entry) -> None:
+def _buttons(snapshot: Snapshot, entry: histories.HistoryEntry) -> None:
     decision = entry.decision
     log = snapshot.log
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -209,7 +209,7 @@ def decision_list(snapshot: Snapshot) -> None:
     decision_detail(snapshot, shown[_table(shown, snapshot)])
 
 
-def _filters(entries: tuple[histories.Entry, ...]) -> histories.HistoryFilter:
+def _filters(entries: tuple[histories.HistoryEntry, ...]) -> histories.HistoryFilter:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = st.text_input(
             "Search", key="history_words", placeholder="tool, note, number …", width=230,
@@ -237,7 +237,7 @@ def _filters(entries: tuple[histories.Entry, ...]) -> histories.HistoryFilter:
     return histories.HistoryFilter(words, tuple(people), tuple(actions), state, since, until)
 
 
-def _page_of(shown: tuple[histories.Entry, ...]) -> tuple[histories.Entry, ...]:
+def _page_of(shown: tuple[histories.HistoryEntry, ...]) -> tuple[histories.HistoryEntry, ...]:
     """The page of the list that is chosen, at first the one with the decision of the address."""
     pages = -(-len(shown) // PAGE_SIZE)
     if pages == 1:
@@ -249,7 +249,7 @@ def _page_of(shown: tuple[histories.Entry, ...]) -> tuple[histories.Entry, ...]:
     return shown[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
 
 
-def _table(shown: tuple[histories.Entry, ...], snapshot: Snapshot) -> int:
+def _table(shown: tuple[histories.HistoryEntry, ...], snapshot: Snapshot) -> int:
     """Draw the table; the place of the chosen row, which the address names by its number."""
     by_seq = {str(entry.decision.seq): place for place, entry in enumerate(shown)}
     place = by_seq.get(str(st.query_params.get("decision")), 0)
@@ -257,7 +257,7 @@ def _table(shown: tuple[histories.Entry, ...], snapshot: Snapshot) -> int:
     def choose(row: int) -> None:
         st.query_params["decision"] = str(shown[row].decision.seq)
 
-    columns: Columns[histories.Entry] = [
+    columns: Columns[histories.HistoryEntry] = [
         Column("no.", lambda entry: entry.decision.seq, width=50),
         Column("when", lambda entry: safe_text.clock(entry.decision.at), width=130),
         Column("who", lambda entry: entry.decision.reviewer, width=100),
@@ -285,7 +285,7 @@ def _table(shown: tuple[histories.Entry, ...], snapshot: Snapshot) -> int:
 
 
 IMPORTED_HEIGHT = 320
-_OUTCOMES: dict[Outcome, str] = {
+_OUTCOMES: dict[ImportOutcome, str] = {
     "refused": "refused",
     "suspended": "added, waits",
     "new": "added",

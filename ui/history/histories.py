@@ -37,7 +37,7 @@ STATES: tuple[_Standing, ...] = ("all", "standing", "taken back")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """A decision with the undo that took it back, if one did, and the notes that stand on it."""
 
     decision: Decision
@@ -66,7 +66,7 @@ KINDS: tuple[_Kind, ...] = ("merged", "split", "regrouped", "reworded", "new", "
 
 
 @dataclass(frozen=True, slots=True)
-class ToolsetChange:
+class ToolsetDifference:
     """Tools of the toolset before and after that stand for the same original tools, in id order.
 
     *merged*: fewer stand for them, or one for more; *split*: the other way round; *regrouped*:
@@ -92,13 +92,13 @@ class ToolsetChange:
 
 
 @kept()
-def entries(snapshot: Snapshot) -> tuple[Entry, ...]:
+def entries(snapshot: Snapshot) -> tuple[HistoryEntry, ...]:
     """Every decision but undo and notes, newest first, with who took it back and its notes."""
     log = snapshot.log
     undone = {one.detail["retracts"]: one for one in log if one.action == "undo"}
     noted = notes(log)
     return tuple(
-        Entry(one, undone.get(one.seq), noted.get(one.key, ()))
+        HistoryEntry(one, undone.get(one.seq), noted.get(one.key, ()))
         for one in log[::-1]
         if one.action not in ("undo", "note")
     )
@@ -119,7 +119,7 @@ def plan_at(snapshot: Snapshot, seq: int) -> MergePlan:
     )
 
 
-def effect(snapshot: Snapshot, decision: Decision) -> tuple[ToolsetChange, ...]:
+def effect(snapshot: Snapshot, decision: Decision) -> tuple[ToolsetDifference, ...]:
     """What the decision changed when it was made, unchanged tools left out: in its profile, or
     in the toolset.
     """
@@ -137,7 +137,7 @@ def effect(snapshot: Snapshot, decision: Decision) -> tuple[ToolsetChange, ...]:
 
 def compare(
     work: Workspace, before: tuple[int, int], after: tuple[int, int]
-) -> tuple[ToolsetChange, ...]:
+) -> tuple[ToolsetDifference, ...]:
     """Two states of the toolset, each a catalog id (a version) and the seq of the last decision
     that counts.
     """
@@ -196,12 +196,12 @@ def import_decisions(snapshot: Snapshot, seen: ImportPreview) -> tuple[Decision,
     return append_decisions(snapshot.work.store, snapshot.id, steps)
 
 
-def _again(snapshot: Snapshot, decision: Decision, reviewer: str) -> review.Step:
+def _again(snapshot: Snapshot, decision: Decision, reviewer: str) -> review.NextDecision:
     row = replace(decision, seq=0, reviewer=reviewer, at=now())
     return review.admission(snapshot.catalog, row)
 
 
-def listed(all_entries: Iterable[Entry], wanted: HistoryFilter) -> tuple[Entry, ...]:
+def listed(all_entries: Iterable[HistoryEntry], wanted: HistoryFilter) -> tuple[HistoryEntry, ...]:
     """The entries that pass every field of the filter; each word must be somewhere in the entry."""
     words = wanted.words.casefold().split()
     return tuple(
@@ -217,7 +217,7 @@ def listed(all_entries: Iterable[Entry], wanted: HistoryFilter) -> tuple[Entry, 
 
 def toolset_changes(
     before: MergePlan | ProfileTools, after: MergePlan | ProfileTools
-) -> tuple[ToolsetChange, ...]:
+) -> tuple[ToolsetDifference, ...]:
     """Every tool of both toolsets once, in the order of ``KINDS`` and then of ids."""
     sides = nx.Graph()
     for side, plan in enumerate((before, after)):
@@ -228,17 +228,17 @@ def toolset_changes(
         places = sorted(node for node in part if isinstance(node, tuple))
         old = tuple(before.tools[place] for side, place in places if side == 0)
         new = tuple(after.tools[place] for side, place in places if side == 1)
-        changes.append(ToolsetChange(_kind(old, new), old, new))
+        changes.append(ToolsetDifference(_kind(old, new), old, new))
     return tuple(sorted(changes, key=lambda one: (KINDS.index(one.kind), one.first_id)))
 
 
-def counted(changes: Iterable[ToolsetChange]) -> str:
+def counted(changes: Iterable[ToolsetDifference]) -> str:
     """How many of each kind, in one phrase, without the unchanged; empty where nothing changed."""
     counts = Counter(change.kind for change in changes)
     return ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS[:-1] if counts[kind])
 
 
-def _unless_newer(last: int) -> review.Step:
+def _unless_newer(last: int) -> review.NextDecision:
     """A step that writes nothing, and refuses where the log has grown."""
 
     def check(log: tuple[Decision, ...]) -> Decision:
@@ -252,7 +252,7 @@ def _unless_newer(last: int) -> review.Step:
     return check
 
 
-def _has(entry: Entry, words: Sequence[str]) -> bool:
+def _has(entry: HistoryEntry, words: Sequence[str]) -> bool:
     if not words:
         return True
     one = entry.decision

@@ -95,7 +95,7 @@ def _answer(decision: Decision) -> bool | None:
     return False if decision.action == "reject" else None
 
 
-_SPLITS: dict[review.Split, str] = {"random": "at random", "server": "by server"}
+_SPLITS: dict[review.ReviewSplit, str] = {"random": "at random", "server": "by server"}
 _SIZES = (10, 20, 50, 100)
 _SHOWN = 10
 
@@ -136,7 +136,8 @@ def _shares(snapshot: Snapshot) -> None:
                 args=(snapshot, f"share_names_{shares}", f"share_by_{shares}"),
             )  # fmt: skip
         st.caption(
-            f"It is divided {_SPLITS[shares.by]}. Clear the names to give everybody the whole queue."
+            f"It is divided {_SPLITS[shares.by]}. Clear the names to give everybody "
+            "the whole queue."
             if shares
             else "It is not divided: everybody has the whole queue."
         )

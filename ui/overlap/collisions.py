@@ -19,7 +19,7 @@ from toolscope_core.model.tool import Tool
 from ui.shared.charts.pictures import TableRow
 from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
-from ui.shared.tools.tool_blocks import Block, Rows, blocks_of
+from ui.shared.tools.tool_blocks import ToolBlock, ToolRows, blocks_of
 
 CellMeasure = Literal["pairs", "mean", "max", "cosine"]
 
@@ -231,7 +231,7 @@ class BlockGrid:
     ``total``; ``outside`` tools belong to no block.
     """
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[ToolBlock, ...]
     grid: Grid
     total: int
     outside: int
@@ -246,8 +246,8 @@ class Tile:
     judged.
     """
 
-    rows: Rows
-    columns: Rows
+    rows: ToolRows
+    columns: ToolRows
     grid: Grid
     left_out: tuple[int, int]
     near: int
@@ -265,7 +265,7 @@ class Tile:
         )
 
 
-def block_grid(analysis: Analysis, blocks: Sequence[Block], measure: CellMeasure) -> BlockGrid:
+def block_grid(analysis: Analysis, blocks: Sequence[ToolBlock], measure: CellMeasure) -> BlockGrid:
     """Blocks against blocks, like beside like, the ``MOST_BLOCKS`` with the most pairs.
 
     ``pairs`` counts the candidate pairs, ``max`` is the closest of them, ``mean`` the exact mean
@@ -298,7 +298,7 @@ def block_grid(analysis: Analysis, blocks: Sequence[Block], measure: CellMeasure
     )
 
 
-def tile(analysis: Analysis, one: Block, other: Block) -> Tile:
+def tile(analysis: Analysis, one: ToolBlock, other: ToolBlock) -> Tile:
     """Two blocks close up, or one within itself: the ``MOST_TOOLS`` of each that have the closest
     tool in the other, like beside like.
     """
@@ -375,7 +375,7 @@ def strongest_cells(
 
 
 def _candidates(
-    analysis: Analysis, blocks: Sequence[Block]
+    analysis: Analysis, blocks: Sequence[ToolBlock]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """For each two blocks, how many candidate pairs they have and the cosine of the closest."""
     owner = np.full(len(analysis.catalog.tools), -1, dtype=np.int64)
@@ -401,7 +401,7 @@ def _means(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.
 
 
 def _strongest(
-    vectors: Vectors, one: Rows, other: Rows, threshold: float
+    vectors: Vectors, one: ToolRows, other: ToolRows, threshold: float
 ) -> tuple[tuple[NDArray[np.float32], NDArray[np.float32]], int]:
     """The closest cosine of every tool of either side to one of the other side, and how many
     pairs reach θ. A tool is not compared with itself.
@@ -419,7 +419,7 @@ def _strongest(
     return (best_one, best_other), near // 2 if np.array_equal(one, other) else near
 
 
-def _tools_grid(analysis: Analysis, rows: Rows, columns: Rows, same: bool) -> Grid:
+def _tools_grid(analysis: Analysis, rows: ToolRows, columns: ToolRows, same: bool) -> Grid:
     tools, vectors = analysis.catalog.tools, analysis.vectors
     values = np.clip(vectors[rows] @ vectors[columns].T, -1.0, 1.0).astype(np.float64).round(6)
     names = distinct([titled(tools[row]) for row in rows])
@@ -436,7 +436,7 @@ def _symmetric(
 
 
 @kept()
-def blocks(plan: MergePlan, by: str) -> tuple[Block, ...]:
+def blocks(plan: MergePlan, by: str) -> tuple[ToolBlock, ...]:
     """The blocks of a grouping, by key."""
     return blocks_of(plan, by)
 

@@ -18,7 +18,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store import subprocess_jobs
-from toolscope_core.wording.tool_text import name_words, tool_text
+from toolscope_core.wording.tool_text import tool_name_words, tool_text
 from toolscope_core.wording.vocabulary import is_plain_verb
 from toolscope_core.wording.wordnet import is_word, kinds_of
 from toolscope_core.wording.words import STOP_WORDS, is_filler
@@ -110,7 +110,7 @@ def _peaks(grid: Plane) -> Plane:
 def _words(tool: Tool) -> Counter[str]:
     """The words of a tool: each counts once, in the name once more."""
     spoken = set(_WORD.findall(tool_text(tool).casefold()))
-    named = {word for word in name_words(tool) if _WORD.fullmatch(word)}
+    named = {word for word in tool_name_words(tool) if _WORD.fullmatch(word)}
     return Counter(
         word for word in (*spoken, *named) if word not in STOP_WORDS and not is_filler(word, True)
     )

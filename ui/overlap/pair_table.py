@@ -6,8 +6,8 @@ from dataclasses import replace
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.model.cluster import OUTCOMES, outcome_word
-from toolscope_core.model.pair import Outcome, Pair, pair_key
+from toolscope_core.model.cluster import OUTCOME_NAMES, outcome_word
+from toolscope_core.model.pair import Pair, PairOutcome, pair_key
 from ui.shared import data_tables, safe_text
 from ui.shared.cards.cluster_card import cluster_graph
 from ui.shared.cards.queue import cluster_with
@@ -18,7 +18,7 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_selection
 
 _MAX_OPTIONS = 200
-VERDICTS: tuple[Outcome, ...] = ("merge", "family", "unsure", "keep")
+VERDICTS: tuple[PairOutcome, ...] = ("merge", "family", "unsure", "keep")
 _MARKS = ("", "● one", "● ● both")
 """The mark of a row, by how many of the two tools are selected."""
 
@@ -159,7 +159,7 @@ def _filters(snapshot: Snapshot) -> pair_list.PairFilter:
         index=None,
         format_func=outcome_word,
         placeholder="any verdict",
-        help="; ".join(OUTCOMES[one] for one in VERDICTS),
+        help="; ".join(OUTCOME_NAMES[one] for one in VERDICTS),
         key="verdict",
         bind="query-params",
     )

@@ -8,7 +8,7 @@ import streamlit as st
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.analysis import Analysis, own_thresholds, thresholds_of
 from toolscope_core.merging.grouping import groups_at
-from toolscope_core.merging.pair_graph import ClusterChanges, Members, changes, merges_at
+from toolscope_core.merging.pair_graph import ClusterChanges, Members, cluster_changes, merges_at
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.numbers import listed
@@ -61,7 +61,7 @@ def moved_clusters(snapshot: Snapshot, chosen: MergeThresholds) -> Moved:
     now = plan
     if chosen != plan.thresholds:
         now = effect(analysis, links, chosen, snapshot.tokens)
-    return Moved(now, plan, changes(plan.groups, now.groups))
+    return Moved(now, plan, cluster_changes(plan.groups, now.groups))
 
 
 @kept()

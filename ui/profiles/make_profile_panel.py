@@ -16,7 +16,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.profile import Profile
 from toolscope_core.profiles import intent_cover
 from ui.profiles import profile_edits
-from ui.profiles.profile_edits import SEARCHED, lines_of
+from ui.profiles.profile_edits import SEARCHED, requests_in
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
@@ -89,7 +89,7 @@ def _queries(snapshot: Snapshot, source: str) -> Sequence[Query]:
             placeholder="Find a flight from Graz to Split\nCall off the trip BK-552",
             help="A request that a query set of this catalog has too counts with its answers.",
         )
-        return profile_edits.queries(snapshot, lines_of(text))
+        return profile_edits.queries(snapshot, requests_in(text))
     sets = {one.name: one for one in loaded_queries.sets(snapshot)}
     if not sets:
         st.info(

@@ -20,10 +20,10 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.profile import Profile, ProfileTool, ToolRule
 from toolscope_core.profiles.intent_cover import with_choice
 from toolscope_core.profiles.profile_effect import ProfileReport
-from toolscope_core.profiles.profile_tools import ProfileTools, own_words, profile_tools
+from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools, profile_words
 from ui.profiles import profile_edits
 from ui.profiles.make_profile_panel import intents_table, is_searchable
-from ui.profiles.profile_edits import lines_of
+from ui.profiles.profile_edits import requests_in
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column
@@ -102,7 +102,7 @@ def _served(snapshot: Snapshot, chosen: ProfileTools) -> None:
         key=f"intents_{key}",
         height=140,
     )
-    intents = tuple(lines_of(text))[:MOST_INTENTS]
+    intents = tuple(requests_in(text))[:MOST_INTENTS]
     if intents != profile.intents:
         _save_button(snapshot, replace(profile, intents=intents), "Save the requests", "intents")
 
@@ -211,7 +211,10 @@ def _words(snapshot: Snapshot, chosen: ProfileTools) -> None:
         "agent sees, which takes `serve`."
     )
     profile, plan = chosen.profile, snapshot.plan
-    words, names = own_words(plan, profile), {item.tool.id: item.tool.name for item in plan.tools}
+    words, names = (
+        profile_words(plan, profile),
+        {item.tool.id: item.tool.name for item in plan.tools},
+    )
     rows = [(item, words.get(item.tool.id, ProfileTool("rule"))) for item in chosen.tools]
     table = pd.DataFrame(
         {

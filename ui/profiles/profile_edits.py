@@ -182,6 +182,6 @@ def _record(
     return append_decision(snapshot.work.store, snapshot.id, admitted)
 
 
-def lines_of(text: str) -> list[str]:
+def requests_in(text: str) -> list[str]:
     """The requests in a text, one in each line, each once."""
     return list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))

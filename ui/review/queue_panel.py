@@ -32,7 +32,7 @@ ORDERS: dict[queue.Order, str] = {
     "learned": "Learned: surest first",
     "used": "Most used first",
 }
-_LOOK_AGAIN, NEW = queue.PARTS["again"], queue.PARTS["new"]
+_LOOK_AGAIN, NEW = queue.VERSION_PARTS["again"], queue.VERSION_PARTS["new"]
 FLAGGED, UNDECIDED = "Flagged", "Undecided"
 _OPERATION = "Same operation"
 _RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", _OPERATION: "families"}

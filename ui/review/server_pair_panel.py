@@ -18,7 +18,7 @@ from ui.review import queue_panel
 from ui.review.queue_panel import Listing
 from ui.shared import data_tables, safe_text
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
-from ui.shared.cards.batches import PAIR_VIEW, ServerPairProposals, reasons_against
+from ui.shared.cards.batches import PAIR_VIEW, ServerPairProposals, reasons_against_in_batch
 from ui.shared.cards.queue import is_family
 from ui.shared.data_tables import Column
 from ui.shared.services import review, server_advice
@@ -304,7 +304,7 @@ def _reasons(pair: ServerPairProposals) -> None:
     """What to check, each sentence once, with the merges that it is about."""
     merges: dict[str, list[Cluster]] = {}
     for cluster in pair.clusters:
-        for reason in reasons_against(cluster):
+        for reason in reasons_against_in_batch(cluster):
             merges.setdefault(reason, []).append(cluster)
     if not merges:
         return

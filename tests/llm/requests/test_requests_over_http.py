@@ -25,7 +25,7 @@ from toolscope_core.store import engine
 from toolscope_core.store.catalog_rows import save_catalog
 from toolscope_core.store.engine import Store
 from toolscope_core.store.runs import StoredLedger, get_run, open_run
-from toolscope_core.store.tables import Row
+from toolscope_core.store.tables import StoredRow
 
 ITEMS = [(number, number + 1) for number in range(12)]
 SUMS = [2 * number + 1 for number in range(12)]
@@ -131,7 +131,9 @@ def test_what_stops_a_run_is_mended_and_the_run_goes_on(server, store, mode):
 def cells(store):
     """Every cell of the store, as text."""
     with store.read() as session:
-        tables = [session.connection().execute(t.select()) for t in Row.metadata.sorted_tables]
+        tables = [
+            session.connection().execute(t.select()) for t in StoredRow.metadata.sorted_tables
+        ]
         return repr([tuple(row) for table in tables for row in table])
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.llm.tasks.strategies import TOOLS, keyed, tool
-from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, OUTCOMES, ToolPair, serves_of
+from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, OUTCOME_OF_ANSWER, ToolPair, serves_of
 from toolscope_core.llm.tasks.prompt_task import LONGEST_REASON, question_id
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.pair import Relation
@@ -84,7 +84,7 @@ def test_who_serves_whom_depends_on_no_token_and_no_order(beside, turned):
     assert serves_of(two, value) == ("right" if turned else "left")
 
 
-@pytest.mark.parametrize("relation", OUTCOMES)
+@pytest.mark.parametrize("relation", OUTCOME_OF_ANSWER)
 @pytest.mark.parametrize("serves", ["first", "second", "both", "none"])
 def test_an_answer_that_contradicts_itself_is_read_to_the_careful_side(relation, serves):
     (value,) = read(answer(KEY, relation=relation, serves=serves)).values()
@@ -98,8 +98,15 @@ def test_an_answer_that_contradicts_itself_is_read_to_the_careful_side(relation,
 
 
 def test_each_relation_is_a_verdict():
-    assert OUTCOMES.keys() == {*get_args(Relation), "unsure"}
-    assert list(OUTCOMES.values()) == ["merge", "merge", "family", "keep", "keep", "unsure"]
+    assert OUTCOME_OF_ANSWER.keys() == {*get_args(Relation), "unsure"}
+    assert list(OUTCOME_OF_ANSWER.values()) == [
+        "merge",
+        "merge",
+        "family",
+        "keep",
+        "keep",
+        "unsure",
+    ]
 
 
 @pytest.mark.parametrize(

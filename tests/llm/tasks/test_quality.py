@@ -2,7 +2,7 @@ import pytest
 
 from tests.llm.tasks.strategies import reader, tool
 from toolscope_core.llm.tasks.quality import QUALITY_TASK
-from toolscope_core.merging.model_verdicts import Grade
+from toolscope_core.merging.model_verdicts import DocumentationGrade
 
 read = reader(QUALITY_TASK, tool(), score=3, lacking=["result"], reason="Thin.")
 
@@ -27,4 +27,4 @@ def test_anything_else_is_a_reason(bad):
     ("score", "band"), [(1, "Low"), (2, "Low"), (3, "Medium"), (4, "High"), (5, "High")]
 )
 def test_bands(score, band):
-    assert Grade(score).band == band
+    assert DocumentationGrade(score).band == band

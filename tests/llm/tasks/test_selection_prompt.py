@@ -3,7 +3,11 @@
 import pytest
 
 from tests.llm.tasks.strategies import keyed, reader, tool
-from toolscope_core.llm.tasks.selection_prompt import SELECTION_TASK, SelectionQuestion, in_order
+from toolscope_core.llm.tasks.selection_prompt import (
+    SELECTION_TASK,
+    SelectionQuestion,
+    in_shown_order,
+)
 
 TASK = SELECTION_TASK
 TOOLS = (tool("search_notes"), tool("send_mail"))
@@ -25,7 +29,7 @@ def test_the_order_of_the_search_is_not_shown_and_makes_no_other_question():
     turned = SelectionQuestion("Find my notes and mail them.", "Find my notes", TOOLS[::-1])
     assert keyed(TASK, turned).keys() == ITEMS.keys()
     assert TASK.request(keyed(TASK, turned)).user == TASK.request(ITEMS).user
-    first, second = in_order(TOOLS)
+    first, second = in_shown_order(TOOLS)
     user = TASK.request(ITEMS).user
     assert user.index(first.name) < user.index(second.name)
 

@@ -6,7 +6,11 @@ import pytest
 
 from tests.mcp.gateway.stub_toolset import gateway_config, merge_nothing, record, through
 from tests.support.catalogs import read_json
-from toolscope_core.mcp.gateway.bundle_routes import MOST_BYTES, read_served_bundle, server_words
+from toolscope_core.mcp.gateway.bundle_routes import (
+    MOST_BYTES,
+    read_served_bundle,
+    words_of_servers,
+)
 from toolscope_core.mcp.gateway.running import check_servers
 from toolscope_core.mcp.gateway.tool_calls import tool_error
 
@@ -18,7 +22,7 @@ def words_of(**said):
     servers = [{"name": n, "description": text, "tools": tools} for n, text in said.items()]
     catalog = read_json({"servers": servers}, "town.json")
     table = SimpleNamespace(servers=tuple(said))
-    return server_words(SimpleNamespace(catalog=catalog, table=table))
+    return words_of_servers(SimpleNamespace(catalog=catalog, table=table))
 
 
 @pytest.mark.case(82)

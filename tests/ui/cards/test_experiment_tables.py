@@ -1,7 +1,7 @@
 """Tables of an experiment's result."""
 
 from toolscope_core.evaluation.comparison import ComparedQuery, Comparison, NamedFigures
-from toolscope_core.merging.model_verdicts import Grade
+from toolscope_core.merging.model_verdicts import DocumentationGrade
 from ui.evaluation.experiment_tables import band_rows
 
 FIGURES = NamedFigures(
@@ -22,7 +22,9 @@ def test_recall_is_told_by_how_well_the_answers_are_documented():
         _query(3, (("ungraded",),), (1,), (1,)),
     )
     result = Comparison(before=FIGURES, after=FIGURES, changes={}, p={}, joined=(), queries=queries)
-    low, high = band_rows(result, {"a": Grade(2), "b": Grade(5), "c": Grade(1)})
+    low, high = band_rows(
+        result, {"a": DocumentationGrade(2), "b": DocumentationGrade(5), "c": DocumentationGrade(1)}
+    )
     assert (high.band, len(high.found)) == ("High", 1), "the better alternative"
     assert (low.band, len(low.found)) == ("Low", 2)
     assert low.recall(0).startswith("0.500") and low.recall(1).startswith("0.500")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.ui.services.conftest import shared  # noqa: F401
-from ui.shared.cards.queue import Filters, in_order, matching
+from ui.shared.cards.queue import Filters, in_queue_order, matching
 from ui.shared.services import review
 
 
@@ -38,7 +38,7 @@ def test_orders(clusters, by, expected):
     saved = {own["weather"].id: 90, own["mail"].id: 50}
     gaps = {own["weather"].members[0]: 0.7}
     learned = {own["mail"].id: 0.8, own["weather"].id: 0.3, own["files"].id: 0.9}
-    found = in_order(own.values(), by, saved, gaps, learned)
+    found = in_queue_order(own.values(), by, saved, gaps, learned)
     names = {one.id: name for name, one in own.items()}
     assert [names[one.id] for one in found] == expected.split()
 
@@ -48,8 +48,8 @@ def test_orders(clusters, by, expected):
 def test_what_adds_tokens_comes_last_unless_it_is_in_conflict(clusters, by, state):
     own, _ = clusters
     mail, weather = (replace(own[name], state=state) for name in ("mail", "weather"))
-    plain = [one.id for one in in_order([mail, weather], by, {}, {}, {})]
-    adding = [one.id for one in in_order([mail, weather], by, {plain[0]: -7}, {}, {})]
+    plain = [one.id for one in in_queue_order([mail, weather], by, {}, {}, {})]
+    adding = [one.id for one in in_queue_order([mail, weather], by, {plain[0]: -7}, {}, {})]
     moves = by != "audit" and state == "proposed"
     assert adding == (plain[::-1] if moves else plain)
 

@@ -12,7 +12,7 @@ from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
 from ui.catalog import overview
 from ui.documents.document_form import document_checks
-from ui.shared.cards.queue import Standing, short_kind
+from ui.shared.cards.queue import KindQueue, short_kind
 from ui.shared.graph import components
 from ui.shared.pairs import pair_list, pair_view
 from ui.shared.pairs.pair_list import PairFilter
@@ -32,7 +32,7 @@ def own(monkeypatch):
 
 def test_duplicates_families_and_siblings_are_counted_apart(work, catalog_id):
     counts = review.progress(work.snapshot(catalog_id)).clusters
-    assert (counts.duplicates, counts.families) == (Standing(1, 0), Standing(2, 0))
+    assert (counts.duplicates, counts.families) == (KindQueue(1, 0), KindQueue(2, 0))
     assert (counts.prunes, counts.safe) == (1, 1)
     assert "2 for the same operation with another provider or value" in counts.waiting_in_words
     pairs = pair_list.pair_counts(work.snapshot(catalog_id).analysis)
@@ -41,7 +41,7 @@ def test_duplicates_families_and_siblings_are_counted_apart(work, catalog_id):
     assert pair_list.pair_counts(work.snapshot(catalog_id).analysis) is pairs, "counted once"
     review.decide(work.snapshot(catalog_id), "accept", by_name(work, catalog_id, SCHWAB), "ann")
     after = review.progress(work.snapshot(catalog_id)).clusters
-    assert (after.duplicates, after.families) == (Standing(1, 0), Standing(1, 1))
+    assert (after.duplicates, after.families) == (KindQueue(1, 0), KindQueue(1, 1))
 
 
 def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):

@@ -10,7 +10,7 @@ from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, TEXT, WEATHER, by_name, on, tool
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.group_syntheses import Stores
-from toolscope_core.model.cluster import kind_of
+from toolscope_core.model.cluster import proposal_kind
 from toolscope_core.model.configuration import PlanConfig
 from ui.shared.services import review
 
@@ -72,8 +72,8 @@ def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkey
     work, i = small_workspace.open_workspace(*lists, *mails)
     (pair,) = review.server_pairs(work.snapshot(i))
     assert pair.servers == ("fish", "fowl")
-    assert sorted(map(kind_of, pair.clusters)) == ["family", "router"]
-    beyond = dict(zip(map(kind_of, pair.clusters), pair.beyond, strict=True))
+    assert sorted(map(proposal_kind, pair.clusters)) == ["family", "router"]
+    beyond = dict(zip(map(proposal_kind, pair.clusters), pair.beyond, strict=True))
     assert beyond == {"family": (), "router": ("goat",)}
     assert (pair.duplicates, pair.kept_on("fish"), pair.kept_on("fowl")) == (1, 0, 0), "all stay"
     assert [one.relation for one, _ in pair.to_keep("fowl")] == ["duplicate"]

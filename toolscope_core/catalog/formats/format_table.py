@@ -8,7 +8,7 @@ and the targets that a toolset is checked against (``target_table``) follow from
 from collections.abc import Sequence, Set
 
 from toolscope_core.catalog.clients.client_table import CLIENTS, FURTHER_CLIENTS
-from toolscope_core.catalog.flaws import excerpt
+from toolscope_core.catalog.flaws import value_excerpt
 from toolscope_core.catalog.formats import foreign_formats, record_format
 from toolscope_core.catalog.formats.mcp_records import MCP
 from toolscope_core.catalog.formats.neutral import GENERIC, NEUTRAL
@@ -136,7 +136,12 @@ def find_unread(tool: Tool) -> tuple[Finding, ...]:
     severity: Severity = "warn" if tool.schema is None else "info"
     return tuple(
         Finding(
-            tool.id, severity, "unread-part", f"raw/{key}", _NOT_READ.format(key), excerpt(part)
+            tool.id,
+            severity,
+            "unread-part",
+            f"raw/{key}",
+            _NOT_READ.format(key),
+            value_excerpt(part),
         )
         for key, part in unread(tool.raw).items()
         if isinstance(part, (dict, list)) and part and key not in _BESIDE

@@ -24,7 +24,7 @@ def names_written(names: Sequence[FormerName]) -> JsonObject:
     return {_NAMES: listed} if listed else {}
 
 
-def names_in(document: Any) -> tuple[FormerName, ...]:
+def former_names_in(document: Any) -> tuple[FormerName, ...]:
     """The names in a document in this shape; what is of another form is left out."""
     listed = document.get(_NAMES) if isinstance(document, dict) else None
     return tuple(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolscope_core.catalog.flaws import MAX_DEPTH, MAX_EXPANDED, Flaw, excerpt
+from toolscope_core.catalog.flaws import MAX_DEPTH, MAX_EXPANDED, Flaw, value_excerpt
 from toolscope_core.catalog.operation_names import (
     NAME_LENGTH,
     OPENAPI_META,
@@ -242,7 +242,9 @@ class _Reader:
             return value
         target = self._follow(value)
         if not isinstance(target, dict):
-            raise _UnclearError(f"refers to {excerpt(target)[:60]}, which is no object; mend it")
+            raise _UnclearError(
+                f"refers to {value_excerpt(target)[:60]}, which is no object; mend it"
+            )
         self._charge(target)
         return {**target, **{key: part for key, part in value.items() if key != "$ref"}}
 
@@ -319,7 +321,9 @@ def _place(method: str, path: str) -> str:
 
 
 def _no_object(place: str, value: Any) -> Flaw:
-    return Flaw(f"({place}) is {excerpt(value)[:60]}, not an object; write it out or take it out")
+    return Flaw(
+        f"({place}) is {value_excerpt(value)[:60]}, not an object; write it out or take it out"
+    )
 
 
 def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:

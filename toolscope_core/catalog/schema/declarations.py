@@ -28,7 +28,7 @@ LEAF = frozenset({"type", "description"})
 KEYWORDS = {
     *(
         *keywords.MAPS,
-        *keywords.LISTS,
+        *keywords.LIST_KEYWORDS,
         *keywords.SINGLE,
         "type",
         "description",

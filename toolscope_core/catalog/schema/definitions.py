@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any
 
 from toolscope_core.catalog.schema.pointers import ExpansionBudget, measure
-from toolscope_core.catalog.schema.references import shortened
+from toolscope_core.catalog.schema.references import marked_as_shortened
 from toolscope_core.catalog.schema.walking import map_references, references_in, resolve
 from toolscope_core.model.tool import JsonObject
 
@@ -106,7 +106,7 @@ class Definitions:
             return whole
         omitted = len(targets) - len(carried)
         how = f"{omitted:,} of {len(targets):,} schemas that it refers to are left out"
-        return shortened(whole, how)
+        return marked_as_shortened(whole, how)
 
 
 def _fair_share(sizes: Iterable[int], budget: int) -> int:

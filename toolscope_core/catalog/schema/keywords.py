@@ -19,7 +19,7 @@ from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 INVALID = "x-invalid"
-REFERENCE = "reference"
+BROKEN_REFERENCE = "reference"
 """What ``$ref`` is called under ``INVALID``."""
 COUNTS = (
     *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
@@ -27,7 +27,7 @@ COUNTS = (
 )
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-LISTS = ("prefixItems", "anyOf", "oneOf", "allOf")
+LIST_KEYWORDS = ("prefixItems", "anyOf", "oneOf", "allOf")
 SINGLE = (
     *("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"),
     *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
@@ -81,7 +81,7 @@ def find_invalid(tool: Tool) -> tuple[Finding, ...]:
 
 
 def _what_is_wrong(wrong: JsonObject) -> str:
-    if wrong.keys() == {REFERENCE}:
+    if wrong.keys() == {BROKEN_REFERENCE}:
         return "refers to what is not in the schema, or only to itself ($ref)"
     return f"gives {', '.join(sorted(wrong))} a value that JSON Schema does not allow there"
 
@@ -122,7 +122,7 @@ def _corrected(key: str, value: Any, paths: Sequence[Sequence[Any]]) -> Any:
     """A keyword's value without what is wrong deeper inside; ``None`` where it is wrong itself."""
     if key in SINGLE and isinstance(value, dict) and all(paths):
         return _without(value, paths)
-    if key in (*MAPS, *LISTS) and all(len(path) > 1 for path in paths):
+    if key in (*MAPS, *LIST_KEYWORDS) and all(len(path) > 1 for path in paths):
         by_name: dict[Any, list[Sequence[Any]]] = {}
         for name, *rest in paths:
             by_name.setdefault(name, []).append(rest)

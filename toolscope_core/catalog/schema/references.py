@@ -13,7 +13,7 @@ from typing import Any
 
 from toolscope_core.catalog.flaws import MAX_DEPTH
 from toolscope_core.catalog.schema import walking
-from toolscope_core.catalog.schema.keywords import INVALID, REFERENCE, set_aside
+from toolscope_core.catalog.schema.keywords import BROKEN_REFERENCE, INVALID, set_aside
 from toolscope_core.catalog.schema.pointers import (
     ExpansionBudget,
     Extent,
@@ -104,10 +104,10 @@ def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None)
     checked = drop_narrowed(_check(schema))
     merger = _Merger(checked, budget or ExpansionBudget())
     merged = dict(_unfollowed(merger.merge(_inline(checked, checked))))
-    return shortened(merged, UNMERGED) if merger.refused else merged
+    return marked_as_shortened(merged, UNMERGED) if merger.refused else merged
 
 
-def shortened(schema: JsonObject, how: str) -> JsonObject:
+def marked_as_shortened(schema: JsonObject, how: str) -> JsonObject:
     """The schema with a comment that says what of it was not written out."""
     return {**schema, "$comment": f"{SHORTENED}{how}"}
 
@@ -133,7 +133,9 @@ def _shortened_how(field: str, comment: str) -> str:
 def leads_nowhere(schema: JsonObject | None) -> bool:
     """Whether a reference was taken out of a schema that was read, since it leads nowhere."""
     invalid = (node.get(INVALID) for node in walking.objects_in(schema))
-    return any(REFERENCE in node for node in walking.objects_in([one for one in invalid if one]))
+    return any(
+        BROKEN_REFERENCE in node for node in walking.objects_in([one for one in invalid if one])
+    )
 
 
 def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
@@ -214,7 +216,7 @@ def _unfollowed(value: Any, is_invalid: bool = False) -> Any:
     if not isinstance(value, dict):
         return value
     return {
-        REFERENCE
+        BROKEN_REFERENCE
         if is_invalid and key == "$ref" and not isinstance(sub, dict)
         else key: _unfollowed(sub, is_invalid or key == INVALID)
         for key, sub in value.items()

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from urllib.parse import unquote
 
 from toolscope_core.catalog.flaws import MAX_DEPTH, below
-from toolscope_core.catalog.schema.keywords import INVALID, LISTS, MAPS, SINGLE
+from toolscope_core.catalog.schema.keywords import INVALID, LIST_KEYWORDS, MAPS, SINGLE
 from toolscope_core.model.tool import JsonObject
 
 VALUES = ("default", "enum", "const", "examples", INVALID)
@@ -21,7 +21,7 @@ def map_subschemas(
         place = below(where, key)
         if key in MAPS and isinstance(value, dict):
             result[key] = {name: change(sub, below(place, name)) for name, sub in value.items()}
-        elif key in (*LISTS, "items") and isinstance(value, list):
+        elif key in (*LIST_KEYWORDS, "items") and isinstance(value, list):
             result[key] = [change(sub, below(place, row)) for row, sub in enumerate(value)]
         elif key in SINGLE and (isinstance(value, dict) or key == "items"):
             result[key] = change(value, place)
@@ -48,7 +48,7 @@ def placed_subschemas(schema: JsonObject, where: str) -> Iterator[tuple[str, str
         place = below(where, key)
         if key in MAPS and isinstance(value, dict):
             yield from ((key, below(place, name), sub) for name, sub in value.items())
-        elif key in (*LISTS, "items") and isinstance(value, list):
+        elif key in (*LIST_KEYWORDS, "items") and isinstance(value, list):
             yield from ((key, below(place, row), sub) for row, sub in enumerate(value))
         elif key in SINGLE and (isinstance(value, dict) or key == "items"):
             yield key, place, value

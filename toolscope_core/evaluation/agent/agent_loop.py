@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from toolscope_core.llm.tasks.fence import plain_prompt_text
-from toolscope_core.llm.tasks.selection_prompt import AGENT
+from toolscope_core.llm.tasks.selection_prompt import AGENT_PROMPT
 from toolscope_core.model.protocols import AgentReply, ToolCall
 from toolscope_core.model.tool import JsonObject
 
@@ -15,7 +15,7 @@ CallOutcome = Literal["ok", "error", "not carried out", "no tool"]
 """*not carried out*: the run only reads, and the tool may change something; *no tool*: there is
 none of that name."""
 Ending = Literal["answered", "out of turns", "out of time", "failed"]
-Grade = Literal["right", "wrong", "not graded"]
+EpisodeGrade = Literal["right", "wrong", "not graded"]
 _LONGEST_TEXT = 20_000
 """Of an answer or a result that is kept."""
 
@@ -71,7 +71,7 @@ class Episode:
     ending: Ending
     reason: str = ""
     answer: str = ""
-    grade: Grade = "not graded"
+    grade: EpisodeGrade = "not graded"
     why: str = ""
 
 
@@ -86,7 +86,7 @@ async def carry_out(
     started = time.monotonic()
     offered = await anyio.to_thread.run_sync(tools.offered, request)
     messages: list[JsonObject] = [
-        {"role": "system", "content": AGENT},
+        {"role": "system", "content": AGENT_PROMPT},
         {"role": "user", "content": request},
     ]
     made: list[MadeCall] = []

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from toolscope_core.evaluation.agent.agent_loop import Episode, Grade, MadeCall
+from toolscope_core.evaluation.agent.agent_loop import Episode, EpisodeGrade, MadeCall
 from toolscope_core.evaluation.intervals import Interval, interval, paired_p
 from toolscope_core.evaluation.metrics import recall
 from toolscope_core.evaluation.query_sets import Query
@@ -74,7 +74,7 @@ class RequestWork:
     toolset: str
     called: tuple[str, ...]
     right: bool
-    grade: Grade = "not graded"
+    grade: EpisodeGrade = "not graded"
     answer: str
 
 

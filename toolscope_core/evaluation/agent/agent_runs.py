@@ -9,7 +9,7 @@ from functools import partial
 from toolscope_core.catalog.calls import map_call
 from toolscope_core.evaluation.agent.agent_loop import AgentTools, Episode, Turn, carry_out
 from toolscope_core.evaluation.agent.expected_answers import CheckCall, graded
-from toolscope_core.evaluation.agent.offered_tools import Choice, OfferedTools
+from toolscope_core.evaluation.agent.offered_tools import OfferedTools, ToolChooser
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.gateway.gateway_server import own_client, result_in_words
@@ -34,7 +34,7 @@ class AgentToolset:
     bundle: ServedBundle
     gateway: GatewayConfig
     ways: Mapping[str, OldName]
-    choice: Choice | None = None
+    choice: ToolChooser | None = None
 
 
 @dataclass(frozen=True, slots=True)

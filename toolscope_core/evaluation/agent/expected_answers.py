@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from toolscope_core.evaluation.agent.agent_loop import Episode, Grade, Turn
+from toolscope_core.evaluation.agent.agent_loop import Episode, EpisodeGrade, Turn
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.tasks.fence import plain_prompt_text
 from toolscope_core.llm.tasks.selection_prompt import ANSWER_JUDGE
@@ -152,7 +152,7 @@ async def graded(
 
 async def _grade(
     query: Query, episode: Episode, check: CheckCall, judge: Turn | None
-) -> tuple[Grade, str]:
+) -> tuple[EpisodeGrade, str]:
     if query.expected is None and judge is None:
         return "not graded", "nothing is expected"
     if episode.ending == "failed":
@@ -166,7 +166,9 @@ async def _grade(
     return await _judged(query, episode, judge) if judge else ("not graded", "")
 
 
-async def _as_expected(query: Query, episode: Episode, check: CheckCall) -> tuple[Grade, str]:
+async def _as_expected(
+    query: Query, episode: Episode, check: CheckCall
+) -> tuple[EpisodeGrade, str]:
     if reason := why_wrong(query.expected, episode.answer):
         return "wrong", reason
     for state in state_checks(query.expected):
@@ -180,7 +182,7 @@ async def _as_expected(query: Query, episode: Episode, check: CheckCall) -> tupl
     return "right", ""
 
 
-async def _judged(query: Query, episode: Episode, judge: Turn) -> tuple[Grade, str]:
+async def _judged(query: Query, episode: Episode, judge: Turn) -> tuple[EpisodeGrade, str]:
     work = {
         "request": query.text,
         "calls": [asdict(call) for call in episode.calls],

@@ -7,7 +7,7 @@ from toolscope_core.catalog.calls import unmap_call
 from toolscope_core.catalog.formats.target_rules import FixedTool, fixed
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.evaluation.agent.agent_loop import ToolResult
-from toolscope_core.llm.tasks.fence import cleaned
+from toolscope_core.llm.tasks.fence import cleaned_texts
 from toolscope_core.mcp.gateway.call_mapping import chosen_original
 from toolscope_core.mcp.gateway.routing import Route
 from toolscope_core.merging.former_names import NewNames, composed
@@ -24,7 +24,7 @@ NOT_CARRIED_OUT = (
 
 CallTool = Callable[[str, JsonObject], Awaitable[tuple[str, bool]]]
 """A tool's name and arguments → what it answers, as a text, and whether that is an error."""
-Choice = Callable[[str], Sequence[str]]
+ToolChooser = Callable[[str], Sequence[str]]
 """A request → the ids of the tools that the agent is given for it."""
 
 
@@ -54,7 +54,7 @@ class OfferedTools:
         call_tool: CallTool,
         routes: Sequence[Route],
         tools: Sequence[Tool],
-        choice: Choice | None = None,
+        choice: ToolChooser | None = None,
         changes: bool = False,
     ) -> None:
         self._call_tool, self._choice, self._changes = call_tool, choice, changes
@@ -98,4 +98,4 @@ def _offer(route: Route, mended: FixedTool) -> _Offer:
     alpha = ArgumentMap(tool.id, tool.id)
     if renaming.names:
         alpha = composed(alpha, NewNames(renaming.top, renaming.nested))
-    return _Offer(route, cleaned(write_record(tool, TARGET)), alpha)
+    return _Offer(route, cleaned_texts(write_record(tool, TARGET)), alpha)

@@ -13,7 +13,7 @@ from toolscope_core.catalog.tokens import Costs
 from toolscope_core.evaluation.agent.agent_loop import Episode, Turn
 from toolscope_core.evaluation.agent.agent_report import AgentReport, EpisodeFile, agent_report
 from toolscope_core.evaluation.agent.expected_answers import check_expected
-from toolscope_core.evaluation.agent.offered_tools import TARGET, Choice
+from toolscope_core.evaluation.agent.offered_tools import TARGET, ToolChooser
 from toolscope_core.evaluation.query_sets import Query, judged_queries
 from toolscope_core.mcp.gateway.bundle_routes import (
     ServedBundle,
@@ -238,6 +238,6 @@ def _behind(query: Query, bundle: ServedBundle, ways: Mapping[str, OldName]) -> 
     return replace(query, gold=gold, allowed=originals(query.allowed))
 
 
-def _best(k: int, search: Search) -> Choice:
+def _best(k: int, search: Search) -> ToolChooser:
     """Finds the ids of the ``k`` tools that a request needs most."""
     return lambda request: search(request, k)

@@ -304,14 +304,14 @@ def _is_telling(word: str) -> bool:
 
 
 @lru_cache(maxsize=8_192)
-def _keys_said(tool: Tool) -> frozenset[english.Key]:
+def _keys_said(tool: Tool) -> frozenset[english.WordKey]:
     texts = [*english.plain_words(tool.name), tool.description, canonical_json(tool.schema)]
     words = {word for text in texts for word in (*words_of(text), *words_of(text.casefold()))}
     return frozenset(key for word in words for key in keys_of_word(word))
 
 
 @lru_cache(maxsize=65_536)
-def keys_of_word(word: str) -> frozenset[english.Key]:
+def keys_of_word(word: str) -> frozenset[english.WordKey]:
     """What a word of an argument may be known by."""
     return (
         english.keys_of(word) | _SAME.get(word, frozenset()) | {meaning(word), english.stem(word)}

@@ -72,7 +72,7 @@ def ask_all(
     questions = dict(zip(keys, items, strict=True))
     stored = ledger.answers(list(questions))
     fresh = {key: item for key, item in questions.items() if key not in stored}
-    run = Run(task, model, ledger, terms, batches(fresh, task.batch))
+    run = Run(task, model, ledger, terms, in_batches(fresh, task.batch))
     drive(run, lambda done: progress(Step(task.name, len(stored) + done, len(questions))))
     answers = {**run.unusable, **stored, **ledger.answers(list(fresh))}
     if len(answers) < len(questions):
@@ -104,7 +104,7 @@ def key_of(task: Task[Item], item: Item, model: ChatModel) -> str:
     return question_key(task.name, task.version, task.subjects(item), model)
 
 
-def batches(items: Mapping[str, Item], size: int) -> Iterator[dict[str, Item]]:
+def in_batches(items: Mapping[str, Item], size: int) -> Iterator[dict[str, Item]]:
     """The items, so many at a time, in their order."""
     left = iter(items.items())
     while batch := dict(islice(left, size)):

@@ -92,7 +92,7 @@ def plain_prompt_text(value: Any) -> PromptText:
     return PromptText(text, cleaner.hidden, cleaner.cut)
 
 
-def cleaned(value: Any) -> Any:
+def cleaned_texts(value: Any) -> Any:
     """Every text in a JSON value without hidden characters, and cut where it is long."""
     return _Cleaner().of(value)
 

@@ -20,12 +20,12 @@ from toolscope_core.llm.tasks.fence import (
     server_texts,
 )
 from toolscope_core.model.catalog import Server
-from toolscope_core.model.pair import Outcome, Relation, Serves
+from toolscope_core.model.pair import PairOutcome, Relation, Serves
 from toolscope_core.model.tool import JsonObject, Tool
 
 RelationAnswer = Literal[Relation, "unsure"]
 """The relations that the model may answer."""
-OUTCOMES: Mapping[RelationAnswer, Outcome] = {
+OUTCOME_OF_ANSWER: Mapping[RelationAnswer, PairOutcome] = {
     "duplicate": "merge",
     "subsumes": "merge",
     "parametric": "family",

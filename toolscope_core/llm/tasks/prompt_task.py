@@ -29,13 +29,13 @@ class AnswerError(ValueError):
     """An answer cannot be used; the message says why. Never leaves this package."""
 
 
-class Form(BaseModel):
+class ObjectForm(BaseModel):
     """What an object has to hold; whatever else it holds is left out."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
 
-class AnswerForm(Form, Generic[_Item]):
+class AnswerForm(ObjectForm, Generic[_Item]):
     """What an answer to a question about an item has to hold."""
 
     def stored(self, item: _Item) -> JsonObject:

@@ -7,7 +7,7 @@ from pydantic import Field
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.fence import RULES
 from toolscope_core.llm.tasks.prompt_task import AnswerForm, PromptTask, Reason, numbered, show_tool
-from toolscope_core.merging.model_verdicts import Grade
+from toolscope_core.merging.model_verdicts import DocumentationGrade
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import JsonObject, Tool
 
@@ -57,11 +57,11 @@ QUALITY_TASK: PromptTask[Tool] = PromptTask(
 """An answer is ``{"score": 1 to 5, "lacking": [aspect…], "reason"}``."""
 
 
-def grade_tools(catalog: Catalog, asker: Asker) -> dict[str, Grade]:
+def grade_tools(catalog: Catalog, asker: Asker) -> dict[str, DocumentationGrade]:
     """The documentation quality of every tool that has an answer, by id."""
     answers = asker(QUALITY_TASK, catalog.tools)
     return {
-        tool.id: Grade(
+        tool.id: DocumentationGrade(
             answer.value["score"], tuple(answer.value["lacking"]), answer.value["reason"]
         )
         for tool, answer in zip(catalog.tools, answers, strict=True)

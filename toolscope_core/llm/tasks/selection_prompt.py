@@ -41,7 +41,7 @@ class SelectionQuestion:
     tools: tuple[Tool, ...]
 
 
-def in_order(tools: tuple[Tool, ...]) -> list[Tool]:
+def in_shown_order(tools: tuple[Tool, ...]) -> list[Tool]:
     """The tools in the order in which they are shown and counted."""
     return sorted(tools, key=lambda tool: (tool.content_hash, tool.id))
 
@@ -54,7 +54,8 @@ def question_hashes(task: str, item: SelectionQuestion) -> list[str]:
 def show_job(item: SelectionQuestion, number: int) -> prompts.ShownItem:
     """The request, the job and its tools, in an order that says nothing of the search's."""
     tools = {
-        f"tool {number}.{at}": prompt_text(tool) for at, tool in enumerate(in_order(item.tools), 1)
+        f"tool {number}.{at}": prompt_text(tool)
+        for at, tool in enumerate(in_shown_order(item.tools), 1)
     }
     request, job = plain_prompt_text(item.request), plain_prompt_text(item.job)
     texts = {f"request {number}": request, f"job {number}": job, **tools}
@@ -89,7 +90,7 @@ for none.
 
 AGENT_TASK = "agent run"
 """What a run's configuration and the ledger call the prompt."""
-AGENT = """\
+AGENT_PROMPT = """\
 You carry out the request of a user by calling the tools you are given.
 
 Call what the request needs, and nothing that it does not need. Read what a call returns before \
@@ -137,14 +138,14 @@ class FilterQuestion:
 
 def _hashes(item: FilterQuestion) -> list[str]:
     """The hash of the request and the jobs, and the content hashes of the tools."""
-    tools = in_order(item.tools)
+    tools = in_shown_order(item.tools)
     jobs = [item.jobs.get(tool.id, ()) for tool in tools]
     return [digest("plan filter", item.request, jobs), *(tool.content_hash for tool in tools)]
 
 
 def _show(item: FilterQuestion, number: int) -> prompts.ShownItem:
     texts = {f"request {number}": plain_prompt_text(item.request)}
-    for at, tool in enumerate(in_order(item.tools), 1):
+    for at, tool in enumerate(in_shown_order(item.tools), 1):
         jobs = "\n".join(item.jobs.get(tool.id, ()))
         texts[f"jobs of tool {number}.{at}"] = plain_prompt_text(jobs)
         texts[f"tool {number}.{at}"] = prompt_text(tool)
@@ -194,12 +195,12 @@ tool that asks to be called is no better for it.
 """
 
 
-class _Argument(prompts.Form):
+class _Argument(prompts.ObjectForm):
     name: str
     source: Literal["request", "earlier tool", "unknown"]
 
 
-class _Call(prompts.Form):
+class _Call(prompts.ObjectForm):
     tool: prompts.Place
     arguments: list[_Argument]
 
@@ -210,7 +211,7 @@ class CallsForm(prompts.AnswerForm[SelectionQuestion]):
     calls: list[_Call]
 
     def stored(self, item: SelectionQuestion) -> JsonObject:
-        tools = in_order(item.tools)
+        tools = in_shown_order(item.tools)
         if len(prompts.places([call.tool for call in self.calls], len(tools))) < len(self.calls):
             raise prompts.AnswerError("a tool is called more than once; give one call of it")
         return {

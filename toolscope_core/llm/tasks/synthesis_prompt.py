@@ -17,7 +17,7 @@ from toolscope_core.llm.tasks.fence import RULES, PromptText, plain_prompt_text,
 from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.synthesis import Synthesis
 from toolscope_core.model.catalog import Server
-from toolscope_core.model.cluster import Cluster, Document, Kind
+from toolscope_core.model.cluster import Cluster, ClusterKind, Document
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool, canonical_json, digest
 from toolscope_core.wording.words import sentences
 
@@ -66,7 +66,7 @@ class MergeDraft:
         return self.merged.document
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ClusterKind:
         return self.merged.kind
 
     @property
@@ -122,7 +122,7 @@ class MergeDraft:
         return f"a description; {self.names[self.kept.fingerprint]} stays"
 
 
-class _ParameterWords(prompts.Form):
+class _ParameterWords(prompts.ObjectForm):
     """Names of parameters are catalog text, so they are no enum: they are compared."""
 
     name: str

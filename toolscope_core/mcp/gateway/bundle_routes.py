@@ -13,7 +13,7 @@ from toolscope_core.catalog.scan.scanner import ToolNames, with_own_words
 from toolscope_core.catalog.shards import join
 from toolscope_core.catalog.sources import PROFILES, Source, files_of
 from toolscope_core.files.archives import bundle_folder
-from toolscope_core.files.json_lines import objects_in
+from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, RoutingTable, routing_table
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -69,11 +69,11 @@ def read_unmerged_bundle(path: Path) -> ServedBundle:
 
 def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBundle:
     relabelling = read_relabelling(folder)
-    clusters = objects_in(bundle_value(folder / "clusters.json", list))
+    clusters = objects_of_list(bundle_value(folder / "clusters.json", list))
     members = {
         row.get("id"): tuple(row.get("members") or ())
         for part in files_of(folder, "neutral.json")
-        for row in objects_in(bundle_value(part, dict).get("tools"))
+        for row in objects_of_list(bundle_value(part, dict).get("tools"))
     }
     catalog = _catalog(folder, "neutral.json")
     accepted = [row for row in clusters if row.get("state") == "accepted"]
@@ -126,9 +126,9 @@ def _profiles(folder: Path) -> dict[str, dict[str, JsonObject]]:
     """By the name of each profile what it says of its tools, by id."""
     if not (folder / PROFILES).exists():
         return {}
-    rows = objects_in(bundle_value(folder / PROFILES, dict).get("profiles"))
+    rows = objects_of_list(bundle_value(folder / PROFILES, dict).get("profiles"))
     return {
-        str(row.get("name")): {str(one.get("id")): one for one in objects_in(row.get("tools"))}
+        str(row.get("name")): {str(one.get("id")): one for one in objects_of_list(row.get("tools"))}
         for row in rows
     }
 
@@ -182,7 +182,7 @@ def _mcp_records(folder: Path) -> dict[tuple[str, str], JsonObject]:
 def _with_servers(content: Any) -> Iterator[tuple[str, JsonObject]]:
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, dict):
-            for record in objects_in(part.get("tools")):
+            for record in objects_of_list(part.get("tools")):
                 yield str(part.get("server") or ""), record
 
 
@@ -204,7 +204,7 @@ class ServerWords:
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
-def server_words(bundle: ServedBundle) -> ServerWords:
+def words_of_servers(bundle: ServedBundle) -> ServerWords:
     """The words of the servers that calls may reach, at most ``MOST_BYTES`` in UTF-8. Each gets a
     fair share, and what short ones do not need the others have. Blocked words are left out.
     """

@@ -22,7 +22,7 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types import INVALID_PARAMS, URL_ELICITATION_REQUIRED
 
 from toolscope_core.catalog.scan.hidden import for_agent, for_terminal
-from toolscope_core.files.json_lines import objects_in
+from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.mcp.gateway.call_mapping import NOTHING_FIXED, FixedValues
 from toolscope_core.mcp.servers.sessions import ServerRequests
 from toolscope_core.model.tool import JsonObject, with_texts
@@ -83,7 +83,7 @@ class Sender:
         try:
             asked = [
                 self.request(ELICITATION, {"mode": "url", **one})
-                for one in objects_in(data.get("elicitations"))
+                for one in objects_of_list(data.get("elicitations"))
             ]
         except MCPError as refused:
             return refused

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from toolscope_core.mcp.gateway.callers import SESSION_HEADER, Context, session_of
-from toolscope_core.mcp.gateway.original_calls import FRESH, Result
+from toolscope_core.mcp.gateway.original_calls import FRESH, McpResult
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.model.errors import ToolScopeError
@@ -40,7 +40,7 @@ class ToolFinder(Protocol):
     @property
     def records(self) -> list[JsonObject]: ...
 
-    async def call(self, context: Context, params: types.CallToolRequestParams) -> Result: ...
+    async def call(self, context: Context, params: types.CallToolRequestParams) -> McpResult: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +75,13 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
     callers, tools = gateway.calls.callers, gateway.finder or gateway.calls
     routes = gateway.calls.table.routes
 
-    async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> Result:
+    async def list_tools(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> McpResult:
         callers.heard(context)
         return page_of("tools", tools.records, params.cursor if params else None)
 
-    async def call_tool(context: Context, params: types.CallToolRequestParams) -> Result:
+    async def call_tool(context: Context, params: types.CallToolRequestParams) -> McpResult:
         callers.heard(context)
         result = await tools.call(context, params)
         box = _RAW.get()
@@ -103,7 +105,7 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
     return server
 
 
-def page_of(what: str, records: list[JsonObject], cursor: str | None) -> Result:
+def page_of(what: str, records: list[JsonObject], cursor: str | None) -> McpResult:
     """A page of a list, which begins at the number ``cursor``; an unknown one begins it anew."""
     start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < LONGEST_CURSOR else 0
     page: dict[str, Any] = {what: records[start : start + PAGE], **FRESH}

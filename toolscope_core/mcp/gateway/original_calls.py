@@ -14,11 +14,11 @@ from toolscope_core.mcp.servers.offers import without_secrets
 from toolscope_core.mcp.servers.sessions import OpenServer
 from toolscope_core.model.tool import JsonObject
 
-Result = dict[str, Any]
+McpResult = dict[str, Any]
 """A result of MCP as JSON, with all that its server sent."""
-AS_IT_CAME: Any = TypeAdapter(Result)
+AS_IT_CAME: Any = TypeAdapter(McpResult)
 """Takes a result as it is; the SDK's own types drop what they do not know."""
-ANY_REQUEST = types.Request[Result, str]
+ANY_REQUEST = types.Request[McpResult, str]
 MOST_ROUNDS = 10
 """So often a server may ask for something before it gives its result."""
 ENVELOPE = frozenset(
@@ -37,7 +37,7 @@ FRESH = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 async def ask_original(
     server: OpenServer, method: str, params: JsonObject, context: Context, sender: Sender
-) -> Result:
+) -> McpResult:
     """The result as the original sent it, but as its ``sender`` has it. Progress goes to the
     agent's client; where its request is cancelled, so is this one.
 
@@ -64,12 +64,12 @@ async def ask_original(
     raise RuntimeError(f"{server.name} asked more than {MOST_ROUNDS} times; update the server")
 
 
-def plain_params(params: BaseModel) -> Result:
+def plain_params(params: BaseModel) -> McpResult:
     """The parameters of a request as they were sent, but for what is about its connection."""
     return params.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"meta"})
 
 
-def _unsigned(result: Result) -> Result:
+def _unsigned(result: McpResult) -> McpResult:
     """The result without what a server of the latest version says of itself in each: to the agent
     the gateway is the server.
     """

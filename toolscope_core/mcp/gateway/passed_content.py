@@ -14,14 +14,14 @@ from mcp.server import Server
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from toolscope_core.catalog.scan.hidden import for_agent
-from toolscope_core.files.json_lines import objects_in
+from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.callers import Callers, Context, session_of
 from toolscope_core.mcp.gateway.original_calls import (
     ANY_REQUEST,
     AS_IT_CAME,
     FRESH,
-    Result,
+    McpResult,
     ask_original,
     plain_params,
 )
@@ -95,7 +95,7 @@ class PassedContent:
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
-    ) -> Result:
+    ) -> McpResult:
         """A resource by its name here, or by the plain address that results and tools have; it is
         read at the server that offered it.
         """
@@ -107,7 +107,7 @@ class PassedContent:
         given = {**plain_params(params), "uri": uri}
         return await self._asked(context, name, "resources/read", given)
 
-    async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> Result:
+    async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> McpResult:
         """A prompt by its name here."""
         name, prompt = self._split(params.name)
         if not name:
@@ -115,7 +115,7 @@ class PassedContent:
         given = {**plain_params(params), "name": prompt}
         return await self._asked(context, name, "prompts/get", given)
 
-    async def complete(self, context: Context, params: types.CompleteRequestParams) -> Result:
+    async def complete(self, context: Context, params: types.CompleteRequestParams) -> McpResult:
         """Values for an argument of a prompt, or of a template of resources, by its name here; none
         where the server suggests none.
         """
@@ -131,14 +131,16 @@ class PassedContent:
             return {"completion": {"values": []}, **FRESH}
         return await self._asked(context, name, "completion/complete", given)
 
-    async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> Result:
+    async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> McpResult:
         """From now on the client is told when the resource changes, by the name it has here."""
         name, uri = self._named_resource(params.uri)
         self.callers.heard(context)
         await self._follow(context, session_of(context), name, uri)
         return {}
 
-    async def unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> Result:
+    async def unsubscribe(
+        self, context: Context, params: types.UnsubscribeRequestParams
+    ) -> McpResult:
         """The end of that; the server is told where no other client follows the resource."""
         name, uri = self._named_resource(params.uri)
         if uri in self.announcements.followed(name):
@@ -191,7 +193,7 @@ class PassedContent:
         else:
             await self.announcements.list_changed(method)
 
-    async def set_level(self, context: Context, params: types.SetLevelRequestParams) -> Result:
+    async def set_level(self, context: Context, params: types.SetLevelRequestParams) -> McpResult:
         """Ask every server for logs of that level, those that are not open when they are."""
         self.callers.heard(context)
         self._level = params.level
@@ -235,7 +237,7 @@ class PassedContent:
         key: str,
         context: Context,
         params: types.PaginatedRequestParams,
-    ) -> Result:
+    ) -> McpResult:
         """All of a ``kind`` in one page; what ``key`` holds has its server in front."""
         self.callers.heard(context)
         offered = {}
@@ -320,7 +322,7 @@ class PassedContent:
                 page = await self._asked(context, name, method, given)
             except (MCPError, ToolScopeError):
                 return items
-            items += objects_in(page.get(kind))
+            items += objects_of_list(page.get(kind))
             cursor = page.get("nextCursor")
             if not cursor or len(items) >= MOST_ITEMS:
                 break
@@ -330,7 +332,9 @@ class PassedContent:
             self.notice(f"{name} goes on with {method}; the first {these}")
         return items
 
-    async def _asked(self, context: Context, name: str, method: str, params: JsonObject) -> Result:
+    async def _asked(
+        self, context: Context, name: str, method: str, params: JsonObject
+    ) -> McpResult:
         """What a server answers. Raises ``MCPError`` with its error, or what went wrong with it."""
         server = await self._ready(context, name)
         can = context.session.client_capabilities

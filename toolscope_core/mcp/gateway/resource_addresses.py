@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolscope_core.files.json_lines import objects_in
+from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.mcp.gateway.routing import Route
 from toolscope_core.model.tool import JsonObject
 
@@ -48,7 +48,7 @@ class ResourceAddresses:
 
     def note_result(self, server: str, result: JsonObject) -> None:
         """What the result of a server's tool names."""
-        for item in objects_in(result.get("content")):
+        for item in objects_of_list(result.get("content")):
             inner = item.get("resource")
             address = (inner if isinstance(inner, dict) else item).get("uri")
             if isinstance(address, str) and len(address) <= LONGEST_ADDRESS:

@@ -19,7 +19,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream
 
 from toolscope_core.mcp.gateway.announcements import Announcements
-from toolscope_core.mcp.gateway.bundle_routes import ServedBundle, server_words
+from toolscope_core.mcp.gateway.bundle_routes import ServedBundle, words_of_servers
 from toolscope_core.mcp.gateway.call_mapping import NOTHING_FIXED, FixedValues, fixed_values
 from toolscope_core.mcp.gateway.callers import Callers
 from toolscope_core.mcp.gateway.gateway_server import Gateway, ToolFinder, gateway_server
@@ -130,7 +130,7 @@ class GatewayConfig:
     notice: Callable[[str], None] = lambda text: None
 
 
-Served = Mapping[str, tuple[ServedBundle, GatewayConfig]]
+ServedByPath = Mapping[str, tuple[ServedBundle, GatewayConfig]]
 """By path what is served there, and how."""
 
 
@@ -180,7 +180,7 @@ async def open_gateway(
         calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names, addresses)
         content = PassedContent(servers, announcements, bundle.table.servers, notice, addresses)
         finder = config.finder(calls) if config.finder else None
-        yield Gateway(calls, content, server_words(bundle).text, finder)
+        yield Gateway(calls, content, words_of_servers(bundle).text, finder)
         group.cancel_scope.cancel()
 
 
@@ -201,7 +201,11 @@ def serve_stdio(bundle: ServedBundle, config: GatewayConfig, log: CallLog, versi
 
 
 def serve_over_http(
-    served: Served, log: CallLog, version: str, place: HttpPlace, notice: Callable[[str], None]
+    served: ServedByPath,
+    log: CallLog,
+    version: str,
+    place: HttpPlace,
+    notice: Callable[[str], None],
 ) -> None:
     """Answer at an address until the program is told to end. No path shares a connection with
     another: what a server says to the clients of one is for them alone. Raises ``ConfigError``
@@ -287,7 +291,7 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
     async def run() -> tuple[ServerState, ...]:
         async with open_gateway(bundle, config, CallLog()) as gateway:
             failures = await gateway.open_all()
-            declared, words = gateway.calls.held_tools.declared, server_words(bundle).notes
+            declared, words = gateway.calls.held_tools.declared, words_of_servers(bundle).notes
             return tuple(
                 _state(
                     name, bundle, declared.get(name), failures.get(name, ""), words.get(name, "")

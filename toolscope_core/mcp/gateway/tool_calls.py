@@ -17,12 +17,12 @@ import anyio
 import mcp_types as types
 from jsonschema_rs import Draft202012Validator
 
-from toolscope_core.catalog.calls import map_call, refusals, takes, validator_of
+from toolscope_core.catalog.calls import call_refusals, map_call, takes, validator_of
 from toolscope_core.catalog.scan.hidden import for_agent
 from toolscope_core.mcp.gateway import call_mapping
 from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
 from toolscope_core.mcp.gateway.held_tools import HeldTools
-from toolscope_core.mcp.gateway.original_calls import Result, ask_original, plain_params
+from toolscope_core.mcp.gateway.original_calls import McpResult, ask_original, plain_params
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses
 from toolscope_core.mcp.gateway.routing import Original, Route, RoutingTable
@@ -189,7 +189,7 @@ class ToolCalls:
             own[ALWAYS_LOAD] = True
         return {**(meta if isinstance(meta, dict) else {}), **own}
 
-    async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
+    async def call(self, context: Context, params: types.CallToolRequestParams) -> McpResult:
         """The original's result as it sent it; or a tool error that says what to do.
 
         Raises ``MCPError`` where the original answers with one.
@@ -219,16 +219,16 @@ class ToolCalls:
         if takes(self._validators[route.name], arguments):
             return ()
         if not route.presets:
-            return refusals(route.schema, arguments, MOST_SENTENCES)
+            return call_refusals(route.schema, arguments, MOST_SENTENCES)
         listed = route.listed["inputSchema"]
         own = {name: arguments[name] for name in arguments if name not in route.presets}
-        return refusals(listed, own, MOST_SENTENCES) or refusals(
+        return call_refusals(listed, own, MOST_SENTENCES) or call_refusals(
             route.schema, arguments, MOST_SENTENCES, call_mapping.FIXED
         )
 
     async def _passed_on(
         self, call: AgentCall, context: Context, params: types.CallToolRequestParams
-    ) -> Result:
+    ) -> McpResult:
         route = self._route(call)
         named = [name for name in route.presets if name in call.arguments]
         call.arguments = {**call.arguments, **dict.fromkeys(named, call_mapping.FIXED)}
@@ -292,7 +292,7 @@ class ToolCalls:
         return route
 
 
-def tool_error(text: str) -> Result:
+def tool_error(text: str) -> McpResult:
     """A result that tells the agent's model what went wrong; what is hidden is written out."""
     return {"content": [{"type": "text", "text": for_agent(text)}], "isError": True}
 

@@ -12,7 +12,7 @@ import anyio
 import mcp_types as types
 
 from toolscope_core.mcp.gateway.callers import Context
-from toolscope_core.mcp.gateway.original_calls import Result
+from toolscope_core.mcp.gateway.original_calls import McpResult
 from toolscope_core.mcp.gateway.routing import Route, Search
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls, tool_error
 from toolscope_core.model.cluster import grouped
@@ -87,7 +87,7 @@ class ToolSearch:
         eager = [one for one in self.calls.eager_records if one["name"] not in own]
         return [*eager, *_OWN_RECORDS]
 
-    async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
+    async def call(self, context: Context, params: types.CallToolRequestParams) -> McpResult:
         """What is listed, found or shown, or the result of the tool that is called; a tool may be
         called by its own name too.
         """
@@ -106,7 +106,7 @@ class ToolSearch:
         inner = params.model_copy(update={"name": name, "arguments": arguments})
         return await self.calls.call(context, inner)
 
-    async def _found(self, given: JsonObject) -> Result:
+    async def _found(self, given: JsonObject) -> McpResult:
         query, limit = given.get("query"), given.get("limit", _FEW)
         if not isinstance(query, str) or not query.strip():
             return tool_error(f"{SEARCH} needs `query`: say in words what is to be done")
@@ -116,7 +116,7 @@ class ToolSearch:
         by_id = {route.tool_id: route for route in self._routes}
         return _answer(by_id[one].listed for one in ids if one in by_id)
 
-    def _listed(self, server: object) -> Result:
+    def _listed(self, server: object) -> McpResult:
         by_server = grouped(self._routes, lambda one: one.server)
         names = sorted(by_server)
         if server is not None and server not in names:
@@ -131,7 +131,7 @@ class ToolSearch:
             if server in (None, name)
         )
 
-    def _shown(self, name: object) -> Result:
+    def _shown(self, name: object) -> McpResult:
         by_name = {route.name: route for route in self._routes}
         if isinstance(name, str) and name in by_name:
             return _answer([by_name[name].listed])
@@ -144,7 +144,7 @@ class ToolSearch:
         return self.calls.held_tools.callable_routes(self.calls.table.offered)
 
 
-def _answer(values: Iterable[JsonObject]) -> Result:
+def _answer(values: Iterable[JsonObject]) -> McpResult:
     texts = (json.dumps(dict(value), ensure_ascii=False) for value in values)
     return {"content": [{"type": "text", "text": text} for text in texts], "isError": False}
 

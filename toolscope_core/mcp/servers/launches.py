@@ -14,12 +14,12 @@ from typing import Any
 from toolscope_core.files.folders import read_file
 from toolscope_core.mcp.servers.masked_words import is_secret, without
 from toolscope_core.mcp.servers.server_definitions import (
-    REFERENCE,
+    VARIABLE,
     ClientConfiguration,
     NamedValue,
     ServerDefinition,
-    listed,
-    plain_text,
+    items_of,
+    process_text,
     url_of,
 )
 from toolscope_core.model.environment import MODEL_KEY, is_own_variable
@@ -83,7 +83,7 @@ def read_launch(
     source = entry or {}
     stdio = definition.transport == "stdio"
     command = fill.text(source.get("command", definition.command) if stdio else "")
-    args = tuple(map(fill.text, listed(source.get("args", definition.args)) if stdio else ()))
+    args = tuple(map(fill.text, items_of(source.get("args", definition.args)) if stdio else ()))
     url = "" if stdio else fill.text(url_of(source) or definition.url)
     cwd = fill.text(definition.cwd) if stdio else ""
     variables = fill.named(definition.variables, source.get("env"))
@@ -116,7 +116,7 @@ class _Filling:
     environ: Mapping[str, str]
 
     def text(self, value: Any) -> str:
-        text = plain_text(value)
+        text = process_text(value)
         if "\0" in text:
             raise ConfigError(f"{self.server} has a NUL in its configuration; remove it")
         return _ANY_REFERENCE.sub(self._value, text)
@@ -126,7 +126,7 @@ class _Filling:
         return {one.name: self.text(given.get(one.name, one.template)) for one in wanted}
 
     def _value(self, match: re.Match[str]) -> str:
-        reference = REFERENCE.fullmatch(match.group())
+        reference = VARIABLE.fullmatch(match.group())
         if reference is None:
             return self._special(match.group(1))
         name, default = reference.groups()

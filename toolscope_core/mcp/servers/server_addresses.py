@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import httpx2
     from mcp.client._transport import TransportStreams
 
-Way = Literal["stdio", "http", "sse"]
+SessionKind = Literal["stdio", "http", "sse"]
 CONNECT_SECONDS = 10.0
 MEDIA = ("application/json", "text/event-stream", "")
 LONGEST_SILENCE = 24 * 3_600.0
@@ -49,7 +49,7 @@ context of who gave it.
 
 @asynccontextmanager
 async def server_address(
-    launch: Launch, way: Way, limits: ConnectionLimits, record: HttpRecord
+    launch: Launch, way: SessionKind, limits: ConnectionLimits, record: HttpRecord
 ) -> AsyncIterator[TransportStreams]:
     """The message streams of a server at an address; ``record`` is filled.
 

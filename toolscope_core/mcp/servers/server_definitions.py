@@ -28,10 +28,10 @@ from toolscope_core.model.tool import JsonObject
 Transport = Literal["stdio", "http", "sse", "http or sse"]
 _URL_KEYS = ("url", "serverUrl", "httpUrl")
 STREAMABLE = frozenset({"http", "streamable-http", "streamablehttp", "streamable_http"})
-REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
+VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
 """``${NAME}`` and ``${NAME:-default}`` as Claude Code writes them, ``${env:NAME}`` as Cursor and
 VS Code do."""
-_PLAIN_REFERENCE = re.compile(rf"(?:(?:Bearer|Basic|Token|token) )?(?:{REFERENCE.pattern})")
+_PLAIN_REFERENCE = re.compile(rf"(?:(?:Bearer|Basic|Token|token) )?(?:{VARIABLE.pattern})")
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 _LONGEST = 5_000_000
@@ -49,7 +49,7 @@ class NamedValue:
     @property
     def source(self) -> str:
         """Where its value comes from, in words."""
-        names = [match.group(1) for match in REFERENCE.finditer(self.template)]
+        names = [match.group(1) for match in VARIABLE.finditer(self.template)]
         return f"${names[0]} of the environment" if names else "the configuration"
 
 
@@ -155,14 +155,14 @@ def url_of(entry: JsonObject) -> str:
     return next((entry[key] for key in _URL_KEYS if isinstance(entry.get(key), str)), "")
 
 
-def plain_text(value: Any) -> str:
+def process_text(value: Any) -> str:
     """A value of a configuration as a process takes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "" if value is None else str(value)
 
 
-def listed(value: Any) -> list[Any]:
+def items_of(value: Any) -> list[Any]:
     """The items of a list; none of anything else."""
     return list(value) if isinstance(value, (list, tuple)) else []
 
@@ -171,16 +171,16 @@ def _definition(name: str, entry: JsonObject) -> ServerDefinition:
     url = url_of(entry)
     kind = str(entry.get("type") or entry.get("transport") or "").lower()
     disabled = entry.get("disabled") is True or entry.get("enabled") is False
-    command = "" if url and kind != "stdio" else plain_text(entry.get("command"))
+    command = "" if url and kind != "stdio" else process_text(entry.get("command"))
     if command:
-        args = tuple(map(plain_text, listed(entry.get("args"))))
+        args = tuple(map(process_text, items_of(entry.get("args"))))
         shown = ServerDefinition(
             name=name,
             transport="stdio",
             command=shown_text(command),
             args=shown_arguments(args),
-            cwd=plain_text(entry.get("cwd")),
-            env_file=plain_text(entry.get("envFile")),
+            cwd=process_text(entry.get("cwd")),
+            env_file=process_text(entry.get("envFile")),
             variables=_named(entry.get("env")),
             disabled=disabled,
         )

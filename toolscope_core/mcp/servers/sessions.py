@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from toolscope_core.files.json_lines import objects_in
+from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.mcp.servers.launches import Launch
-from toolscope_core.mcp.servers.server_addresses import REPLY, HttpRecord, Way, server_address
+from toolscope_core.mcp.servers.server_addresses import (
+    REPLY,
+    HttpRecord,
+    SessionKind,
+    server_address,
+)
 from toolscope_core.mcp.servers.server_definitions import Transport
 from toolscope_core.mcp.servers.server_failures import (
     Situation,
@@ -45,7 +50,7 @@ _CAN: ContextVar[ClientCapabilities | None] = ContextVar("what a client can", de
 """Of the client whose call is made: since MCP 2026-07-28 each request says it."""
 Seen = ProcessRecord | HttpRecord
 """What is seen of a server, by how it is reached."""
-_WAYS: Mapping[Transport, tuple[Way, ...]] = {
+_WAYS: Mapping[Transport, tuple[SessionKind, ...]] = {
     "stdio": ("stdio",),
     "http": ("http",),
     "sse": ("sse",),
@@ -98,7 +103,7 @@ class OpenServer:
         options: Any = {"timeout": self.client.read_timeout_seconds}
         session._stamp(data, options)
         page = await session._dispatcher.send_raw_request("tools/list", data["params"], options)
-        for tool in objects_in(page.get("tools")):
+        for tool in objects_of_list(page.get("tools")):
             if isinstance(tool.get("name"), str) and isinstance(tool.get("inputSchema"), dict):
                 with suppress(Exception):  # such a tool is held back
                     headers = x_mcp_header_map(tool["inputSchema"])
@@ -205,7 +210,11 @@ async def connected(
 
 @asynccontextmanager
 async def _opened(
-    launch: Launch, way: Way, limits: ConnectionLimits, record: Seen, requests: ServerRequests
+    launch: Launch,
+    way: SessionKind,
+    limits: ConnectionLimits,
+    record: Seen,
+    requests: ServerRequests,
 ) -> AsyncIterator[OpenServer]:
     from mcp import Client
     from mcp_types import Implementation

@@ -8,7 +8,7 @@ import streamlit as st
 
 from toolscope_core.model.tool import Parameter, Tool, canonical_json
 from ui.shared import data_tables, safe_text
-from ui.shared.cards.cards import ArgumentRow, Card, text_of
+from ui.shared.cards.cards import ArgumentRow, Card, cell_text
 from ui.shared.data_tables import Column
 
 COLUMNS_SHOWN = 4
@@ -101,10 +101,10 @@ def declared(parameter: Parameter) -> str:
     parts = [parameter.type, "required" if parameter.required else "optional"]
     if parameter.enum:
         more = len(parameter.enum) - _MOST_VALUES
-        shown = " | ".join(map(text_of, parameter.enum[:_MOST_VALUES]))
+        shown = " | ".join(map(cell_text, parameter.enum[:_MOST_VALUES]))
         parts.append(f"one of {shown}{f' and {more} more' if more > 0 else ''}")
     if "default" in parameter.schema:
-        parts.append(f"default {text_of(parameter.schema['default'])}")
+        parts.append(f"default {cell_text(parameter.schema['default'])}")
     return ", ".join(parts)
 
 

@@ -257,7 +257,7 @@ def server_pairs(
     return tuple(sorted(pairs, key=lambda pair: (-len(pair.clusters), pair.servers)))
 
 
-def reasons_against(cluster: Cluster) -> tuple[str, ...]:
+def reasons_against_in_batch(cluster: Cluster) -> tuple[str, ...]:
     """What speaks against a proposal among others of its servers: not its own count of the tools
     beside it, some of which are in the others.
     """

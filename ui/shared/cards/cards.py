@@ -193,7 +193,7 @@ def sources_in_words(cluster: Cluster, tools: Mapping[str, Tool]) -> dict[str, s
     }
 
 
-def text_of(value: object) -> str:
+def cell_text(value: object) -> str:
     """The value as a cell shows it."""
     return value if isinstance(value, str) else canonical_json(value)
 
@@ -209,7 +209,7 @@ def move_sentence(move: ArgumentMove) -> str:
     """Where a value comes from and what is done to it, in words."""
     match move.op:
         case "map":
-            values = ", ".join(f"{text_of(old)} → {text_of(new)}" for old, new in move.values)
+            values = ", ".join(f"{cell_text(old)} → {cell_text(new)}" for old, new in move.values)
             return f"{move.source}: {values}"
         case "wrap":
             return f"{move.source}, as a list of one"

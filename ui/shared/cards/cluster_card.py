@@ -10,15 +10,15 @@ from toolscope_core.catalog.tokens import SizeChange, tokenizer
 from toolscope_core.judging.relation_words import FamilySelector
 from toolscope_core.model.cluster import (
     KINDS,
-    OUTCOMES,
+    OUTCOME_NAMES,
     Cluster,
     State,
     kind_name,
-    kind_of,
     outcome_word,
+    proposal_kind,
 )
 from toolscope_core.model.numbers import listed
-from toolscope_core.model.pair import Outcome, Pair, Verdict, pair_key
+from toolscope_core.model.pair import Pair, PairOutcome, Verdict, pair_key
 from toolscope_core.model.tool import Tool
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards.cards import Card
@@ -29,14 +29,14 @@ from ui.shared.tools import tool_parts
 
 Color = Literal["green", "violet", "orange", "gray", "red", "blue"]
 
-_COLORS: dict[Outcome, Color] = {
+_COLORS: dict[PairOutcome, Color] = {
     "merge": "green",
     "family": "violet",
     "unsure": "orange",
     "keep": "gray",
     "unanalysed": "red",
 }
-_ICONS: dict[Outcome, str] = {
+_ICONS: dict[PairOutcome, str] = {
     "merge": ":material/merge:",
     "family": ":material/family_history:",
     "unsure": ":material/help:",
@@ -45,12 +45,12 @@ _ICONS: dict[Outcome, str] = {
 }
 
 
-def badge(who: str, outcome: Outcome) -> None:
+def badge(who: str, outcome: PairOutcome) -> None:
     """The verdict of ``who`` on a pair."""
-    st.badge(f"{who}: {OUTCOMES[outcome]}", color=_COLORS[outcome], icon=_ICONS[outcome])
+    st.badge(f"{who}: {OUTCOME_NAMES[outcome]}", color=_COLORS[outcome], icon=_ICONS[outcome])
 
 
-def short(outcome: Outcome) -> str:
+def short(outcome: PairOutcome) -> str:
     """The verdict in one word, coloured; safe in markdown."""
     color, word = _COLORS[outcome], outcome_word(outcome)
     return word if color == "gray" else f":{color}[{word}]"
@@ -107,7 +107,7 @@ def size_badge(size: SizeChange) -> None:
 def kind_badge(cluster: Cluster) -> None:
     """What can be done about the cluster, in words, and on hover what they mean."""
     color: Color = "green" if cluster.kind == "prune" else "violet"
-    st.badge(kind_name(cluster).capitalize(), color=color, help=KINDS[kind_of(cluster)].means)
+    st.badge(kind_name(cluster).capitalize(), color=color, help=KINDS[proposal_kind(cluster)].means)
 
 
 def question(card: Card) -> None:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.cluster import Cluster, ProposalKind, kind_name, kind_of
+from toolscope_core.model.cluster import Cluster, ProposalKind, kind_name, proposal_kind
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool, digest
@@ -23,7 +23,7 @@ Part = Literal["again", "new"]
 proposals that the version before could not have.
 """
 
-PARTS: dict[Part, str] = {"again": "Look again", "new": "New proposals"}
+VERSION_PARTS: dict[Part, str] = {"again": "Look again", "new": "New proposals"}
 """What a new version of the catalog brings into the queue, as the queue calls it."""
 AUDIT_SEED = 310
 
@@ -32,7 +32,7 @@ OPEN_STATES = ("conflict", "stale", "proposed")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class KindQueue:
     """Clusters of one kind: those that wait for a person, and the accepted others."""
 
     waiting: int
@@ -50,8 +50,8 @@ class ClusterCounts:
     be accepted without a look.
     """
 
-    duplicates: Standing
-    families: Standing
+    duplicates: KindQueue
+    families: KindQueue
     prunes: int
     safe: int
 
@@ -174,7 +174,7 @@ def risk(cluster: Cluster) -> tuple[float, ...]:
     return (state, -len(cluster.reasons), cluster.weakest_edge, -len(cluster.members))
 
 
-def in_order(
+def in_queue_order(
     waiting: Iterable[Cluster],
     by: Order,
     saved: Mapping[str, int],
@@ -229,7 +229,7 @@ def matching(
 
     def passes(cluster: Cluster) -> bool:
         ids = all_members(cluster)
-        if filters.kind not in (None, kind_of(cluster)) or not fewest <= len(ids) <= most:
+        if filters.kind not in (None, proposal_kind(cluster)) or not fewest <= len(ids) <= most:
             return False
         if filters.kind_of_reason and filters.kind_of_reason not in map(
             reason_kind, cluster.reasons
@@ -319,6 +319,6 @@ def progressed(clusters: Iterable[Cluster], standing: Iterable[Decision]) -> Pro
     return Progressed(cluster_counts(clusters), len(rejected), sum(left))
 
 
-def _standing(clusters: Iterable[Cluster]) -> Standing:
+def _standing(clusters: Iterable[Cluster]) -> KindQueue:
     number = Counter(map(waits, clusters))
-    return Standing(waiting=number[True], accepted=number[False])
+    return KindQueue(waiting=number[True], accepted=number[False])

@@ -18,7 +18,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import sorted_ids
 from ui.shared.cards.queue import is_family
 from ui.shared.graph import FEWEST
-from ui.shared.graph.network import Edge, Link, Network, Node, NodeState
+from ui.shared.graph.network import Edge, EdgeKind, Network, Node, NodeState
 from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
 
@@ -191,7 +191,7 @@ def network_of(merging: Merging, cluster_id: str, limit: int = SHOWN_NODES) -> N
     for pair in merging.links.cannot:
         if {pair.left, pair.right} <= shown:
             edges[pair] = Edge(pair, 0.0, "never")
-    beside: dict[Link, Mapping[Pair, float]]
+    beside: dict[EdgeKind, Mapping[Pair, float]]
     beside = {"family": merging.families, "unsure": merging.unsure}
     for link, pairs in beside.items():
         for pair, probability in pairs.items():

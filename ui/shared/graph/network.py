@@ -18,11 +18,11 @@ from ui.shared.charts import pictures
 from ui.shared.data_tables import Column
 
 NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
-Link = Literal["merge", "joined", "family", "unsure", "never"]
+EdgeKind = Literal["merge", "joined", "family", "unsure", "never"]
 """The relation between two tools: the judge's *merge*, a person's, the judge's *family* and its
 doubt (which join nothing), a person's *keep apart*."""
 
-LINKS: Mapping[Link, str] = {
+LINKS: Mapping[EdgeKind, str] = {
     "merge": "same job (judge)",
     "joined": "same job (a person)",
     "family": "same operation, other provider",
@@ -52,7 +52,7 @@ class Edge:
 
     pair: Pair
     probability: float
-    link: Link = "merge"
+    link: EdgeKind = "merge"
     parts: tuple[int, int] | None = None
 
     @property
@@ -91,7 +91,7 @@ def edge_columns(part: Network) -> list[Column[Edge]]:
 
 def doubtful_first(part: Network) -> tuple[Edge, ...]:
     """The edges: those kept apart, those in doubt, bridges, then the weakest; families last."""
-    order: tuple[Link, ...] = ("never", "unsure")
+    order: tuple[EdgeKind, ...] = ("never", "unsure")
     return tuple(
         sorted(
             part.edges,

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from toolscope_core.llm.run_configuration import RunKind
-from toolscope_core.merging.model_verdicts import Band, Grade
+from toolscope_core.merging.model_verdicts import Band, DocumentationGrade
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.configuration import Budget, Endpoint
-from toolscope_core.model.pair import Outcome, Pair
+from toolscope_core.model.pair import Pair, PairOutcome
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards.cluster_card import Color
 from ui.shared.charts import pictures
@@ -242,7 +242,13 @@ def _answers(snapshot: Snapshot) -> None:
     answers = snapshot.analysis.model_verdicts
     if answers is None:
         return
-    counts: dict[Outcome, int] = {"merge": 0, "family": 0, "unsure": 0, "keep": 0, "unanalysed": 0}
+    counts: dict[PairOutcome, int] = {
+        "merge": 0,
+        "family": 0,
+        "unsure": 0,
+        "keep": 0,
+        "unanalysed": 0,
+    }
     for verdict in answers.verdicts.values():
         counts[verdict.outcome] += 1
     verdicts = "; ".join(f"{count:,} {outcome_word(outcome)}" for outcome, count in counts.items())
@@ -297,7 +303,7 @@ def grades_panel(snapshot: Snapshot) -> None:
     for place, band in zip(st.columns(3), BANDS, strict=True):
         place.metric(band, f"{counts[band]:,}", help=MEANINGS[band], border=True)
     rows = sorted(grades.items(), key=lambda one: (one[1].score, one[0]))
-    columns: Columns[tuple[str, Grade]] = [
+    columns: Columns[tuple[str, DocumentationGrade]] = [
         Column("tool", lambda row: row[0], width=240),
         Column("documentation", lambda row: row[1].band),
         Column("grade", lambda row: row[1].score, title="grade (of 5)", width=95),
@@ -314,7 +320,7 @@ def grades_panel(snapshot: Snapshot) -> None:
         pictures.downloads(data_tables.records(rows, columns), "documentation")
 
 
-def grade_of(grade: Grade) -> None:
+def grade_of(grade: DocumentationGrade) -> None:
     """Draw one tool's grade with its reasons."""
     st.badge(
         f"Documentation: {grade.band}, {grade.score} of 5",

@@ -12,7 +12,7 @@ from toolscope_core.embedding.candidate_pairs import nearest
 from toolscope_core.judging.relation_words import differs_of
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.cluster import RELATIONS
-from toolscope_core.model.pair import Outcome, Verdict
+from toolscope_core.model.pair import PairOutcome, Verdict
 from toolscope_core.model.tool import digest
 from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
@@ -59,7 +59,7 @@ class PairRow:
     probability: float
     family: float
     similarity: float
-    verdict: Outcome
+    verdict: PairOutcome
     relation: str
     differs: str
     selected: int
@@ -71,7 +71,7 @@ class PairRow:
     right_tokens: int
     left_id: str
     right_id: str
-    model: Outcome | Literal[""] = ""
+    model: PairOutcome | Literal[""] = ""
 
     @property
     def differing(self) -> bool:

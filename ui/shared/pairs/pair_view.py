@@ -20,7 +20,7 @@ from toolscope_core.merging.pair_graph import unsure_pairs
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.cluster import ArgumentMap, Cluster
 from toolscope_core.model.decision import Decision
-from toolscope_core.model.pair import Outcome, Pair, Verdict, pair_key
+from toolscope_core.model.pair import Pair, PairOutcome, Verdict, pair_key
 from toolscope_core.model.tool import Parameter, Tool, canonical_json
 from toolscope_core.wording.reading import read_tool
 from ui.shared.cards.cards import move_sentence
@@ -131,7 +131,7 @@ class Neighbour:
     server: str
     similarity: float
     probability: float
-    verdict: Outcome
+    verdict: PairOutcome
     key: str
 
 

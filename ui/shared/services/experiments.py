@@ -13,7 +13,7 @@ from ui.shared.kept import kept
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
-Result = TypeVar("Result")
+ExperimentResult = TypeVar("ExperimentResult")
 
 ORIGINAL = "as it is"
 """What the catalog before any merge is called as a toolset."""
@@ -26,7 +26,7 @@ def all(snapshot: Snapshot) -> tuple[Experiment, ...]:
     return list_experiments(snapshot.work.store, snapshot.id)
 
 
-def result_of(experiment: Experiment, kind: type[Result]) -> Result:
+def result_of(experiment: Experiment, kind: type[ExperimentResult]) -> ExperimentResult:
     """What an experiment found. Raises ``StoreError`` for one that somebody else wrote in another
     form.
     """

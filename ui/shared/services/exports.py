@@ -21,7 +21,7 @@ from toolscope_core.export.checked_plan import (
     held_back,
     named_toolsets,
     readable_plan,
-    refusals,
+    toolset_refusals,
     toolsets,
 )
 from toolscope_core.export.eager_choice import loading_sizes
@@ -73,7 +73,7 @@ class ToolsetLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class PolicySize:
     """How many tools an accept policy leaves, and in how many parts a target takes them."""
 
     accept: AcceptPolicy
@@ -158,12 +158,12 @@ def edits_not_applied(snapshot: Snapshot, plan: MergePlan) -> tuple[str, ...]:
     return tuple(f"{id_list(one.ids)}: {reasons[one.seq]}" for one in log if one.seq in reasons)
 
 
-def ways(snapshot: Snapshot, routers: bool, target: str) -> tuple[Way, ...]:
+def ways(snapshot: Snapshot, routers: bool, target: str) -> tuple[PolicySize, ...]:
     """What each accept policy means for the limit of ``target`` on tools."""
     configs = [PlanConfig(accept=accept, routers=routers) for accept in _POLICIES]
     plans = [(c.accept, snapshot.plan_under(c)) for c in configs]
     return tuple(
-        Way(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
+        PolicySize(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
         for accept, plan in plans
     )
 
@@ -269,7 +269,7 @@ def figures_of(
         sizes=tuple(sizes.values()),
         violations=against,
         toolsets={name: lines for name in against if (lines := toolset_lines(plan, name, costs))},
-        refusals=refusals(plan, shape, fix),
+        refusals=toolset_refusals(plan, shape, fix),
         hostile=_hostile(plan),
         unreadable=held_back(plan),
         files=(*named_toolsets(plan, target, fix), *client_files(plan)),

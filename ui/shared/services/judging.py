@@ -13,7 +13,7 @@ from toolscope_core.llm.run_configuration import (
 )
 from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.merging.model_verdicts import Grade
+from toolscope_core.merging.model_verdicts import DocumentationGrade
 from toolscope_core.model.errors import JobError
 from toolscope_core.store.decision_rows import read_log
 from toolscope_core.store.jobs import Job
@@ -82,7 +82,7 @@ def used(snapshot: Snapshot) -> str:
     return choice.run if choice else OFFLINE
 
 
-def grades(snapshot: Snapshot) -> Mapping[str, Grade]:
+def grades(snapshot: Snapshot) -> Mapping[str, DocumentationGrade]:
     """Documentation quality by tool id, as far as the newest model was asked."""
     run = newest(snapshot, "quality")
     if run is None:

@@ -30,7 +30,7 @@ from ui.shared.cards.queue import (
     Part,
     Progressed,
     Show,
-    in_order,
+    in_queue_order,
     new_proposals,
     of_show,
     progressed,
@@ -39,16 +39,16 @@ from ui.shared.cards.queue import (
 from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
 
-Step = Callable[[tuple[Decision, ...]], Decision]
+NextDecision = Callable[[tuple[Decision, ...]], Decision]
 """What the store appends next to a log. Raises ``DecisionError`` where that may not stand in it."""
 
 
-def admission(catalog: Catalog, decision: Decision, version: str | None = None) -> Step:
+def admission(catalog: Catalog, decision: Decision, version: str | None = None) -> NextDecision:
     """Appends a decision on tools of this ``version``, if one was seen."""
     return lambda log: admit(log, decision, version, suspended_decisions(catalog, log))
 
 
-def retraction(seq: int, reviewer: str) -> Step:
+def retraction(seq: int, reviewer: str) -> NextDecision:
     """Takes back decision ``seq``."""
     undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})
     return lambda log: admit(log, undo, None)
@@ -87,7 +87,7 @@ def queue(
     waiting = of_show(filter(waits, snapshot.plan.clusters), show)
     saved = {one: -size.added for one, size in sizes(snapshot).items()}
     differences = gaps(snapshot) if by == "disagreement" else {}
-    ordered = in_order(waiting, by, saved, differences, learned or {}, calls or {})
+    ordered = in_queue_order(waiting, by, saved, differences, learned or {}, calls or {})
     place = {cluster: number for number, cluster in enumerate(order)}
     return tuple(sorted(ordered, key=lambda one: place.get(one.id, len(place))))
 
@@ -373,7 +373,7 @@ def _as_rejected(analysis: Analysis, decision: Decision) -> Cluster:
     return replace(supposed(analysis, decision.ids, family), state="rejected")
 
 
-Split = Literal["random", "server"]
+ReviewSplit = Literal["random", "server"]
 
 _SEED = 77
 
@@ -383,7 +383,7 @@ class Shares:
     """Who reviews, and by what the queue is divided among them."""
 
     people: tuple[str, ...]
-    by: Split
+    by: ReviewSplit
 
 
 def shares(snapshot: Snapshot) -> Shares | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from toolscope_core.catalog.document_variants import variants_in
 from toolscope_core.decisions.constraints import variants
-from toolscope_core.embedding.candidate_pairs import Rows
+from toolscope_core.embedding.candidate_pairs import PairRows
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
@@ -177,7 +177,7 @@ def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
     return decide(snapshot, wanted, reviewer)
 
 
-def _with_nearest(analysis: Analysis, tool_id: str) -> Rows:
+def _with_nearest(analysis: Analysis, tool_id: str) -> PairRows:
     """The row of a tool and, where it is not the only one, that of the tool nearest to it."""
     at = next(row for row, one in enumerate(analysis.catalog.tools) if one.id == tool_id)
     nearest = np.argsort(-(analysis.vectors @ analysis.vectors[at]), kind="stable")[:2]

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 
-from toolscope_core.merging.coverage import Coverage, Served, ServerCoverage, server_coverage
+from toolscope_core.merging.coverage import Coverage, CoveredTool, ServerCoverage, server_coverage
 from toolscope_core.merging.server_choice import Advice, advise, kept_by, merges_of
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
@@ -28,7 +28,7 @@ class ToolMatch:
 
     one: str
     other: str
-    match: Served | None = None
+    match: CoveredTool | None = None
     proposal: Cluster | None = None
     decision: str = ""
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.plan import MergePlan
 
-Rows = NDArray[np.int64]
+ToolRows = NDArray[np.int64]
 
 SERVERS, CLUSTERS = "servers", "clusters"
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,30}")
@@ -19,14 +19,14 @@ _LONGEST_VALUE = 120
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class ToolBlock:
     """Tools that belong together: ``rows`` (int64) of the catalog; ``key`` stays the same when
     the catalog is opened again.
     """
 
     key: str
     name: str
-    rows: Rows
+    rows: ToolRows
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -46,7 +46,7 @@ def groupings(catalog: Catalog) -> tuple[str, ...]:
     return (SERVERS, *rest) if 2 * owned >= len(catalog.tools) else (*rest, SERVERS)
 
 
-def blocks_of(plan: MergePlan, by: str) -> tuple[Block, ...]:
+def blocks_of(plan: MergePlan, by: str) -> tuple[ToolBlock, ...]:
     """The blocks of a grouping, by key; tools that it says nothing of are in none."""
     tools = plan.catalog.tools
     if by == CLUSTERS:
@@ -59,7 +59,7 @@ def blocks_of(plan: MergePlan, by: str) -> tuple[Block, ...]:
             if key:
                 groups.setdefault(key, (key, []))[1].append(row)
     return tuple(
-        Block(key, name, np.array(sorted(rows), dtype=np.int64))
+        ToolBlock(key, name, np.array(sorted(rows), dtype=np.int64))
         for key, (name, rows) in sorted(groups.items())
     )
 
