@@ -52,13 +52,11 @@ VENDORS = {
 """The libraries that are of one package, or of a few."""
 SCREEN_VENDORS = {"streamlit", "plotly", "pyvis"}
 DRAWS = set(
-    """__main__ argument_editor audience browser_state changed_since cluster_card cluster_table
-    decision_buttons decision_list decision_trail document_form
-    generated_review kept_failure leave_out map_selection
-    outcome_badges page_frame pair_table
-    parameter_editor pictures queue_table rename_delete request_guard review_card runs_table safe_text
-    server_picker shortcuts sign_in start_token sticky_question cell_tables data_tables
-    tool_drawer tool_parts tool_selection value_choice""".split()
+    """__main__ argument_editor audience changed_since cluster_card cluster_table data_tables
+    decision_buttons decision_list decision_trail document_form leave_out outcome_badges
+    page_frame pair_table parameter_editor pictures queue_table rename_delete request_guard
+    review_card runs_table safe_text server_picker shortcuts sign_in tool_drawer tool_parts
+    tool_selection value_choice""".split()
 )
 """What draws beside the panels; all else of ui/ is without Streamlit."""
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
