@@ -17,18 +17,11 @@ from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
 from scipy.optimize import linear_sum_assignment
 
-from benchmarks.measuring import (
-    ROOT,
-    bootstrap_ends,
-    f1_of_counts,
-    json_rows,
-    parser_of,
-    read_named,
-)
+from benchmarks import measuring
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.model.tool import Tool
 
-_DATA = ROOT / "tests" / "data"
+_DATA = measuring.ROOT / "tests" / "data"
 GOLD = _DATA / "alignment.jsonl"
 NEAR = _DATA / "alignment_near.jsonl"
 CATALOGS = ("bfcl", "bfcl-live", "ultratool", "docker-mcp")
@@ -57,8 +50,8 @@ class GoldMap:
 
 def load_gold(path: Path = GOLD) -> tuple[GoldMap, ...]:
     """The maps of a file with their tools from the benchmark data."""
-    rows = json_rows(path)
-    tools = {name: read_named(name).by_id for name in {row["catalog"] for row in rows}}
+    rows = measuring.json_rows(path)
+    tools = {name: measuring.read_named(name).by_id for name in {row["catalog"] for row in rows}}
     return tuple(
         GoldMap(
             row["catalog"],
@@ -101,7 +94,7 @@ def counts(maps: Sequence[GoldMap], aligner: Aligner) -> NDArray[np.int64]:
 
 def measures(rows: NDArray[np.int64]) -> tuple[float, float, float]:
     """Precision, recall and F1 over the sums of ``counts``."""
-    return f1_of_counts(*rows.sum(axis=0).tolist())
+    return measuring.f1_of_counts(*rows.sum(axis=0).tolist())
 
 
 def report(name: str, maps: Sequence[GoldMap], aligners: Mapping[str, Aligner]) -> None:
@@ -109,7 +102,7 @@ def report(name: str, maps: Sequence[GoldMap], aligners: Mapping[str, Aligner]) 
     for label, aligner in aligners.items():
         rows = counts(maps, aligner)
         precision, recall, f1 = measures(rows)
-        low, high = bootstrap_ends(lambda at, rows=rows: measures(rows[at])[2], len(rows))
+        low, high = measuring.bootstrap_ends(lambda at, rows=rows: measures(rows[at])[2], len(rows))
         print(
             f"  {label:12}  precision {precision:.3f}  recall {recall:.3f}"
             f"  F1 {f1:.3f} [{low:.3f}, {high:.3f}]"
@@ -125,7 +118,7 @@ def show_errors(maps: Sequence[GoldMap]) -> None:
 
 
 def main() -> None:
-    parser = parser_of(__doc__)
+    parser = measuring.parser_of(__doc__)
     parser.add_argument("--errors", action="store_true", help="list the errors on dev, no figures")
     maps, near = load_gold(), load_gold(NEAR)
     if parser.parse_args().errors:

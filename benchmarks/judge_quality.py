@@ -20,18 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
+from benchmarks import train_judge
 from benchmarks.measuring import bootstrap_ends, catalog_file, clocked, json_rows, print_machine
-from benchmarks.train_judge import (
-    CATALOGS,
-    REGISTRY,
-    Labelled,
-    by_signals,
-    fit,
-    labelled,
-    load,
-    prunable,
-    unseen,
-)
 from toolscope_core.embedding.candidate_pairs import cosines, default_threshold, nearest
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.evaluation.intervals import rate_text
@@ -62,7 +52,7 @@ def area(merge: Mask, score: Numbers) -> str:
     return f"{roc_auc_score(merge, score):.3f} [{low:.3f}, {high:.3f}]"
 
 
-def report(catalog: Labelled, pair_probabilities: PairProbabilities) -> None:
+def report(catalog: train_judge.Labelled, pair_probabilities: PairProbabilities) -> None:
     """The figures of one catalog, of the pairs labelled by who could serve whom."""
     afresh = catalog.only(catalog.afresh)
     pair_probabilities = PairProbabilities(
@@ -95,10 +85,10 @@ def report(catalog: Labelled, pair_probabilities: PairProbabilities) -> None:
     print(f"  Brier {brier:.3f}, calibration error {error:.3f}")
 
 
-def report_thresholds(catalog: Labelled, pair_probabilities: PairProbabilities) -> None:
+def report_thresholds(catalog: train_judge.Labelled, pair_probabilities: PairProbabilities) -> None:
     weights = shipped_weights()
     right = catalog.serves != "none"
-    among = prunable(catalog) & (pair_probabilities.same_job >= weights.merge_at)
+    among = train_judge.prunable(catalog) & (pair_probabilities.same_job >= weights.merge_at)
     print(
         f"  merge (≥ {weights.merge_at:.2f}), of what one schema could serve: right "
         f"{rate_text(int((right & among).sum()), int(among.sum()))}"
@@ -115,7 +105,7 @@ def report_thresholds(catalog: Labelled, pair_probabilities: PairProbabilities) 
     print(f"  not keep (≥ {weights.unsure_at:.2f}): {kept} of {int(catalog.merge.sum())} same jobs")
 
 
-def report_candidates(catalog: Labelled) -> None:
+def report_candidates(catalog: train_judge.Labelled) -> None:
     threshold = default_threshold(DEFAULT_MODEL)
     candidates = nearest(catalog.vectors, _NEIGHBOURS, threshold)
     codes = set((candidates.left.astype(np.int64) * len(catalog.tools) + candidates.right).tolist())
@@ -139,16 +129,18 @@ def calibration_error(merge: Mask, predicted: Numbers) -> float:
     return sum(gaps)
 
 
-def report_ablation(catalogs: Sequence[Labelled], whole: dict[str, PairProbabilities]) -> None:
+def report_ablation(
+    catalogs: Sequence[train_judge.Labelled], whole: dict[str, PairProbabilities]
+) -> None:
     """The area of the same job lost without each signal, by catalog, and the mean."""
-    measured = [catalog for catalog in catalogs if catalog.name != REGISTRY]
+    measured = [catalog for catalog in catalogs if catalog.name != train_judge.REGISTRY]
     names = ", ".join(catalog.name for catalog in measured)
     print(f"\nwithout a signal, AUC lost: mean, and each of {names}")
     for at, signal in enumerate(SIGNALS):
         less = [replace(catalog, signals=_without(catalog, at)) for catalog in catalogs]
         lost = []
         for catalog in measured:
-            ablated = unseen(less, catalog.name).same_job[catalog.afresh]
+            ablated = train_judge.unseen(less, catalog.name).same_job[catalog.afresh]
             merge, full = (
                 catalog.merge[catalog.afresh],
                 whole[catalog.name].same_job[catalog.afresh],
@@ -158,13 +150,13 @@ def report_ablation(catalogs: Sequence[Labelled], whole: dict[str, PairProbabili
         print(f"  {signal:<18} {np.mean(lost):+.4f}   {each}")
 
 
-def _without(catalog: Labelled, signal: int) -> Numbers:
+def _without(catalog: train_judge.Labelled, signal: int) -> Numbers:
     signals = catalog.signals.copy()
     signals[:, signal] = np.nan
     return signals
 
 
-def report_time(catalog: Labelled) -> None:
+def report_time(catalog: train_judge.Labelled) -> None:
     rng = np.random.default_rng(0)
     left, right = rng.integers(0, len(catalog.tools), (2, _TIMED_PAIRS)).astype(np.int32)
     prepared = OfflineJudge.of(catalog.tools, catalog.vectors)
@@ -178,12 +170,14 @@ def report_time(catalog: Labelled) -> None:
 
 def main() -> None:
     print_machine()
-    catalogs = [load(name) for name in CATALOGS]
-    whole = {catalog.name: unseen(catalogs, catalog.name) for catalog in catalogs}
+    catalogs = [train_judge.load(name) for name in train_judge.CATALOGS]
+    whole = {catalog.name: train_judge.unseen(catalogs, catalog.name) for catalog in catalogs}
     for catalog in catalogs:
         report(catalog, whole[catalog.name])
-    seal = labelled("seal-tools", catalog_file("seal-tools"), json_rows(_OWN / "seal-tools.jsonl"))
-    report(seal, by_signals(seal, fit(catalogs)))
+    seal = train_judge.labelled(
+        "seal-tools", catalog_file("seal-tools"), json_rows(_OWN / "seal-tools.jsonl")
+    )
+    report(seal, train_judge.by_signals(seal, train_judge.fit(catalogs)))
     print("\nMCP registry: goal .88 against families and against everything", end="")
     print("; families told as such: goal .70 and .70")
     report_ablation(catalogs, whole)

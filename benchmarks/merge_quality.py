@@ -17,20 +17,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from benchmarks import measuring
 from benchmarks.held_out import judged_unseen, kept
-from benchmarks.measuring import (
-    APIS,
-    APP_FOLDER,
-    CATALOGS,
-    add_catalogs,
-    analysis_of,
-    data_folder,
-    json_rows,
-    parser_of,
-    print_machine,
-    read_named,
-    tool_line,
-)
 from benchmarks.train_judge import APPS, Labelled, load
 from benchmarks.train_judge import CATALOGS as LABELLED
 from toolscope_core.catalog.calls import map_call, takes, unmap_call, validator_of
@@ -58,12 +46,12 @@ Labels = Mapping[frozenset[str], str]
 
 
 def main() -> None:
-    parser = parser_of(__doc__)
-    add_catalogs(parser, CATALOGS, (*APPS, *APIS))
+    parser = measuring.parser_of(__doc__)
+    measuring.add_catalogs(parser, measuring.CATALOGS, (*APPS, *measuring.APIS))
     parser.add_argument("--prunes", action="store_true", help="list them, with both tools")
     options = parser.parse_args()
     labelled = {name: load(name) for name in LABELLED}
-    print_machine(f"tokens: {tokenizer().label}")
+    measuring.print_machine(f"tokens: {tokenizer().label}")
     print("seconds: the analysis with vectors known, then each way")
     for name in options.catalogs:
         plans = report(name, labelled)
@@ -74,9 +62,11 @@ def main() -> None:
 def report(name: str, labelled: Mapping[str, Labelled]) -> dict[str, MergePlan]:
     """Print the figures of a catalog; its plan for each way."""
     start = time.perf_counter()
-    analysis = judged_unseen(analysis_of(read_named(name)), name, list(labelled.values()))
+    analysis = judged_unseen(
+        measuring.analysis_of(measuring.read_named(name)), name, list(labelled.values())
+    )
     seconds = time.perf_counter() - start
-    file = data_folder(name) / "queries.dev.jsonl"
+    file = measuring.data_folder(name) / "queries.dev.jsonl"
     calls = gold_calls(read_queries(file), analysis.catalog) if file.exists() else ()
     judge = "unseen judge" if name in labelled else "shipped judge"
     print(f"\n{name}: {len(analysis.catalog.tools)} tools, {judge}, analysed in {seconds:.1f} s")
@@ -143,9 +133,9 @@ def _is_kept(call: GoldCall, old: Tool, new: Tool, alpha: ArgumentMap) -> bool:
 
 def read_labels(name: str) -> Labels:
     """Who serves whom of the labelled pairs of a catalog."""
-    files = [folder / f"{name}.jsonl" for folder in (data_folder("relations"), RELATIONS)]
-    rows = [row for file in (*files, APP_FOLDER / f"{name}.labels.jsonl") if file.exists()
-            for row in json_rows(file)]  # fmt: skip
+    files = [folder / f"{name}.jsonl" for folder in (measuring.data_folder("relations"), RELATIONS)]
+    rows = [row for file in (*files, measuring.APP_FOLDER / f"{name}.labels.jsonl") if file.exists()
+            for row in measuring.json_rows(file)]  # fmt: skip
     return {
         frozenset((row["left"], row["right"])): row.get(row["serves"], row["serves"])
         for row in rows
@@ -163,7 +153,8 @@ def print_prunes(plan: MergePlan, labels: Labels) -> None:
             for goes in (tools[one] for one in cluster.members if one != stays.id):
                 rights.append(is_right(goes, stays, labels))
                 print(f"  {MARKS[rights[-1]]:5} {cluster.weakest_edge:.2f}")
-                print(f"    goes   {tool_line(goes)}\n    stays  {tool_line(stays)}")
+                print(f"    goes   {measuring.tool_line(goes)}")
+                print(f"    stays  {measuring.tool_line(stays)}")
                 if cluster.reasons:
                     print(f"    waits  {'; '.join(cluster.reasons[:3])}")
         labelled = [one for one in rights if one is not None]

@@ -19,15 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import measuring
 from benchmarks.held_out import judged_unseen
-from benchmarks.measuring import (
-    analysis_of,
-    data_folder,
-    json_rows,
-    parser_of,
-    read_file,
-    tool_line,
-)
 from benchmarks.server_merges import CARDS, LEAST_CONFIDENCE, TRUTHS, card_of, on_cards, truth_of
 from benchmarks.train_judge import CATALOGS, SERVERS, load
 from toolscope_core.llm.merge_questions import ask_for_verdicts
@@ -130,7 +123,7 @@ class MemoryAnswers:
 
 
 def main() -> None:
-    parser = parser_of(__doc__)
+    parser = measuring.parser_of(__doc__)
     parser.add_argument("way", choices=("write", "read"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--catalog", type=Path)
@@ -221,20 +214,22 @@ def _listing(plan: MergePlan) -> Iterator[str]:
         for cluster in plan.clusters:
             if card_of(cluster) == card:
                 yield f"\n## {card}: {cluster.canonical}\n"
-                yield from (f"- {tool_line(tools[member])}" for member in cluster.members)
+                yield from (f"- {measuring.tool_line(tools[member])}" for member in cluster.members)
                 yield from (f"  - against: {reason}" for reason in cluster.reasons)
 
 
 def _analysed(reading: Reading) -> Analysis:
     labelled = [load(name) for name in CATALOGS] if reading.name in SERVERS else []
-    return judged_unseen(analysis_of(read_file(Path(reading.catalog))), reading.name, labelled)
+    return judged_unseen(
+        measuring.analysis_of(measuring.read_file(Path(reading.catalog))), reading.name, labelled
+    )
 
 
 def _labels(reading: Reading) -> Iterator[JsonObject]:
-    own = data_folder("relations") / f"{reading.name}.jsonl"
-    group = data_folder("servers") / "relations.jsonl"
+    own = measuring.data_folder("relations") / f"{reading.name}.jsonl"
+    group = measuring.data_folder("servers") / "relations.jsonl"
     path = Path(reading.labels) if reading.labels else group if reading.name in SERVERS else own
-    for row in json_rows(path) if path.exists() else ():
+    for row in measuring.json_rows(path) if path.exists() else ():
         own_row = row.get("catalog", reading.name) == reading.name
         if own_row and row["confidence"] >= LEAST_CONFIDENCE:
             yield row

@@ -25,17 +25,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks import measuring
 from benchmarks.large_catalogs import large_catalog
-from benchmarks.measuring import (
-    ROOT,
-    clocked,
-    free_port,
-    parser_of,
-    print_machine,
-    process_environment,
-    read_named,
-    wait_for_port,
-)
 from toolscope_core.model.configuration import LEAST_PROBABILITY
 from toolscope_core.model.environment import Settings, read_environment
 from ui.shared.services.workspace import Workspace
@@ -76,11 +67,11 @@ MOST_SECONDS = 30.0
 def main() -> None:
     from playwright.sync_api import sync_playwright
 
-    parser = parser_of(__doc__)
+    parser = measuring.parser_of(__doc__)
     parser.add_argument("--catalogs", nargs="*", default=list(LIMITS), choices=list(LIMITS))
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    print_machine(f"{options.rounds} rounds of {VISITS} visits")
+    measuring.print_machine(f"{options.rounds} rounds of {VISITS} visits")
     with sync_playwright() as playwright:
         flags = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=flags)
@@ -91,7 +82,7 @@ def main() -> None:
 
 def measure(browser: Browser, name: str, rounds: int) -> None:
     """Print the figures of one catalog, which is analysed in a store of its own."""
-    catalog = large_catalog() if name == "large" else read_named(name)
+    catalog = large_catalog() if name == "large" else measuring.read_named(name)
     print(f"\n{name}: n = {len(catalog.tools):,} tools")
     times: defaultdict[str, list[list[float]]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
@@ -127,19 +118,19 @@ def measure(browser: Browser, name: str, rounds: int) -> None:
 @contextmanager
 def serving(settings: Settings, *module: str) -> Iterator[str]:
     """The address at which a module serves the store and cache of these settings."""
-    port = free_port()
+    port = measuring.free_port()
     options = {"port": port, "fileWatcherType": "none", "headless": "true"}
     process = subprocess.Popen(
         [sys.executable, "-m", *module, *(f"--server.{key}={options[key]}" for key in options)],
-        cwd=ROOT,
-        env=process_environment(
+        cwd=measuring.ROOT,
+        env=measuring.process_environment(
             TOOLSCOPE_STORE_URL=settings.store_url, TOOLSCOPE_CACHE_DIR=str(settings.cache_dir)
         ),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_for_port(port)
+        measuring.wait_for_port(port)
         yield f"http://localhost:{port}"
     finally:
         process.terminate()
@@ -167,7 +158,7 @@ def load(page: Page, address: str, shown: str) -> None:
 def visits(browser: Browser, address: str, shown: str) -> list[float]:
     """Seconds of the first visit of an empty browser, and of those after it."""
     page = new_page(browser)
-    seconds = [clocked(lambda: load(page, address, shown)) for _ in range(VISITS + 1)]
+    seconds = [measuring.clocked(lambda: load(page, address, shown)) for _ in range(VISITS + 1)]
     page.close()
     return seconds
 

@@ -11,15 +11,8 @@ intervals. ``--pairs`` lists every labelled pair with what became of it.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from benchmarks import measuring
 from benchmarks.held_out import judged_unseen
-from benchmarks.measuring import (
-    analysis_of,
-    data_folder,
-    json_rows,
-    parser_of,
-    print_machine,
-    read_named,
-)
 from benchmarks.train_judge import CATALOGS, SAME_JOB, SERVERS, load
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.merging.analysing import plan_merge
@@ -59,16 +52,16 @@ def on_cards(
 
 
 def main() -> None:
-    parser = parser_of(__doc__)
+    parser = measuring.parser_of(__doc__)
     parser.add_argument("--pairs", action="store_true")
     wants_pairs = parser.parse_args().pairs
-    print_machine()
+    measuring.print_machine()
     catalogs = [load(name) for name in CATALOGS]
-    rows = json_rows(data_folder("servers") / "relations.jsonl")
+    rows = measuring.json_rows(measuring.data_folder("servers") / "relations.jsonl")
     labels = [row for row in rows if row["confidence"] >= LEAST_CONFIDENCE]
     total: Counter[tuple[str, str]] = Counter()
     for name in SERVERS:
-        analysis = judged_unseen(analysis_of(read_named(name)), name, catalogs)
+        analysis = judged_unseen(measuring.analysis_of(measuring.read_named(name)), name, catalogs)
         plan = plan_merge(analysis, [], PlanConfig(accept="none"))
         own = [one for one in labels if one["catalog"] == name]
         counts: Counter[tuple[str, str]] = Counter()

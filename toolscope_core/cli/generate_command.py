@@ -11,17 +11,9 @@ import typer
 
 from toolscope_core.catalog.document_variants import read_variants, variant_rows
 from toolscope_core.catalog.isolation import read_files
+from toolscope_core.cli import terminal
 from toolscope_core.cli.asking import asking, generating_estimates, tell_estimates
 from toolscope_core.cli.options import SAVED, AskRequest, CatalogPaths, EmbedderName, KeepDoubtful
-from toolscope_core.cli.terminal import (
-    MOST_TOLD,
-    command,
-    more,
-    progress,
-    say,
-    tell_doubtful,
-    tell_spent,
-)
 from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.evaluation.query_sets import Query, example_requests, read_queries
 from toolscope_core.files.json_lines import write_rows
@@ -53,7 +45,7 @@ class QueryDrafts:
         return list(dict.fromkeys([*(one.text for one in self.people), *shown]))
 
 
-@command
+@terminal.command
 def generate_queries(
     catalogs: CatalogPaths,
     out: Annotated[Path, typer.Option(help="The query file: JSONL with `id`, `query` and `gold`.")],
@@ -97,14 +89,15 @@ def generate_queries(
         ),
     )
     left = "written with what speaks against them" if keep_doubtful else "left out"
-    say(
+    terminal.say(
         f"{quantity(len(checked), 'question')}: "
         f"{quantity(len(kept), 'query')} written"
-        f"{more(sum(bool(one.flaws) for one in checked), f'doubtful, {left}')}"
-        f"{more(sum(not one.query.text for one in checked), 'without a query')}; queries: {out}"
+        f"{terminal.more(sum(bool(one.flaws) for one in checked), f'doubtful, {left}')}"
+        f"{terminal.more(sum(not one.query.text for one in checked), 'without a query')}"
+        f"; queries: {out}"
     )
     _tell(drafts.catalog, checked, kept)
-    tell_spent(asker.name, asker.spent)
+    terminal.tell_spent(asker.name, asker.spent)
 
 
 def _drafts(
@@ -114,7 +107,7 @@ def _drafts(
     people = read_queries(examples) if examples else ()
     catalog = read_files(catalogs)
     texts = [tool_text(tool) for tool in catalog.tools]
-    vectors = embed_cached(texts, *encoder_and_cache(embedder), progress())
+    vectors = embed_cached(texts, *encoder_and_cache(embedder), terminal.progress())
     questions = query_writing.draft_questions(catalog, vectors, people, wanted, example_requests())
     return QueryDrafts(catalog, people, questions)
 
@@ -130,16 +123,19 @@ def _tell(
     )
     covered = sum(counts[tool.id] > 0 for tool in catalog.tools)
     without = len(catalog.tools) - covered
-    say(f"tools with a query: {covered:,} of {len(catalog.tools):,}{more(without, 'without one')}")
-    tell_doubtful(
+    terminal.say(
+        f"tools with a query: {covered:,} of {len(catalog.tools):,}"
+        f"{terminal.more(without, 'without one')}"
+    )
+    terminal.tell_doubtful(
         [f"{one.query.text[:60]!r}: {one.flaws[0].message}" for one in checked if one.flaws]
     )
     reasons = Counter(one.query.reason for one in checked if not one.query.text)
-    for reason, count in reasons.most_common(MOST_TOLD):
-        say(f"{count:,} without a query: {reason}")
+    for reason, count in reasons.most_common(terminal.MOST_TOLD):
+        terminal.say(f"{count:,} without a query: {reason}")
 
 
-@command
+@terminal.command
 def augment(
     catalogs: CatalogPaths,
     out: Annotated[Path, typer.Option(help="JSONL of document variants, for --variants.")],
@@ -168,16 +164,17 @@ def augment(
     write_rows(out, ({**row, **against.get(row["tool"], {})} for row in rows))
     missing = len(catalog.tools) - len(checked.clean) - len(checked.doubtful)
     kept = "written with what speaks against them" if keep_doubtful else "left out"
-    say(
+    terminal.say(
         f"{quantity(len(catalog.tools), 'tool')}: {len(checked.clean):,} with a variant"
-        f"{more(len(checked.doubtful), f'doubtful, {kept}')}{more(missing, 'without one')}"
-        f"{more(unknown, 'of no tool here')}; variants: {out}"
+        f"{terminal.more(len(checked.doubtful), f'doubtful, {kept}')}"
+        f"{terminal.more(missing, 'without one')}"
+        f"{terminal.more(unknown, 'of no tool here')}; variants: {out}"
     )
-    tell_doubtful(
+    terminal.tell_doubtful(
         [
             f"{tool_id}: {violations[0].message}"
             for tool_id, violations in sorted(checked.violations.items())
         ]
     )
     if asker is not None:
-        tell_spent(asker.name, asker.spent)
+        terminal.tell_spent(asker.name, asker.spent)

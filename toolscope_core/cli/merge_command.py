@@ -13,17 +13,8 @@ from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import Costs, tokenizer
-from toolscope_core.cli import findability_options, options
+from toolscope_core.cli import findability_options, options, terminal
 from toolscope_core.cli.inspect_commands import FailOn, some, tell_files, tell_findings, why_failing
-from toolscope_core.cli.terminal import (
-    command,
-    fail_for,
-    more,
-    progress,
-    say,
-    say_error,
-    tell_spent,
-)
 from toolscope_core.decisions.constraints import owners, profiles
 from toolscope_core.export.bundle import Bundle, bundle_of
 from toolscope_core.export.checked_plan import held_back
@@ -59,7 +50,7 @@ def _offered(name: str) -> str:
     return name
 
 
-@command
+@terminal.command
 def merge(
     catalogs: options.CatalogPaths,
     out: Annotated[Path, typer.Option(help="Folder for the bundle; an old bundle is replaced.")],
@@ -143,7 +134,7 @@ def merge(
         judge, [*of_a_model, *(["paper"] if paper else []), *(["documents"] if documents else [])]
     )
     findability_options.refuse_without_budget(eager_tokens, usage or (), queries)
-    show = progress()
+    show = terminal.progress()
     with on.start() as engine:
         catalog = with_names_of(on.read(catalogs, engine, show), out)
         lines, of_others = _read_decisions(catalog, decisions)
@@ -180,10 +171,13 @@ def merge(
     of_profiles = [one for chosen, _ in bundle.profiles for one in chosen.findings]
     tell_findings((*hidden_in(outgoing), *of_profiles))
     for sentence in held_back(plan):
-        say_error(sentence)
-    say(f"bundle: {out}{more(len(plan.dangling), 'dangling references', 'dangling reference')}")
+        terminal.say_error(sentence)
+    terminal.say(
+        f"bundle: {out}"
+        f"{terminal.more(len(plan.dangling), 'dangling references', 'dangling reference')}"
+    )
     findings = (*scan_catalog(outgoing, plan.outgoing_servers), *of_profiles)
-    fail_for(why_failing(findings, fail_on) if fail_on else "")
+    terminal.fail_for(why_failing(findings, fail_on) if fail_on else "")
 
 
 def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, Decision], int]:
@@ -216,20 +210,20 @@ def _without_servers(
     clusters = plan_merge(analysis, log, config).clusters
     gone = without_loss(advise(server_coverage(analysis, clusters, log)), clusters)
     for one in gone:
-        say(one.in_words.replace("Switch off", "switched off", 1))
+        terminal.say(one.in_words.replace("Switch off", "switched off", 1))
     if not gone:
-        say("no server is switched off: none is served by others without a loss")
+        terminal.say("no server is switched off: none is served by others without a loss")
     return switched_off(analysis.catalog, log, gone, clusters)
 
 
 def _tell_model(verdicts: ModelVerdicts) -> None:
     """What a model took, how many documents it wrote, and each that is not taken, with why."""
-    tell_spent(verdicts.judge, verdicts.spent)
+    terminal.tell_spent(verdicts.judge, verdicts.spent)
     if verdicts.documents or verdicts.refused:
-        refused = more(len(verdicts.refused), "refused, so that those made offline stay")
-        say(f"documents: {len(verdicts.documents):,} by the model{refused}")
+        refused = terminal.more(len(verdicts.refused), "refused, so that those made offline stay")
+        terminal.say(f"documents: {len(verdicts.documents):,} by the model{refused}")
     for members, why in sorted(verdicts.refused.items()):
-        say(f"refused: {', '.join(members)}: {'; '.join(why)}")
+        terminal.say(f"refused: {', '.join(members)}: {'; '.join(why)}")
 
 
 def _tell_decisions(
@@ -237,13 +231,13 @@ def _tell_decisions(
 ) -> None:
     """How many decisions count, and each edit that the toolset does not show, with its line."""
     if len(lines) > of_others:
-        unknown = more(of_others, "of tools that this catalog does not have")
-        waiting = more(len(unapplied), "edits not applied", "edit not applied")
-        say(f"decisions: {len(lines) - of_others:,} of this catalog{unknown}{waiting}")
+        unknown = terminal.more(of_others, "of tools that this catalog does not have")
+        waiting = terminal.more(len(unapplied), "edits not applied", "edit not applied")
+        terminal.say(f"decisions: {len(lines) - of_others:,} of this catalog{unknown}{waiting}")
     for number, edit in lines.items():
         if edit.seq in unapplied:
             named = f"{path}, line {number}: the edit of {', '.join(edit.ids)}"
-            say_error(f"{named} is not applied: {unapplied[edit.seq]}")
+            terminal.say_error(f"{named} is not applied: {unapplied[edit.seq]}")
 
 
 def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
@@ -252,12 +246,12 @@ def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
     }
     families = sum(c.state == "proposed" and c.relation == "parametric" for c in plan.clusters)
     among = f" ({families:,} of the {KINDS['family'].name})" if families else ""
-    say(
+    terminal.say(
         f"{quantity(len(plan.catalog.tools), 'tool')} in, {len(plan.tools):,} out; "
         f"{quantity(len(plan.applied), 'cluster')} merged, {states['proposed']:,} proposed for "
         "review"
-        f"{among}{more(states['stale'], 'to be looked at again')}"
-        f"{more(len(plan.edited), 'edited')}{more(len(plan.removed), 'left out')}"
+        f"{among}{terminal.more(states['stale'], 'to be looked at again')}"
+        f"{terminal.more(len(plan.edited), 'edited')}{terminal.more(len(plan.removed), 'left out')}"
     )
     if config.accept == "all" and config.routers:
         _tell_larger(plan, costs)
@@ -269,37 +263,37 @@ def _tell_larger(plan: MergePlan, costs: Costs) -> None:
     for one in plan.clusters:
         if is_larger_router(one, size := merge_size(one, tools, shape, costs)):
             why = f"{one.document.name}, {size.in_words}: {growth_in_words(one, tools, size)}"
-            say(f"left to a person: {for_terminal(why)}")
+            terminal.say(f"left to a person: {for_terminal(why)}")
 
 
 def _tell_toolset(bundle: Bundle) -> None:
     sizes = bundle.sizes
-    say(f"about {sizes.shapes[0].in_words} ({tokenizer().label})")
+    terminal.say(f"about {sizes.shapes[0].in_words} ({tokenizer().label})")
     if sizes.loading:
         eager, deferred = sizes.loading
-        say(
+        terminal.say(
             f"in every prompt, as {sizes.shapes[-1].name}: {eager.tokens:,} tokens of "
             f"{quantity(len(bundle.plan.eager or ()), 'tool')}; left to the client's search: "
             f"{deferred.tokens:,}"
         )
     if len(bundle.toolsets) > 1:
-        say(
+        terminal.say(
             f"too many tools for one file: the toolset is in {len(bundle.toolsets)}, by server; "
             "manifest.json lists them"
         )
     for chosen, own in bundle.profiles:
         notes = len(chosen.notes)
-        changes = more(notes, "changes since it was saved", "change since it was saved")
-        say(f"profile {chosen.profile.name}: {quantity(len(own.tools), 'tool')}{changes}")
+        changes = terminal.more(notes, "changes since it was saved", "change since it was saved")
+        terminal.say(f"profile {chosen.profile.name}: {quantity(len(own.tools), 'tool')}{changes}")
 
 
 def _tell_servers(catalog: Catalog) -> None:
     implied = {tool.implied_server for tool in catalog.tools} - {""}
     tell_files(catalog)
     for label in (file.label for file in catalog.files if not file.tools):
-        say(f"{label}: no tool is read from it; `inspect` says why")
+        terminal.say(f"{label}: no tool is read from it; `inspect` says why")
     if implied:
-        say(
+        terminal.say(
             f"names imply {quantity(len(implied), 'server')}, {some(implied)}: no merge across "
             "them without review; manifest.json lists their tools"
         )

@@ -14,6 +14,7 @@ from toolscope_core.cli.options import BundlePath, Configurations, ServerKeys
 from toolscope_core.cli.terminal import command, fail_for, say, say_error, say_json
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.embedding import embedder_of, scorer_of
+from toolscope_core.mcp.gateway import running
 from toolscope_core.mcp.gateway.bundle_routes import (
     ServedBundle,
     profiles_of_bundle,
@@ -28,15 +29,6 @@ from toolscope_core.mcp.gateway.http_transport import (
     tokens_of_profiles,
 )
 from toolscope_core.mcp.gateway.routing import Search
-from toolscope_core.mcp.gateway.running import (
-    Finder,
-    GatewayConfig,
-    ServedByPath,
-    ServerState,
-    check_servers,
-    serve_over_http,
-    serve_stdio,
-)
 from toolscope_core.mcp.gateway.tool_calls import NAMELESS, CallLog
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
 from toolscope_core.mcp.servers.launches import keys_given, launches_of
@@ -154,7 +146,7 @@ def serve(
         for sentence in _beginning(merged, keys):
             say_error(f"profile {name}: {sentence}" if name else sentence)
         finder = _finder(merged, settings) if search else None
-        gateway = GatewayConfig(launches, limits, on_change, old_names, finder, say_error)
+        gateway = running.GatewayConfig(launches, limits, on_change, old_names, finder, say_error)
         served[profile_path(name)] = merged, gateway
     if not check:
         odd = [sentence for merged, _ in served.values() for sentence in _oddities(merged)]
@@ -164,7 +156,7 @@ def serve(
         place = _place(http, settings, allow_host or (), names) if http else None
         _serve(served, CallLog(log, log_arguments, say_error), place)
         return
-    states = check_servers(merged, gateway)
+    states = running.check_servers(merged, gateway)
     if as_json:
         say_json([asdict(state) for state in states])
     else:
@@ -183,18 +175,18 @@ def _place(http: str, settings: Settings, hosts: Sequence[str], profiles: set[st
     return http_place(http, settings.gateway_token, hosts, tokens)
 
 
-def _serve(served: ServedByPath, log: CallLog, place: HttpPlace | None) -> None:
+def _serve(served: running.ServedByPath, log: CallLog, place: HttpPlace | None) -> None:
     """Serve until the client leaves or the program is told to end."""
     bundles = list(served.values())
     gc.freeze()  # what was read stays to the end
     gc.enable()  # each call leaves cycles, and it runs on
     try:
         if place is None:
-            serve_stdio(*bundles[0], log, __version__)
+            running.serve_stdio(*bundles[0], log, __version__)
         else:
             if place.is_new_token:
                 say_error(f"bearer token, for this run ({TOKEN_VARIABLE} sets one): {place.token}")
-            serve_over_http(served, log, __version__, place, say_error)
+            running.serve_over_http(served, log, __version__, place, say_error)
     finally:
         log.close()
         old = {name for one, how in bundles if how.old_names for name in one.table.old_names}
@@ -202,7 +194,7 @@ def _serve(served: ServedByPath, log: CallLog, place: HttpPlace | None) -> None:
             say_error(sentence)
 
 
-def _shown(state: ServerState) -> list[str]:
+def _shown(state: running.ServerState) -> list[str]:
     lines = [
         f"failed  {state.failure}"
         if state.failure
@@ -279,6 +271,6 @@ def _ending(log: CallLog, old_names: Collection[str]) -> list[str]:
     return lines
 
 
-def _finder(bundle: ServedBundle, settings: Settings) -> Finder:
+def _finder(bundle: ServedBundle, settings: Settings) -> running.Finder:
     search = tool_search(bundle.catalog.tools, settings)
     return lambda calls: ToolSearch(calls, search)

@@ -9,15 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.model.protocols import (
-    Embedder,
-    PairScorer,
-    Progress,
-    Step,
-    Vectors,
-    VocabularyEmbedder,
-    silent,
-)
+from toolscope_core.model import protocols
 from toolscope_core.model.search_configuration import RetrievalConfig, weight_shares
 from toolscope_core.retrieval import assembly
 from toolscope_core.retrieval.documents import RequestVectors, SearchDocument
@@ -65,11 +57,11 @@ class DocumentSearch:
     def __init__(
         self,
         documents: Sequence[SearchDocument],
-        embedder: Embedder,
+        embedder: protocols.Embedder,
         cache: VectorCache,
         config: RetrievalConfig,
-        scorer: PairScorer | None = None,
-        progress: Progress = silent,
+        scorer: protocols.PairScorer | None = None,
+        progress: protocols.Progress = protocols.silent,
     ) -> None:
         self.documents = documents
         self._embedder, self._cache, self.config = embedder, cache, config
@@ -83,7 +75,7 @@ class DocumentSearch:
         """Other documents searched in the same way, with an index that is not kept on disk."""
         other = copy(self)
         other.documents = documents
-        other._reranker = other._reranker_of(silent)
+        other._reranker = other._reranker_of(protocols.silent)
         other._index = open_index(documents, self._embedder, self._cache, keep=False)
         other._mixed = _mixed(documents, self._embedder, self._cache)
         return other
@@ -93,7 +85,7 @@ class DocumentSearch:
         requests: Sequence[assembly.ToolRequest],
         k: int,
         rank: Callable[[assembly.ToolRequest, Sequence[TextScores], int], tuple[_Place, ...]],
-        progress: Progress = silent,
+        progress: protocols.Progress = protocols.silent,
     ) -> tuple[tuple[_Place, ...], ...]:
         """For each request what ``rank`` makes of the scores of its texts; nothing for a request
         without text, for k below 1, and where there are no documents.
@@ -104,14 +96,14 @@ class DocumentSearch:
         rankings: list[tuple[_Place, ...]] = []
         for number, one in enumerate(requests):
             if number % STRIDE == 0:
-                progress(Step("search", number, len(requests)))
+                progress(protocols.Step("search", number, len(requests)))
             scores = [self._scored(text, vectors[text], rerank) for text in self._texts(one, k)]
             rankings.append(rank(one, scores, k) if scores else ())
-        progress(Step("search", len(requests), len(requests)))
+        progress(protocols.Step("search", len(requests), len(requests)))
         return tuple(rankings)
 
     @property
-    def vectors(self) -> Vectors:
+    def vectors(self) -> protocols.Vectors:
         """float32 of shape (n, d), in the order of the documents: the means of their vectors."""
         return self._index.vectors[self._index.places]
 
@@ -119,7 +111,7 @@ class DocumentSearch:
         """Have the vectors of texts at hand that are searched later."""
         self._requests.of(list(dict.fromkeys(texts)))
 
-    def vectors_of(self, texts: Sequence[str]) -> list[Vectors]:
+    def vectors_of(self, texts: Sequence[str]) -> list[protocols.Vectors]:
         """The vector of each text; those that were searched are at hand."""
         return self._requests.of(texts)
 
@@ -132,7 +124,7 @@ class DocumentSearch:
         """What is to be scored for a request; nothing where nothing can be ranked."""
         return request.texts if request.text.strip() and k > 0 and self.documents else ()
 
-    def _both(self, text: str, vector: Vectors) -> tuple[Scores, Scores]:
+    def _both(self, text: str, vector: protocols.Vectors) -> tuple[Scores, Scores]:
         """The dense and the sparse scores of all documents."""
         dense, sparse = self._index.dense(vector), self._index.sparse.scores(text)
         if self._mixed is None:
@@ -143,7 +135,7 @@ class DocumentSearch:
             assembly.levelled(sparse, plain.sparse.scores(text), augmented, assembly.SPARSE_GAIN),
         )
 
-    def _scored(self, text: str, vector: Vectors, rerank: RowScores | None) -> TextScores:
+    def _scored(self, text: str, vector: protocols.Vectors, rerank: RowScores | None) -> TextScores:
         dense, sparse = self._both(text, vector)
         words_alone = bool(sparse.any()) and not self._is_read(text)
         dense_weight = 0.0 if words_alone else self.config.dense_weight
@@ -165,11 +157,11 @@ class DocumentSearch:
         that it does not know means nothing.
         """
         reader = self._embedder
-        if not isinstance(reader, VocabularyEmbedder):
+        if not isinstance(reader, protocols.VocabularyEmbedder):
             return True
         return reader.coverage(text) >= LEAST_COVERAGE
 
-    def _reranker_of(self, progress: Progress) -> Reranker | None:
+    def _reranker_of(self, progress: protocols.Progress) -> Reranker | None:
         inputs = RerankInputs(
             self.documents, self._embedder, self._requests, self._scorer, progress
         )
@@ -177,7 +169,7 @@ class DocumentSearch:
 
 
 def _mixed(
-    documents: Sequence[SearchDocument], embedder: Embedder, cache: VectorCache
+    documents: Sequence[SearchDocument], embedder: protocols.Embedder, cache: VectorCache
 ) -> tuple[SearchIndex, NDArray[np.bool_]] | None:
     """Where only a part of the documents is augmented: the index of all without what was written,
     and which are.

@@ -26,21 +26,7 @@ from toolscope_core.profiles.intent_cover import Intent, same_job
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.rps.workers import (
-    Candidate,
-    PlanFilter,
-    PlanJob,
-    PlannedStep,
-    Rephraser,
-    RequestPlan,
-    Worker,
-    by_model,
-    by_score,
-    filtered_by_model,
-    filtered_by_request,
-    in_request,
-    rephrased_by_model,
-)
+from toolscope_core.rps import workers
 
 WORKER_K = 5
 """K: the tools that a worker sees for a job (Retrieval–Plan–Select, §3.2)."""
@@ -70,15 +56,15 @@ class Planner:
 
     tools: Mapping[str, Tool]
     retriever: SearchableTools
-    worker: Worker
+    worker: workers.Worker
     k: int = WORKER_K
     widest: int = 0
-    rephraser: Rephraser | None = None
-    plan_filter: PlanFilter | None = None
+    rephraser: workers.Rephraser | None = None
+    plan_filter: workers.PlanFilter | None = None
 
     def plans(
         self, requests: Sequence[ToolRequest], progress: Progress = silent
-    ) -> tuple[RequestPlan, ...]:
+    ) -> tuple[workers.RequestPlan, ...]:
         """A plan for each request: its sub-queries, or itself where it is not split, are jobs.
         Raises ``ConfigError`` for k below 1.
         """
@@ -86,13 +72,13 @@ class Planner:
             raise ConfigError(f"k is {self.k}; give at least 1")
         texts = list(map(jobs_of, requests))
         jobs = [
-            PlanJob(request.text, text, ())
+            workers.PlanJob(request.text, text, ())
             for request, own in zip(requests, texts, strict=True)
             for text in own
         ]
         steps = iter(self._steps(jobs, progress))
         plans = [
-            RequestPlan(request.text, tuple(next(steps) for _ in own))
+            workers.RequestPlan(request.text, tuple(next(steps) for _ in own))
             for request, own in zip(requests, texts, strict=True)
         ]
         if self.plan_filter is None:
@@ -102,12 +88,14 @@ class Planner:
             replace(plan, dropped=left_out) for plan, left_out in zip(plans, dropped, strict=True)
         )
 
-    def _steps(self, jobs: Sequence[PlanJob], progress: Progress) -> list[PlannedStep]:
+    def _steps(
+        self, jobs: Sequence[workers.PlanJob], progress: Progress
+    ) -> list[workers.PlannedStep]:
         """The step of each job."""
         phrasings = self.rephraser(jobs) if self.rephraser else [()] * len(jobs)
         everything = self._candidates(jobs, phrasings, progress)
         steps = [
-            PlannedStep(job.text, (), (), "nothing was found", other, rounds=0)
+            workers.PlannedStep(job.text, (), (), "nothing was found", other, rounds=0)
             for job, other in zip(jobs, phrasings, strict=True)
         ]
         widest = max(self.k, self.widest)
@@ -129,8 +117,11 @@ class Planner:
         return [self._or_the_best(job, step) for job, step in zip(jobs, steps, strict=True)]
 
     def _candidates(
-        self, jobs: Sequence[PlanJob], phrasings: Sequence[tuple[str, ...]], progress: Progress
-    ) -> list[tuple[Candidate, ...]]:
+        self,
+        jobs: Sequence[workers.PlanJob],
+        phrasings: Sequence[tuple[str, ...]],
+        progress: Progress,
+    ) -> list[tuple[workers.Candidate, ...]]:
         """For each job the best of its phrasings, by the mean of the scores there; one that does
         not find a tool counts with its lowest score.
         """
@@ -148,14 +139,16 @@ class Planner:
         for own in wordings:
             best = _mean_scores([scores[text] for text in own])
             ranked = sorted(best.items(), key=lambda one: -one[1])[:most]
-            merged.append(tuple(Candidate(self.tools[name], score) for name, score in ranked))
+            merged.append(
+                tuple(workers.Candidate(self.tools[name], score) for name, score in ranked)
+            )
         return merged
 
-    def _or_the_best(self, job: PlanJob, step: PlannedStep) -> PlannedStep:
+    def _or_the_best(self, job: workers.PlanJob, step: workers.PlannedStep) -> workers.PlannedStep:
         """The step with a call: iterative plans leave no job without one."""
         if step.calls or not step.candidates or self.widest <= self.k:
             return step
-        ((calls, _),) = by_score([replace(job, candidates=step.candidates[:1])])
+        ((calls, _),) = workers.by_score([replace(job, candidates=step.candidates[:1])])
         return replace(step, calls=calls, reason=f"{step.reason}; the best one found is taken")
 
 
@@ -166,10 +159,12 @@ def offline_planner(
     return Planner(
         catalog.by_id,
         retriever,
-        by_score,
+        workers.by_score,
         k,
-        rephraser=in_request if options.iterative else None,
-        plan_filter=partial(filtered_by_request, retriever) if options.is_filtered else None,
+        rephraser=workers.in_request if options.iterative else None,
+        plan_filter=partial(workers.filtered_by_request, retriever)
+        if options.is_filtered
+        else None,
     )
 
 
@@ -180,11 +175,11 @@ def model_planner(
     return Planner(
         catalog.by_id,
         retriever,
-        partial(by_model, asker),
+        partial(workers.by_model, asker),
         k,
         widest=max(k, WIDEST) if options.iterative else 0,
-        rephraser=partial(rephrased_by_model, asker) if options.iterative else None,
-        plan_filter=partial(filtered_by_model, asker) if options.is_filtered else None,
+        rephraser=partial(workers.rephrased_by_model, asker) if options.iterative else None,
+        plan_filter=partial(workers.filtered_by_model, asker) if options.is_filtered else None,
     )
 
 
@@ -223,7 +218,7 @@ class PlanFigures:
 
 
 def plan_figures(
-    plans: Sequence[RequestPlan], golds: Sequence[Gold], tokens: Callable[[Tool], int]
+    plans: Sequence[workers.RequestPlan], golds: Sequence[Gold], tokens: Callable[[Tool], int]
 ) -> PlanFigures:
     """The figures of plans and what each needs, in one order; ``tokens`` counts those of a
     definition.
@@ -269,13 +264,13 @@ def intents_by_model(
     return planned_intents(planner.plans(requests, progress), plan)
 
 
-def planned_intents(plans: Iterable[RequestPlan], plan: MergePlan) -> tuple[Intent, ...]:
+def planned_intents(plans: Iterable[workers.RequestPlan], plan: MergePlan) -> tuple[Intent, ...]:
     """Requests with the needs that their plans name: every tool that they call, or any other of
     the same job; a job without a call has none.
     """
     equal = same_job(plan)
 
-    def needs(request: RequestPlan) -> Iterator[frozenset[str]]:
+    def needs(request: workers.RequestPlan) -> Iterator[frozenset[str]]:
         for step in request.steps:
             calls = [call.tool_id for call in step.calls if call.tool_id not in request.dropped]
             yield from (equal.get(one, frozenset({one})) for one in calls)

@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 
 from toolscope_core.catalog.document_variants import variant_rows
-from toolscope_core.files.folders import (
-    MANIFEST,
-    MODEL_PROGRAM,
-    manifest_of,
-    read_file,
-    write_folder,
-)
+from toolscope_core.files import folders
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Augmentation
@@ -35,8 +29,8 @@ def write_model(model: LearnedModel, folder: Path) -> None:
     written. Raises ``ExportError`` where the folder holds anything else or cannot be written.
     """
     files = model_files(model)
-    files[MANIFEST] = manifest_of(files, MODEL_PROGRAM)
-    write_folder(files.items(), folder, MODEL_PROGRAM)
+    files[folders.MANIFEST] = folders.manifest_of(files, folders.MODEL_PROGRAM)
+    folders.write_folder(files.items(), folder, folders.MODEL_PROGRAM)
 
 
 def model_files(model: LearnedModel) -> dict[str, bytes]:
@@ -99,8 +93,8 @@ def read_model(folder: Path) -> LearnedModel:
 def _checked_files(folder: Path) -> dict[str, bytes]:
     """The files that the manifest names, each as it was written."""
     try:
-        manifest = json.loads(read_file(folder / MANIFEST))
-        hashes = manifest["sha256"] if manifest["program"] == MODEL_PROGRAM else None
+        manifest = json.loads(folders.read_file(folder / folders.MANIFEST))
+        hashes = manifest["sha256"] if manifest["program"] == folders.MODEL_PROGRAM else None
     except OSError as error:
         raise ConfigError(
             f"{folder} is no trained model ({error.strerror or error}); give the folder that "
@@ -113,7 +107,7 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
     files = {}
     for name, expected in hashes.items():
         try:
-            files[name] = read_file(folder / name)
+            files[name] = folders.read_file(folder / name)
         except OSError as error:
             raise _damaged(folder, f"{name} cannot be read") from error
         if hashlib.sha256(files[name]).hexdigest() != expected:

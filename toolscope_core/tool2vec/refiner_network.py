@@ -11,13 +11,7 @@ from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.retrieval.assembly import best_first
-from toolscope_core.tool2vec.encoder_layers import (
-    EncoderLayers,
-    TrainedNetwork,
-    batches_by_length,
-    seeded,
-    train_in_batches,
-)
+from toolscope_core.tool2vec import encoder_layers
 from toolscope_core.tool2vec.learned_model import (
     REFINER,
     HeldOutQuery,
@@ -48,7 +42,7 @@ class RefinerExample:
     weight: float = 1.0
 
 
-class RefinerNetwork(TrainedNetwork):
+class RefinerNetwork(encoder_layers.TrainedNetwork):
     """An encoder over tokens and candidates; a logit a candidate, in one pass for all of them.
 
     ``size`` is that of the candidates' vectors, ``source`` and ``depth`` name the encoder. Before
@@ -61,8 +55,8 @@ class RefinerNetwork(TrainedNetwork):
         from torch import nn
 
         self.size, self.source, self.depth = size, source, depth
-        self._encoder = EncoderLayers(source, depth)
-        with seeded():
+        self._encoder = encoder_layers.EncoderLayers(source, depth)
+        with encoder_layers.seeded():
             width = self._encoder.width
             module: Any = nn.ModuleDict(
                 {
@@ -107,7 +101,7 @@ class RefinerNetwork(TrainedNetwork):
             return (loss(self._forward(batch), wanted).mean(dim=1) * weights).mean()
 
         batches = list(_batches(examples, epochs))
-        train_in_batches(self._module, RATE, batches, loss_of, "refine", progress)
+        encoder_layers.train_in_batches(self._module, RATE, batches, loss_of, "refine", progress)
 
     def _forward(self, batch: Sequence[RefinerExample]) -> Any:
         import torch
@@ -134,7 +128,7 @@ def _batches(examples: Sequence[RefinerExample], epochs: int) -> Iterator[Sequen
     generator = np.random.default_rng(409)
     texts = [one.text for one in examples]
     for _ in range(epochs):
-        for rows in batches_by_length(texts, _BATCH, generator):
+        for rows in encoder_layers.batches_by_length(texts, _BATCH, generator):
             yield [examples[at] for at in rows]
 
 

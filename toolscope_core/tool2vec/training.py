@@ -20,19 +20,7 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 from toolscope_core.retrieval.assembly import best_first
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.tool2vec.learned_model import (
-    DESCRIPTION,
-    MLC,
-    REFINER,
-    TOOL2VEC,
-    TUNED,
-    Blend,
-    HeldOutQuery,
-    LearnedModel,
-    chosen_blend,
-    ranked,
-    stage_scores,
-)
+from toolscope_core.tool2vec import learned_model
 from toolscope_core.tool2vec.linear_head import LinearHead, UsageVectors, fitted_head
 from toolscope_core.tool2vec.refiner_network import (
     FoldView,
@@ -68,7 +56,7 @@ class HeldOutFigures:
 
 
 def held_out_figures(
-    queries: Sequence[HeldOutQuery], names: Sequence[str], ids: Sequence[str]
+    queries: Sequence[learned_model.HeldOutQuery], names: Sequence[str], ids: Sequence[str]
 ) -> HeldOutFigures:
     """The figures of these queries, of which there is at least one."""
     most = max(_CUTOFFS)
@@ -100,18 +88,18 @@ def figures_of_json(value: JsonObject) -> HeldOutFigures:
 
 
 def _blended(
-    queries: Sequence[HeldOutQuery], names: Sequence[str], ids: Sequence[str]
+    queries: Sequence[learned_model.HeldOutQuery], names: Sequence[str], ids: Sequence[str]
 ) -> list[list[str]]:
     """The rankings of each query by a blend chosen without its fold."""
     folds = [one.fold for one in queries]
     if len(set(folds)) == 1:  # a single one is divided
         folds = [at % 2 for at in range(len(queries))]
-    by_fold: dict[int, Blend] = {}
+    by_fold: dict[int, learned_model.Blend] = {}
     for fold in sorted(set(folds)):
         others = [one for one, own in zip(queries, folds, strict=True) if own != fold]
-        by_fold[fold] = chosen_blend(others, names, ids)
+        by_fold[fold] = learned_model.chosen_blend(others, names, ids)
     return [
-        ranked(one, by_fold[fold], ids, max(_CUTOFFS))
+        learned_model.ranked(one, by_fold[fold], ids, max(_CUTOFFS))
         for one, fold in zip(queries, folds, strict=True)
     ]
 
@@ -154,10 +142,10 @@ class LearnOptions:
     @property
     def stages(self) -> list[str]:
         """The names of the first stage's scores."""
-        if self.first == DESCRIPTION:
-            return [DESCRIPTION]
-        is_alone = self.method == "tool2vec" or self.first == TOOL2VEC
-        return [TOOL2VEC] if is_alone else [TOOL2VEC, MLC]
+        if self.first == learned_model.DESCRIPTION:
+            return [learned_model.DESCRIPTION]
+        is_alone = self.method == "tool2vec" or self.first == learned_model.TOOL2VEC
+        return [learned_model.TOOL2VEC] if is_alone else [learned_model.TOOL2VEC, learned_model.MLC]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,8 +180,8 @@ class FirstStage:
     def scores(self, vectors: Vectors) -> dict[str, _Floats]:
         """See ``stage_scores``."""
         if self.own is not None:
-            return stage_scores(self.own, None, vectors, DESCRIPTION)
-        return stage_scores(self.centres, self.head, vectors)
+            return learned_model.stage_scores(self.own, None, vectors, learned_model.DESCRIPTION)
+        return learned_model.stage_scores(self.centres, self.head, vectors)
 
 
 def trained_model(
@@ -202,7 +190,7 @@ def trained_model(
     variants: Mapping[str, Augmentation],
     options: LearnOptions,
     trainer: Trainer,
-) -> LearnedModel:
+) -> learned_model.LearnedModel:
     """The model that these queries and the questions of ``variants`` give. Raises ``ConfigError``
     where too few queries name a tool, ``ModelError`` as the embedder does.
     """
@@ -212,14 +200,14 @@ def trained_model(
     views = trainer.views(lessons, stages, options)
     held_out = trainer.held_out(lessons, views)
     names, tuned, refiner = options.stages, None, None
-    blend = chosen_blend(held_out, names, asked.ids)
+    blend = learned_model.chosen_blend(held_out, names, asked.ids)
     on_top: list[str] = []
     if options.encoder and options.method != "tool2vec":
         tuned = tuned_classifier(
             asked, stages[0].centres, options.encoder, trainer.cache.folder, trainer.progress
         )
         held_out, views = with_tuned(held_out, views, asked.texts, tuned)
-        on_top.append(TUNED)
+        on_top.append(learned_model.TUNED)
     if options.method == "refiner":
         all_views = list(views.values())
         refiner = checked_refiner(
@@ -227,12 +215,12 @@ def trained_model(
         )
         held_out = with_refined(held_out, views, asked.texts, refiner, options.candidates)
         finished_refiner(refiner, asked, all_views, options.candidates, trainer.progress)
-        on_top.append(REFINER)
+        on_top.append(learned_model.REFINER)
     if on_top:
-        blend = chosen_blend(held_out, on_top, asked.ids, blend)
+        blend = learned_model.chosen_blend(held_out, on_top, asked.ids, blend)
     names = [*names, *on_top]
     stage = fitted_stage(lessons, options, trainer.progress)
-    return LearnedModel(
+    return learned_model.LearnedModel(
         method=options.method,
         embedder=trainer.embedder.name,
         fingerprints=tuple(tool.fingerprint for tool in lessons.tools),
@@ -257,9 +245,9 @@ def fitted_stage(lessons: Lessons, options: LearnOptions, progress: Progress) ->
     usage = UsageVectors.of(lessons.queries, lessons.vectors)
     centres = usage.vectors(lessons.own)
     head = None
-    if MLC in options.stages:
+    if learned_model.MLC in options.stages:
         head = fitted_head(lessons.queries, lessons.vectors, centres, progress=progress)
-    own = lessons.own if DESCRIPTION in options.stages else None
+    own = lessons.own if learned_model.DESCRIPTION in options.stages else None
     return FirstStage(usage, centres, head, own)
 
 
@@ -309,7 +297,9 @@ class Trainer:
             views[row] = FoldView(row, lessons.own if options.described else stage.centres, learned)
         return views
 
-    def held_out(self, lessons: Lessons, views: Mapping[int, FoldView]) -> list[HeldOutQuery]:
+    def held_out(
+        self, lessons: Lessons, views: Mapping[int, FoldView]
+    ) -> list[learned_model.HeldOutQuery]:
         """Recorded queries with what models that did not see them make of them."""
         queries = lessons.queries
         rows = np.flatnonzero(queries.recorded)[:MOST_CHECKED]
@@ -317,7 +307,7 @@ class Trainer:
         parts = [lessons.without(fold).queries for fold in range(FOLDS)]
         seen = [_seen_tools(part) for part in parts]
         return [
-            HeldOutQuery(
+            learned_model.HeldOutQuery(
                 int(row),
                 queries.golds[row],
                 scores,

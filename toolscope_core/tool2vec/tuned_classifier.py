@@ -14,13 +14,7 @@ from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.tool2vec.encoder_layers import (
-    Arrays,
-    EncoderLayers,
-    TrainedNetwork,
-    batches_by_length,
-    seeded,
-)
+from toolscope_core.tool2vec import encoder_layers
 from toolscope_core.tool2vec.learned_model import TUNED, HeldOutQuery, assembled_parts, stretched
 from toolscope_core.tool2vec.refiner_network import CHECKED_FOLD, FoldView
 from toolscope_core.tool2vec.training_queries import TrainingQueries
@@ -46,7 +40,7 @@ class LabelledTexts:
     checked: NDArray[np.bool_]
 
 
-class TunedClassifier(TrainedNetwork):
+class TunedClassifier(encoder_layers.TrainedNetwork):
     """An encoder whose mean vector is judged by one logistic classifier a tool.
 
     ``centres`` of shape (m, d) are where the classifiers begin; zeros where the encoder has another
@@ -58,7 +52,7 @@ class TunedClassifier(TrainedNetwork):
         from torch import nn
 
         self.source = source
-        self._encoder = EncoderLayers(source)
+        self._encoder = encoder_layers.EncoderLayers(source)
         head = nn.Linear(self._encoder.width, len(centres))
         with torch.no_grad():
             head.weight.zero_()
@@ -80,7 +74,7 @@ class TunedClassifier(TrainedNetwork):
         self,
         lessons: LabelledTexts,
         epochs: int,
-        on_epoch: Callable[[int, Arrays], None],
+        on_epoch: Callable[[int, encoder_layers.Arrays], None],
         progress: Progress = silent,
     ) -> int:
         """Binary cross-entropy over all tools (AdamW), of each text by its weight. Those of the
@@ -102,9 +96,9 @@ class TunedClassifier(TrainedNetwork):
         best, least, kept = 0, np.inf, self.arrays()
         for epoch in range(epochs):
             texts = [lessons.texts[row] for row in rows.tolist()]
-            batches = batches_by_length(texts, _BATCH, generator)
+            batches = encoder_layers.batches_by_length(texts, _BATCH, generator)
             self._module.train()
-            with seeded():
+            with encoder_layers.seeded():
                 for number, batch in enumerate(batches):
                     progress(Step("tune", epoch * per_epoch + number, epochs * per_epoch))
                     optimizer.zero_grad()
@@ -164,13 +158,13 @@ class Checkpoint:
     folder: Path
     name: str
 
-    def keep(self, epoch: int, arrays: Arrays) -> None:
+    def keep(self, epoch: int, arrays: encoder_layers.Arrays) -> None:
         """Keep the weights after an epoch, counted from 1, in place of those before."""
         from safetensors.numpy import save
 
         write_sealed(self.folder, self.name, save({**arrays, _EPOCH: np.array(epoch)}))
 
-    def latest(self) -> tuple[int, Arrays]:
+    def latest(self) -> tuple[int, encoder_layers.Arrays]:
         """The last epoch that was kept with its weights; 0 and none without one."""
         from safetensors.numpy import load
 

@@ -18,16 +18,8 @@ from typing import Any
 from toolscope_core.files.json_lines import objects_of_list, utf8_text
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import canonical_json, digest
+from toolscope_core.usage import traced_calls
 from toolscope_core.usage.spans import spans_of, trace_of_spans
-from toolscope_core.usage.traced_calls import (
-    CallTrace,
-    TracedCall,
-    TracedRequest,
-    call_key,
-    distinct_calls,
-    utc_time,
-    without_logged,
-)
 
 _Message = Mapping[str, Any]
 TIMES = ("timestamp", "created_at", "created", "at")
@@ -47,11 +39,11 @@ class _Reading:
     """
 
     scope: str
-    calls: list[TracedCall] = field(default_factory=list)
+    calls: list[traced_calls.TracedCall] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
     answered: Counter[str] = field(default_factory=Counter)
-    requests: list[TracedRequest] = field(default_factory=list)
+    requests: list[traced_calls.TracedRequest] = field(default_factory=list)
     unread: int = 0
 
     def call(self, made: _Message, number: Any, at: str, line: object) -> None:
@@ -59,9 +51,9 @@ class _Reading:
         if not isinstance(name, str) or not name:
             self.unread += 1
             return
-        keys = [call_key(number, name, self.scope, self.answered[str(number)])]
+        keys = [traced_calls.call_key(number, name, self.scope, self.answered[str(number)])]
         if line:
-            keys.insert(0, call_key(number, name, "line", line))
+            keys.insert(0, traced_calls.call_key(number, name, "line", line))
         new = len(self.calls)
         place = next((self.places[key] for key in keys if key in self.places), new)
         self.last[str(number)] = place
@@ -69,7 +61,7 @@ class _Reading:
         if place != new:
             return
         malformed = _is_no_json(made.get("arguments"))
-        self.calls.append(TracedCall(name, at=at, malformed=malformed, key=keys[0]))
+        self.calls.append(traced_calls.TracedCall(name, at=at, malformed=malformed, key=keys[0]))
         if self.requests:
             last = self.requests[-1]
             self.requests[-1] = replace(last, tools=(*last.tools, name))
@@ -81,7 +73,7 @@ class _Reading:
             self.calls[place] = replace(self.calls[place], failed=True)
 
 
-def conversation(messages: Sequence[_Message], scope: str) -> CallTrace:
+def conversation(messages: Sequence[_Message], scope: str) -> traced_calls.CallTrace:
     """The calls of the messages with the requests that led to them; whether a call failed is read
     from its result, where that says so (Anthropic's ``is_error``), and whether it was malformed
     from its arguments, where they are a text (OpenAI's). ``scope`` tells the conversation from all
@@ -90,13 +82,13 @@ def conversation(messages: Sequence[_Message], scope: str) -> CallTrace:
     """
     reading = _Reading(scope)
     for message in messages:
-        at = next(filter(None, (utc_time(message.get(key)) for key in TIMES)), "")
+        at = next(filter(None, (traced_calls.utc_time(message.get(key)) for key in TIMES)), "")
         line = message.get("uuid")
         blocks = _blocks(message.get("content"))
         if message.get("role") == "user":
             text = "\n".join(_texts(blocks)).strip()
             if text:
-                reading.requests.append(TracedRequest(text))
+                reading.requests.append(traced_calls.TracedRequest(text))
         for call in objects_of_list(message.get("tool_calls")):
             function = call.get("function")
             reading.call(function if isinstance(function, dict) else call, call.get("id"), at, line)
@@ -111,7 +103,7 @@ def conversation(messages: Sequence[_Message], scope: str) -> CallTrace:
             elif block.get("type") == "tool_result":
                 reading.result(block.get("tool_use_id"), failed=block.get("is_error") is True)
         reading.unread += _is_unread(message, blocks)
-    return CallTrace(tuple(reading.calls), tuple(reading.requests), reading.unread)
+    return traced_calls.CallTrace(tuple(reading.calls), tuple(reading.requests), reading.unread)
 
 
 def _is_unread(message: _Message, blocks: Sequence[_Message]) -> bool:
@@ -169,14 +161,14 @@ class _Records:
     unread: int = 0
 
 
-def read_trace(content: bytes, label: str) -> CallTrace:
+def read_trace(content: bytes, label: str) -> traced_calls.CallTrace:
     """The calls and requests of a file, in its order, each call once. Raises ``ConfigError``,
     naming ``label``, where it is no JSON or has no call.
     """
     return read_traces({label: content})
 
 
-def read_traces(files: Mapping[str, bytes]) -> CallTrace:
+def read_traces(files: Mapping[str, bytes]) -> traced_calls.CallTrace:
     """The calls and requests of files, by their labels. A call counts once, however many records
     and files tell of it; of a conversation that was written down as it grew the longest counts.
     Raises ``ConfigError`` as ``read_trace``.
@@ -184,8 +176,8 @@ def read_traces(files: Mapping[str, bytes]) -> CallTrace:
     labels = {sha256(content).hexdigest(): label for label, content in files.items()}
     read = [_sorted(_documents(files[label], label), scope) for scope, label in labels.items()]
     begun = {one for records in read for each in records.conversations for one in _grown(each)[:-1]}
-    traces: list[CallTrace] = []
-    logged: list[TracedCall] = []
+    traces: list[traced_calls.CallTrace] = []
+    logged: list[traced_calls.TracedCall] = []
     spans: list[Mapping[str, Any]] = []
     for records in read:
         lines, own = _logged(records.logged), [*_conversations(records)]
@@ -196,14 +188,14 @@ def read_traces(files: Mapping[str, bytes]) -> CallTrace:
             )
         is_begun = [_grown(each)[-1] in begun for each in records.conversations]
         traces += [one for one, old in zip_longest(own, is_begun) if not old]
-        traces.append(CallTrace(unread=records.unread))
+        traces.append(traced_calls.CallTrace(unread=records.unread))
         logged += lines
         spans += records.spans
     traces.append(trace_of_spans(spans))
-    lines = distinct_calls(logged)
-    of_agents = distinct_calls(call for trace in traces for call in trace.calls)
-    return CallTrace(
-        (*lines, *without_logged(of_agents, lines)),
+    lines = traced_calls.distinct_calls(logged)
+    of_agents = traced_calls.distinct_calls(call for trace in traces for call in trace.calls)
+    return traced_calls.CallTrace(
+        (*lines, *traced_calls.without_logged(of_agents, lines)),
         tuple(one for trace in traces for one in trace.requests),
         sum(trace.unread for trace in traces),
     )
@@ -265,7 +257,7 @@ def _grown(messages: Sequence[Any]) -> list[str]:
     return [*accumulate(map(canonical_json, messages), digest, initial="")]
 
 
-def _conversations(records: _Records) -> Iterator[CallTrace]:
+def _conversations(records: _Records) -> Iterator[traced_calls.CallTrace]:
     for place, messages in enumerate(records.conversations):
         own = objects_of_list(messages)
         trace = conversation(own, f"{records.scope} {place}")
@@ -274,19 +266,21 @@ def _conversations(records: _Records) -> Iterator[CallTrace]:
         yield conversation(messages, f"session {session or records.scope}")
 
 
-def _logged(rows: Iterable[Mapping[str, Any]]) -> tuple[TracedCall, ...]:
+def _logged(rows: Iterable[Mapping[str, Any]]) -> tuple[traced_calls.TracedCall, ...]:
     """The lines of a gateway's log, without calls that were withheld or ended early. Lines that are
     alike are calls of their own in one file, and the same calls in two.
     """
-    alike, calls = Counter[str](), list[TracedCall]()
+    alike, calls = Counter[str](), list[traced_calls.TracedCall]()
     for row in rows:
         line, outcome = canonical_json(row), str(row["outcome"])
         alike[line] += 1
         if outcome not in _NO_CALL:
             original, tool = str(row.get("original") or ""), str(row["tool"])
-            failed, at = outcome in _FAILED, utc_time(row.get("at"))
+            failed, at = outcome in _FAILED, traced_calls.utc_time(row.get("at"))
             key = digest(line, alike[line])
             called = str(row.get("old_name") or tool)
             malformed = outcome == "refused"
-            calls.append(TracedCall(tool, original, failed, at, malformed, key, called))
+            calls.append(
+                traced_calls.TracedCall(tool, original, failed, at, malformed, key, called)
+            )
     return tuple(calls)

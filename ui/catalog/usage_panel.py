@@ -13,14 +13,7 @@ from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, canonical_json
 from toolscope_core.store.named_rows import keep_usage_log, list_usage_logs
-from toolscope_core.usage.call_counts import (
-    CatalogCallCounts,
-    catalog_count_line,
-    count_calls,
-    query_rows,
-    tool_count_line,
-    unread_line,
-)
+from toolscope_core.usage import call_counts
 from toolscope_core.usage.trace_formats import read_trace
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
@@ -40,7 +33,7 @@ class UsagePreview:
     calls from all others; so many are ``counted`` in another log already, and in no figure here.
     """
 
-    figures: CatalogCallCounts
+    figures: call_counts.CatalogCallCounts
     queries: tuple[Mapping[str, object], ...]
     unread: int
     keys: frozenset[str] = frozenset()
@@ -51,13 +44,13 @@ def _preview(snapshot: Snapshot, content: bytes, name: str) -> UsagePreview:
     """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""
     tools = snapshot.catalog.tools
     trace = read_trace(content, name)
-    rows = query_rows(trace.requests, tools)
+    rows = call_counts.query_rows(trace.requests, tools)
     own = hashlib.sha256(content).hexdigest()
     logs = list_usage_logs(snapshot.work.store, snapshot.id)
     known = {key for log in logs if log.key != own for key in usage_evidence.call_keys(log.value)}
     new = [call for call in trace.calls if usage_evidence.short_key(call) not in known]
     return UsagePreview(
-        count_calls(replace(trace, calls=tuple(new)), tools),
+        call_counts.count_calls(replace(trace, calls=tuple(new)), tools),
         tuple(rows),
         trace.unread,
         frozenset(filter(None, map(usage_evidence.short_key, new))),
@@ -113,7 +106,7 @@ def usage_panel(snapshot: Snapshot) -> None:
 def _figures(snapshot: Snapshot) -> None:
     """What all logs say, by tool, and what to leave out."""
     figures = usage_evidence.figures(snapshot)
-    st.write(f"{catalog_count_line(figures)}.")
+    st.write(f"{call_counts.catalog_count_line(figures)}.")
     ordered = sorted(snapshot.catalog.tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
     columns: Columns[Tool] = [
         Column("tool", lambda tool: tool.name),
@@ -142,7 +135,7 @@ def _figures(snapshot: Snapshot) -> None:
         unused_columns: Columns[Tool] = [
             Column("tool", lambda tool: tool.name),
             Column("server"),
-            Column("use", lambda tool: tool_count_line(figures.of(tool.id))),
+            Column("use", lambda tool: call_counts.tool_count_line(figures.of(tool.id))),
         ]
         data_tables.draw(
             [snapshot.catalog.by_id[tool_id] for tool_id in unused[:_SHOWN]],
@@ -216,7 +209,7 @@ def _form(snapshot: Snapshot, is_any: bool) -> None:
     except ConfigError as error:
         safe_text.show_error(error)
         return
-    st.write(f"{catalog_count_line(seen.figures)}.")
+    st.write(f"{call_counts.catalog_count_line(seen.figures)}.")
     _strange(seen)
     with_queries = bool(seen.queries) and st.checkbox(
         f"Also keep the {quantity(len(seen.queries), 'request')} that people wrote in it, as a "
@@ -242,7 +235,7 @@ def _strange(preview: UsagePreview) -> None:
         names = ", ".join(safe_text.untrusted(name) for name in list(unknown)[:5])
         st.caption(f"Not in this catalog, or in it more than once: {names}")
     if preview.unread:
-        st.caption(f"{unread_line(preview.unread)}.")
+        st.caption(f"{call_counts.unread_line(preview.unread)}.")
     if preview.counted:
         st.caption(f"{quantity(preview.counted, 'call')} of it in logs that are here already.")
 

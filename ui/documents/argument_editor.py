@@ -8,13 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from toolscope_core.catalog.calls import (
-    call_refusals,
-    map_call,
-    read_call,
-    sample_arguments,
-    unmap_call,
-)
+from toolscope_core.catalog import calls
 from toolscope_core.model.cluster import ArgumentMap, Document
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import tool_key
@@ -263,18 +257,18 @@ def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> T
     of any vendor. Raises ``DecisionError`` for what is no JSON object.
     """
     arguments = called_with(text)
-    mapped = map_call(alpha, arguments)
+    mapped = calls.map_call(alpha, arguments)
     types = {parameter.name: parameter.type for parameter in tool.parameters}
-    back = unmap_call(alpha, mapped.arguments, types).arguments
+    back = calls.unmap_call(alpha, mapped.arguments, types).arguments
     same = canonical_json(dict(back)) == canonical_json(dict(arguments))
     unknown = [f"`{name}` is no argument of it" for name in arguments if name not in types]
     return TriedCall(
         mapped.arguments,
         back,
         mapped.lost,
-        call_refusals(document.schema, mapped.arguments),
+        calls.call_refusals(document.schema, mapped.arguments),
         same,
-        (*unknown, *call_refusals(tool.schema or {}, arguments)),
+        (*unknown, *calls.call_refusals(tool.schema or {}, arguments)),
     )
 
 
@@ -286,13 +280,13 @@ def called_with(text: str) -> dict[str, Any]:
         raise DecisionError(f"the call cannot be read: {error}; paste a JSON object") from error
     if not isinstance(value, dict):
         raise DecisionError(f"the call is {str(value)[:80]!r}; paste a JSON object")
-    called = read_call(value)
+    called = calls.read_call(value)
     return dict(called[1]) if called else value
 
 
 def sample_call(tool: Tool) -> str:
     """Arguments that show the types of a tool's parameters, as JSON."""
-    return json.dumps(sample_arguments(tool.parameters), ensure_ascii=False, indent=1)
+    return json.dumps(calls.sample_arguments(tool.parameters), ensure_ascii=False, indent=1)
 
 
 def signature(document: Document) -> str:

@@ -5,15 +5,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from toolscope_core.judging.learned_weights import (
-    LEAST_DECISIONS,
-    LEAST_OF_A_KIND,
-    JudgeUpdate,
-    Learned,
-    Lesson,
-    learned,
-    lessons,
-)
+from toolscope_core.judging import learned_weights
 from toolscope_core.judging.signals import COUNTS
 from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, page_frame
@@ -30,9 +22,9 @@ class LearningView:
     update in use, which stays as it is however many decisions follow.
     """
 
-    taught: tuple[Lesson, ...]
-    offer: Learned | None
-    used: JudgeUpdate | None
+    taught: tuple[learned_weights.Lesson, ...]
+    offer: learned_weights.Learned | None
+    used: learned_weights.JudgeUpdate | None
 
     @property
     def changes(self) -> tuple[tuple[str, float], ...]:
@@ -47,8 +39,8 @@ def _view(snapshot: Snapshot) -> LearningView:
     analysis, log = snapshot.analysis, snapshot.log
 
     def made() -> LearningView:
-        taught = lessons(analysis.catalog, log)
-        return LearningView(taught, learned(analysis.judge, taught), None)
+        taught = learned_weights.lessons(analysis.catalog, log)
+        return LearningView(taught, learned_weights.learned(analysis.judge, taught), None)
 
     kept_view = kept_under(analysis, "learning", len(log), made, most=1)
     return replace(kept_view, used=learned_judge.chosen(snapshot))
@@ -78,8 +70,9 @@ def _offer(snapshot: Snapshot, view: LearningView) -> None:
     offer, used = view.offer, view.used
     if offer is None:
         st.info(
-            f"From {LEAST_DECISIONS} decisions on, with {LEAST_OF_A_KIND} pairs or more of each "
-            "kind, the judge can learn from them.",
+            f"From {learned_weights.LEAST_DECISIONS} decisions on, with "
+            f"{learned_weights.LEAST_OF_A_KIND} pairs or more of each kind, the judge "
+            "can learn from them.",
             icon=":material/school:",
         )
         return

@@ -6,14 +6,7 @@ from typing import Any, TypeVar
 
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.model.search_configuration import (
-    CROSS_ENCODER,
-    Assembly,
-    Corpus,
-    RetrievalConfig,
-    SearchName,
-    named_search,
-)
+from toolscope_core.model import search_configuration
 
 _T = TypeVar("_T")
 
@@ -33,7 +26,7 @@ def chosen_value(
     return values[chosen]
 
 
-SEARCHES: dict[str, SearchName] = {
+SEARCHES: dict[str, search_configuration.SearchName] = {
     "our own": "",
     "as in ToolScope": "toolscope",
     "as in Retrieval–Plan–Select": "rps",
@@ -55,14 +48,14 @@ ABOUT_SEARCHES = (
 RERANKERS = {
     "automatic": "auto",
     "token by token": "late",
-    "a cross-encoder (ms-marco)": CROSS_ENCODER,
+    "a cross-encoder (ms-marco)": search_configuration.CROSS_ENCODER,
     "off": "none",
 }
 ABOUT_RERANKING = (
     "Token by token compares the best 50 again, each word of the request with each word of the "
     "tool. Automatic does so for tools, not for servers, and is the paper's where one is chosen."
 )
-_ASSEMBLIES: dict[str, Assembly | None] = {
+_ASSEMBLIES: dict[str, search_configuration.Assembly | None] = {
     "as the search has it": None,
     "scores added": "blend",
     "the best of each part first": "top1",
@@ -88,16 +81,16 @@ SETTING_KEYS = ("search", "assembly", "candidates", *_WEIGHTS)
 class ChosenSearch:
     """Whose search it is, empty for ours, and its settings."""
 
-    name: SearchName
-    config: RetrievalConfig
+    name: search_configuration.SearchName
+    config: search_configuration.RetrievalConfig
 
 
 def search_settings(
-    place: DeltaGenerator, rerank: str, corpus: Corpus, *, servers: bool
+    place: DeltaGenerator, rerank: str, corpus: search_configuration.Corpus, *, servers: bool
 ) -> ChosenSearch:
     """Draw the settings; an empty number is what the search has."""
     name = chosen_value(place, "Search", SEARCHES, "search", 300, ABOUT_SEARCHES)
-    base = named_search(name)
+    base = search_configuration.named_search(name)
     assembly = chosen_value(place, "Assembly", _ASSEMBLIES, "assembly", 300, ABOUT_ASSEMBLY)
     settings: dict[str, Any] = {"assembly": assembly}
     settings["rerank"] = None if rerank == "auto" else rerank

@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 
 from tests.mcp.gateway.stub_toolset import configuration, stub_reply, write_stub_toolset
 from tests.mcp.servers.stubs import MARK, living, new_mark, wait_until
-from toolscope_core.cli import app, serve_command
+from toolscope_core.cli import app
+from toolscope_core.mcp.gateway import running
 
 ROOT = Path(__file__).parents[3]
 TOKEN = "a-token-that-only-this-test-has"
@@ -188,7 +189,7 @@ def test_ten_thousand_calls_leave_no_memory_taken(toolset, config):
 def test_what_calls_leave_is_collected(toolset, config, monkeypatch, options):
     seen = []
     for name in ("serve_stdio", "serve_over_http"):
-        monkeypatch.setattr(serve_command, name, lambda *_: seen.append(gc.isenabled()))
+        monkeypatch.setattr(running, name, lambda *_: seen.append(gc.isenabled()))
     gc.disable()
     try:
         invoke(toolset, "--config", config[0], *options)

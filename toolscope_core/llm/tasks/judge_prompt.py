@@ -11,14 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from toolscope_core.llm.tasks import fence
 from toolscope_core.llm.tasks import prompt_task as prompts
-from toolscope_core.llm.tasks.fence import (
-    RULES,
-    PromptText,
-    prompt_text,
-    server_subject,
-    server_texts,
-)
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.pair import PairOutcome, Relation, Serves
 from toolscope_core.model.tool import JsonObject, Tool
@@ -75,7 +69,7 @@ _SYSTEM = f"""\
 You curate the toolset of an agent and compare its tools two by two.
 
 {SAME_JOB}
-{RULES}
+{fence.RULES}
 Judge each pair by itself, whatever you said of others. For each question say in one sentence what \
 decides it, then:
 - relation: "duplicate": the same job in other words; "subsumes": the same job, where one does \
@@ -126,15 +120,15 @@ def _hashes(item: ToolPair) -> list[str]:
     """The fingerprints, as the prompt names the server: another owner is another question, and one
     that says something else of itself.
     """
-    return [*(tool.fingerprint for tool in item.ordered), *map(server_subject, item.servers)]
+    return [*(tool.fingerprint for tool in item.ordered), *map(fence.server_subject, item.servers)]
 
 
 def _show(items: Mapping[str, ToolPair]) -> prompts.ShownItems:
     """Every tool once, however many questions it is in."""
     tools = {tool.fingerprint: tool for pair in items.values() for tool in pair.ordered}
     tokens = {one: f"t{number}" for number, one in enumerate(sorted(tools), 1)}
-    texts = server_texts(server for pair in items.values() for server in pair.servers) | {
-        name: prompt_text(tools[one], (tools[one].server,)) for one, name in tokens.items()
+    texts = fence.server_texts(server for pair in items.values() for server in pair.servers) | {
+        name: fence.prompt_text(tools[one], (tools[one].server,)) for one, name in tokens.items()
     }
     questions = {}
     for key, item in items.items():
@@ -172,7 +166,7 @@ SIBLINGS_SYSTEM = f"""\
 An agent has both of two tools and takes one for the other, since they sound alike. They do \
 different jobs and stay two tools. You write for each a description by which it is not mistaken.
 
-{RULES}
+{fence.RULES}
 Begin each description with what only this tool does, or on what, from which input, or with what \
 result; then say the rest of what its own text says, as briefly. Take everything from the tool's \
 own name, text, parameters and results: no ability, limit, address or tool that is not there. Do \
@@ -190,7 +184,7 @@ def in_hash_order(pair: ToolPair) -> tuple[Tool, Tool]:
 
 def _show_siblings(item: ToolPair, number: int) -> prompts.ShownItem:
     pair = enumerate(in_hash_order(item), 1)
-    texts = {f"tool {number}.{at}": prompt_text(tool) for at, tool in pair}
+    texts = {f"tool {number}.{at}": fence.prompt_text(tool) for at, tool in pair}
     return prompts.ShownItem(texts, f"first tool {number}.1, second tool {number}.2")
 
 
@@ -230,7 +224,7 @@ AUDIT_SYSTEM = f"""\
 You check sets of tools that are about to become one tool each.
 
 {SAME_JOB}
-{RULES}
+{fence.RULES}
 For each question sort the tools it names into groups. A group may hold only tools that all do the \
 same job: one of them could serve the callers of all the others, as it is or once the arguments of \
 all are united. The tools of a family, each with another value fixed, go into different groups, \
@@ -240,7 +234,7 @@ FAMILY_SYSTEM = f"""\
 You check families of tools: each is about to become one tool with an argument that selects a case.
 
 {FAMILY}
-{RULES}
+{fence.RULES}
 For each question sort the tools it names into groups. A group may hold only fixed cases of one \
 third tool, which differ in one and the same thing: those of two sites are no cases beside those \
 of two languages. Siblings go into different groups. {_PARTITION}"""
@@ -262,13 +256,13 @@ class ClusterTools:
         return {one: f"t{number}" for number, one in enumerate(distinct, 1)}
 
     @property
-    def blocks(self) -> dict[str, PromptText]:
+    def blocks(self) -> dict[str, fence.PromptText]:
         """Token → the text of the tool in the prompt."""
         alike: dict[str, list[Tool]] = {}
         for tool in self.tools:
             alike.setdefault(tool.content_hash, []).append(tool)
         return {
-            token: prompt_text(alike[one][0], [tool.server for tool in alike[one]])
+            token: fence.prompt_text(alike[one][0], [tool.server for tool in alike[one]])
             for one, token in self.tokens.items()
         }
 
@@ -298,12 +292,12 @@ class GroupsForm(prompts.AnswerForm[ClusterTools]):
 
 def _hashes_audit(item: ClusterTools) -> set[str]:
     """The fingerprints, as the prompt names servers, and what these say of themselves."""
-    return {*(tool.fingerprint for tool in item.tools), *map(server_subject, item.servers)}
+    return {*(tool.fingerprint for tool in item.tools), *map(fence.server_subject, item.servers)}
 
 
 def _show_audit(items: Mapping[str, ClusterTools]) -> prompts.ShownItems:
     blocks = {key: item.blocks for key, item in items.items()}
-    texts = server_texts(server for item in items.values() for server in item.servers) | {
+    texts = fence.server_texts(server for item in items.values() for server in item.servers) | {
         f"{prompts.question_id(key)} {token}": text
         for key, own in blocks.items()
         for token, text in own.items()

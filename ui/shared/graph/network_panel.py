@@ -13,21 +13,7 @@ from toolscope_core.model.tool import digest
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
-from ui.shared.graph import components
-from ui.shared.graph.network import (
-    ALT,
-    LINKS,
-    NODE_SHAPES,
-    Drawing,
-    Edge,
-    Network,
-    Node,
-    doubtful_first,
-    drawing,
-    edge_columns,
-    graph_html,
-    library,
-)
+from ui.shared.graph import components, network
 from ui.shared.pairs import pair_view
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
@@ -71,12 +57,12 @@ _view = st.components.v2.component(
     "toolscope_network",
     html=HTML,
     css=CSS,
-    js=f"{library()}\n{Path(__file__).with_name('network_view.js').read_text('utf-8')}",
+    js=f"{network.library()}\n{Path(__file__).with_name('network_view.js').read_text('utf-8')}",
 )
 
 
 def network_view(
-    drawn: Drawing,
+    drawn: network.Drawing,
     ids: Sequence[str],
     on_click: Callable[[Click], None],
     *,
@@ -122,7 +108,7 @@ def network_panel(snapshot: Snapshot, cluster_id: str) -> None:
         f"tool or a line, or select a row; arrow keys and Enter do the same.{left_out}"
     )
     network_view(
-        drawing(part),
+        network.drawing(part),
         [node.id for node in part.nodes],
         partial(_click, snapshot),
         selected=[tool.id] if tool else [],
@@ -132,7 +118,7 @@ def network_panel(snapshot: Snapshot, cluster_id: str) -> None:
         _edge_panel(snapshot, part, edge)
     elif tool:
         _tool_panel(snapshot, tool)
-    links = doubtful_first(part)
+    links = network.doubtful_first(part)
     if tool and not edge:
         links = tuple(one for one in links if tool.id in (one.pair.left, one.pair.right))
     _links(part, links)
@@ -152,23 +138,23 @@ def _close() -> None:
     st.query_params.pop("edge", None)
 
 
-def _edge(snapshot: Snapshot, part: Network) -> Edge | None:
+def _edge(snapshot: Snapshot, part: network.Network) -> network.Edge | None:
     """The edge that the address names, if it is drawn."""
     pair = pair_view.named(snapshot, st.query_params.get("edge", ""))
     return next((edge for edge in part.edges if edge.pair == pair), None)
 
 
-def _tool(snapshot: Snapshot, part: Network) -> Node | None:
+def _tool(snapshot: Snapshot, part: network.Network) -> network.Node | None:
     """The selected tool, if one is drawn and no other."""
     selection = tool_selection.selected(snapshot)
     nodes = [node for node in part.nodes if selection and node.id in selection.tool_ids]
     return nodes[0] if len(nodes) == 1 else None
 
 
-def _edge_panel(snapshot: Snapshot, part: Network, edge: Edge) -> None:
+def _edge_panel(snapshot: Snapshot, part: network.Network, edge: network.Edge) -> None:
     names = {node.id: safe_text.untrusted(node.name) for node in part.nodes}
     one, other = names[edge.pair.left], names[edge.pair.right]
-    text = LINKS[edge.link]
+    text = network.LINKS[edge.link]
     if edge.link in ("merge", "family", "unsure"):
         text += f", probability {edge.probability:.2f}"
     st.markdown(f"**{one} — {other}**: {text}.")
@@ -216,28 +202,30 @@ def _split(snapshot: Snapshot, bridge: components.Bridge) -> None:
             st.query_params["drawn"] = st.query_params.get("cluster", bridge.cluster.id)
 
 
-def _tool_panel(snapshot: Snapshot, node: Node) -> None:
+def _tool_panel(snapshot: Snapshot, node: network.Node) -> None:
     tool = snapshot.catalog.by_id[node.id]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{safe_text.untrusted(node.name)}**", width="content")
         tool_parts.owner_badge(tool)
-        st.badge(NODE_SHAPES[node.state][2], color="blue")
+        st.badge(network.NODE_SHAPES[node.state][2], color="blue")
         tool_parts.open_button(tool, "graph")
         tool_parts.move_link(snapshot, (node.id,))
     if tool.description:
         st.html(safe_text.untrusted_html(tool.description[:_TEXT_SHOWN]))
 
 
-def _links(part: Network, links: Sequence[Edge]) -> None:
+def _links(part: network.Network, links: Sequence[network.Edge]) -> None:
     """The links as a table, of which one can be chosen, and as files."""
-    columns, key = edge_columns(part), f"links_{digest([*map(str, links)])[:8]}"
+    columns, key = network.edge_columns(part), f"links_{digest([*map(str, links)])[:8]}"
 
     def choose(row: int) -> None:
         st.query_params["edge"] = pair_key(links[row].pair)
 
     data_tables.row_chooser(
-        links[: pictures.ROWS], columns, f"{ALT}, links", most=250, key=key, choose=choose
+        links[: pictures.ROWS], columns, f"{network.ALT}, links", most=250, key=key, choose=choose
     )
     with st.container(horizontal=True):
         pictures.downloads(data_tables.records(links, columns), "network_links")
-        pictures.file("HTML", "text/html", lambda: graph_html(drawing(part)), "network")
+        pictures.file(
+            "HTML", "text/html", lambda: network.graph_html(network.drawing(part)), "network"
+        )

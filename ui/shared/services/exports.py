@@ -13,17 +13,9 @@ from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size
 from toolscope_core.check.text_mentions import TextSearch, joined, search_text
 from toolscope_core.decisions.forms import id_list
+from toolscope_core.export import checked_plan
 from toolscope_core.export.bundle import bundle_of, zipped
 from toolscope_core.export.bundle_readme import zip_files
-from toolscope_core.export.checked_plan import (
-    broken_rules,
-    disambiguated,
-    held_back,
-    named_toolsets,
-    readable_plan,
-    toolset_refusals,
-    toolsets,
-)
 from toolscope_core.export.eager_choice import loading_sizes
 from toolscope_core.merging import analysing
 from toolscope_core.merging.former_names import names_after, with_earlier_names
@@ -163,7 +155,7 @@ def ways(snapshot: Snapshot, routers: bool, target: str) -> tuple[PolicySize, ..
     configs = [PlanConfig(accept=accept, routers=routers) for accept in _POLICIES]
     plans = [(c.accept, snapshot.plan_under(c)) for c in configs]
     return tuple(
-        PolicySize(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
+        PolicySize(accept, len(plan.tools), len(checked_plan.toolsets(plan, target, fix=True)))
         for accept, plan in plans
     )
 
@@ -256,10 +248,10 @@ def figures_of(
     """
     target = shape or plan.catalog.format
     shared = _shared_names(plan, target)
-    plan = readable_plan(plan, shape, fix, leave_out)
+    plan = checked_plan.readable_plan(plan, shape, fix, leave_out)
     sizes = {name: plan_size(plan, name, costs) for name in format_table.PROMPT_SHAPES}
     against = {
-        name: broken_rules(plan, name, fix and name == target)
+        name: checked_plan.broken_rules(plan, name, fix and name == target)
         for name in (*format_table.MATRIX, target)
     }
     size = sizes.get(shape or sizes_for, sizes[sizes_for])
@@ -269,10 +261,10 @@ def figures_of(
         sizes=tuple(sizes.values()),
         violations=against,
         toolsets={name: lines for name in against if (lines := toolset_lines(plan, name, costs))},
-        refusals=toolset_refusals(plan, shape, fix),
+        refusals=checked_plan.toolset_refusals(plan, shape, fix),
         hostile=_hostile(plan),
-        unreadable=held_back(plan),
-        files=(*named_toolsets(plan, target, fix), *client_files(plan)),
+        unreadable=checked_plan.held_back(plan),
+        files=(*checked_plan.named_toolsets(plan, target, fix), *client_files(plan)),
         shared_names=shared,
         loading=None if plan.eager is None else loading_sizes(plan, costs, size.name),
     )
@@ -280,11 +272,11 @@ def figures_of(
 
 def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLine, ...]:
     """The parts that the limit of ``target`` on tools asks for; empty where one is enough."""
-    parts = toolsets(plan, target, fix=True)
+    parts = checked_plan.toolsets(plan, target, fix=True)
     if len(parts) == 1:
         return ()
     shape = target if target in format_table.PROMPT_SHAPES else format_table.PROMPT_SHAPES[0]
-    named = zip(named_toolsets(plan, target, fix=True), parts, strict=True)
+    named = zip(checked_plan.named_toolsets(plan, target, fix=True), parts, strict=True)
     return tuple(
         ToolsetLine(
             file=name if format_table.target_named(target).writes else f"set {number}",
@@ -300,7 +292,7 @@ def _shared_names(plan: MergePlan, target: str) -> tuple[_SharedName, ...]:
     names = {item.tool.id: item.tool.name for item in plan.tools}
     lines = (
         _SharedName(names[tool_id], tool_id, tool.name)
-        for tool_id, tool in disambiguated(plan, target).items()
+        for tool_id, tool in checked_plan.disambiguated(plan, target).items()
     )
     return tuple(sorted(lines, key=lambda line: (line.name.casefold(), line.tool_id)))
 
