@@ -20,7 +20,7 @@ from toolscope_core.model.configuration import PlanConfig
 
 HASHES = Path(__file__).with_name("data") / "bundle_hashes.json"
 CATALOGS = ("example", *PUBLIC)
-WAYS = {"auto": PlanConfig("auto"), "all": PlanConfig("all", routers=True)}
+WAYS = {"auto": PlanConfig("auto"), "all": PlanConfig("all", gateway=True)}
 
 
 def main() -> None:

@@ -1,16 +1,16 @@
 """What a merge gives on each catalog: tools and tokens saved, labels and gold calls kept, time.
 
-    python -m benchmarks.merge_quality [--catalogs bfcl seal-tools github.com] [--prunes]
+    python -m benchmarks.merge_quality [--catalogs bfcl seal-tools github.com] [--drop-ins]
 
 *pairs*: labelled pairs that end in one cluster, how many of them are labelled *merge*, and how many
 of the labelled merges that is. *calls*: gold calls to merged tools that α maps without loss to
-calls as valid as before, and back. Of *all* without routers only what is exported counts. Labelled
-catalogs are judged by weights that never saw their labels (thresholds did), the others by the
-shipped judge.
+calls as valid as before, and back. Of *all* without gateway tools only what is exported counts.
+Labelled catalogs are judged by weights that never saw their labels (thresholds did), the others by
+the shipped judge.
 
-``--prunes`` lists every prune that is accepted without a person or waits for one, with both tools:
-right where the tool that stays serves every caller of the one that goes, words and schema as they
-are (``serves`` of the labels); what nobody labelled is there to be read.
+``--drop-ins`` lists every drop-in that is accepted without a person or waits for one, with both
+tools: right where the tool that stays serves every caller of the one that goes, words and schema as
+they are (``serves`` of the labels); what nobody labelled is there to be read.
 """
 
 import time
@@ -36,7 +36,7 @@ from toolscope_core.model.tool import Tool
 WAYS = {
     "auto": PlanConfig("auto"),
     "all": PlanConfig("all"),
-    "all, routers": PlanConfig("all", routers=True),
+    "all, gateway tools": PlanConfig("all", gateway=True),
 }
 RELATIONS = Path(__file__).with_name("data") / "relations"
 MARKS = {True: "right", False: "WRONG", None: "?"}
@@ -48,15 +48,15 @@ Labels = Mapping[frozenset[str], str]
 def main() -> None:
     parser = measuring.parser_of(__doc__)
     measuring.add_catalogs(parser, measuring.CATALOGS, (*APPS, *measuring.APIS))
-    parser.add_argument("--prunes", action="store_true", help="list them, with both tools")
+    parser.add_argument("--drop-ins", action="store_true", help="list them, with both tools")
     options = parser.parse_args()
     labelled = {name: load(name) for name in LABELLED}
     measuring.print_machine(f"tokens: {tokenizer().label}")
     print("seconds: the analysis with vectors known, then each way")
     for name in options.catalogs:
         plans = report(name, labelled)
-        if options.prunes:
-            print_prunes(plans["auto"], read_labels(name))
+        if options.drop_ins:
+            print_drop_ins(plans["auto"], read_labels(name))
 
 
 def report(name: str, labelled: Mapping[str, Labelled]) -> dict[str, MergePlan]:
@@ -71,7 +71,7 @@ def report(name: str, labelled: Mapping[str, Labelled]) -> dict[str, MergePlan]:
     judge = "unseen judge" if name in labelled else "shipped judge"
     print(f"\n{name}: {len(analysis.catalog.tools)} tools, {judge}, analysed in {seconds:.1f} s")
     print(
-        f"  {'way':<14}{'clusters':>9}{'pruned':>8}{'routed':>8}{'tokens':>9}   "
+        f"  {'way':<14}{'clusters':>9}{'replaced':>8}{'routed':>8}{'tokens':>9}   "
         f"{'pairs right/together':<22}{'merges found':<15}{'calls kept':<17}seconds"
     )
     costs, plans = Costs(), {}
@@ -91,9 +91,9 @@ def cells(
     plan: MergePlan, saved: float, labelled: Labelled | None, calls: Sequence[GoldCall]
 ) -> str:
     clusters = [cluster.members for cluster in plan.applied]
-    pruned, routed = (
+    replaced, routed = (
         sum(len(one.members) - 1 for one in plan.applied if one.kind == kind)
-        for kind in ("prune", "router")
+        for kind in ("drop_in", "gateway")
     )
     precision, recall = "-", "-"
     if labelled:
@@ -102,7 +102,7 @@ def cells(
     maps = {alpha.tool_id: alpha for alpha in plan.arguments}
     kept_calls = calls_kept(calls, plan.catalog.by_id, after, maps)
     moved = f"{sum(kept_calls)}/{len(kept_calls)} of {len(calls)}" if calls else "-"
-    counts = f"{len(clusters):>9}{pruned:>8}{routed:>8}{saved:>9.1%}"
+    counts = f"{len(clusters):>9}{replaced:>8}{routed:>8}{saved:>9.1%}"
     return f"{counts}   {precision:<22}{recall:<15}{moved:<17}"
 
 
@@ -142,12 +142,12 @@ def read_labels(name: str) -> Labels:
     }
 
 
-def print_prunes(plan: MergePlan, labels: Labels) -> None:
+def print_drop_ins(plan: MergePlan, labels: Labels) -> None:
     tools = plan.catalog.by_id
     for state in ("accepted", "proposed"):
         rights = []
         for cluster in plan.clusters:
-            if (cluster.kind, cluster.state) != ("prune", state):
+            if (cluster.kind, cluster.state) != ("drop_in", state):
                 continue
             stays = tools[cluster.canonical]
             for goes in (tools[one] for one in cluster.members if one != stays.id):
@@ -159,7 +159,7 @@ def print_prunes(plan: MergePlan, labels: Labels) -> None:
                     print(f"    waits  {'; '.join(cluster.reasons[:3])}")
         labelled = [one for one in rights if one is not None]
         rate = rate_text(sum(labelled), len(labelled))
-        print(f"{state}: {len(rights)} prunes; of the labelled right: {rate}")
+        print(f"{state}: {len(rights)} drop-ins; of the labelled right: {rate}")
 
 
 def is_right(goes: Tool, stays: Tool, labels: Labels) -> bool | None:

@@ -178,8 +178,8 @@ def report(
     ):
         plan = plan_merge(judged, (), PlanConfig(accept="none"))
         cards = Counter(map(card_of, plan.clusters))
-        pruned = sum(len(one.members) - 1 for one in plan.clusters if card_of(one) == "prune")
-        print(f"\n{name}: {pruned} tools pruned; cards: {dict(sorted(cards.items()))}")
+        replaced = sum(len(one.members) - 1 for one in plan.clusters if card_of(one) == "drop_in")
+        print(f"\n{name}: {replaced} tools replaced; cards: {dict(sorted(cards.items()))}")
         if labels:
             print_labelled(plan, labels)
     (folder / PROPOSED).write_text("\n".join(_listing(plan)), "utf-8")
@@ -192,7 +192,7 @@ def print_labelled(plan: MergePlan, labels: Sequence[JsonObject]) -> None:
     kept: Counter[bool] = Counter()
     for label, card, cluster in on_cards(plan, labels):
         counts[truth_of(label), card] += 1
-        stays = cluster.canonical if cluster and card == "prune" else None
+        stays = cluster.canonical if cluster and card == "drop_in" else None
         if stays in (label["left"], label["right"]):
             side = "left" if stays == label["left"] else "right"
             kept[label["serves"] in (side, "both")] += 1
@@ -205,12 +205,12 @@ def print_labelled(plan: MergePlan, labels: Sequence[JsonObject]) -> None:
     right = counts[families, "family"]
     wanted = sum(counts[families, card] for card in CARDS)
     print(f"  families: {right} right, {proposed - right} wrong, {wanted - right} missed")
-    print(f"  kept tools of prunes: {kept[True]} right, {kept[False]} wrong")
+    print(f"  kept tools of drop-ins: {kept[True]} right, {kept[False]} wrong")
 
 
 def _listing(plan: MergePlan) -> Iterator[str]:
     tools = plan.catalog.by_id
-    for card in (*CARDS[:3], "unknown"):
+    for card in (*CARDS[:3], "looks_alike"):
         for cluster in plan.clusters:
             if card_of(cluster) == card:
                 yield f"\n## {card}: {cluster.canonical}\n"

@@ -22,7 +22,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject
 
 TRUTHS = ("servable", "one job, neither serves", "family", "no merge")
-CARDS = ("prune", "router", "family", "none")
+CARDS = ("drop_in", "gateway", "family", "none")
 LEAST_CONFIDENCE = 2
 
 
@@ -32,12 +32,12 @@ def truth_of(label: JsonObject) -> str:
         return TRUTHS[0]
     if label["relation"] in SAME_JOB:
         return TRUTHS[1]
-    return TRUTHS[2] if label["relation"] == "parametric" else TRUTHS[3]
+    return TRUTHS[2] if label["relation"] == "family" else TRUTHS[3]
 
 
 def card_of(cluster: Cluster) -> str:
     """What is proposed: *family*, or the kind."""
-    return "family" if cluster.relation == "parametric" else cluster.kind
+    return "family" if cluster.relation == "family" else cluster.kind
 
 
 def on_cards(
@@ -76,9 +76,9 @@ def main() -> None:
     for truth in TRUTHS:
         row = ", ".join(f"{card} {total[truth, card]}" for card in CARDS)
         print(f"{truth}: {row}")
-    for card in ("prune", "router"):
+    for card in ("drop_in", "gateway"):
         on_card = sum(total[truth, card] for truth in TRUTHS)
-        right = total["servable", card] + (card == "router") * total[TRUTHS[1], card]
+        right = total["servable", card] + (card == "gateway") * total[TRUTHS[1], card]
         print(f"labelled {card}s right: {rate_text(right, on_card)}")
     families = sum(total[truth, "family"] for truth in TRUTHS)
     right = total["family", "family"]
@@ -89,7 +89,7 @@ def main() -> None:
 
 def _servable(counts: Counter[tuple[str, str]]) -> str:
     every = sum(counts["servable", card] for card in CARDS)
-    proposed = counts["servable", "prune"] + counts["servable", "router"]
+    proposed = counts["servable", "drop_in"] + counts["servable", "gateway"]
     return f"servable found {rate_text(proposed, every)}"
 
 

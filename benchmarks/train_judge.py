@@ -51,7 +51,7 @@ _ENOUGH = 30
 """From so many labels of a kind on a catalog has its full say on it."""
 _GRID = tuple(step / 100 for step in range(30, 100))
 _MERGE = 0.7
-_PRUNES_RIGHT, _JOBS_RIGHT = 0.9, 0.95
+_DROP_INS_RIGHT, _JOBS_RIGHT = 0.9, 0.95
 _UNSURE_RECALL = 0.9
 _EVEN = 0.5
 """From here on a family is more likely than not."""
@@ -121,7 +121,7 @@ def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Label
         left=left,
         right=right,
         merge=np.isin(relations, SAME_JOB),
-        family=np.array([relation == "parametric" for relation in relations]),
+        family=np.array([relation == "family" for relation in relations]),
         serves=np.array([pair.get("serves", "") for pair in labels], dtype=np.str_),
         sureness=np.array(
             [_SURENESS[pair.get("confidence", 3)] * pair.get("weight", 1.0) for pair in labels]
@@ -198,9 +198,9 @@ def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
     """The weights, moved so that one threshold fits tools of one server and of two, and the least
     probability of *unsure*, chosen on predictions for what was left out.
 
-    From ``_MERGE`` on ``_PRUNES_RIGHT`` of the pairs beside each other could be pruned, of those
-    that one schema could serve; across servers, where a person decides, ``_JOBS_RIGHT`` are the
-    same job. The registry tells no schemas, so it is left out. unsure: the greatest with mean
+    From ``_MERGE`` on ``_DROP_INS_RIGHT`` of the pairs beside each other could be replaced, of
+    those that one schema could serve; across servers, where a person decides, ``_JOBS_RIGHT`` are
+    the same job. The registry tells no schemas, so it is left out. unsure: the greatest with mean
     recall ≥ .9 of the same job on catalogs of functions.
     """
     chosen = [catalog for catalog in catalogs if catalog.name != REGISTRY]
@@ -215,7 +215,7 @@ def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
             right.append((catalog.serves != "none" if beside else catalog.merge)[rows])
             predicted.append(same_job[catalog.name][rows])
         pooled = np.concatenate(right), np.concatenate(predicted)
-        bar = _PRUNES_RIGHT if beside else _JOBS_RIGHT
+        bar = _DROP_INS_RIGHT if beside else _JOBS_RIGHT
         sound = [_precision(*pooled, at) >= bar for at in _GRID]
         least[beside] = next(at for step, at in enumerate(_GRID) if all(sound[step:_TO]))
         print(f"{'beside' if beside else 'across'}: {least[beside]:.2f} of {len(pooled[0])} pairs")

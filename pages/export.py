@@ -34,9 +34,9 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     accept = st.selectbox(
         "Merges to apply", list(POLICIES), format_func=POLICIES.__getitem__, key="accept"
     )
-    routers = st.toggle(
+    gateway = st.toggle(
         "Include merges that need a gateway",
-        key="routers",
+        key="gateway",
         help="One tool for the agent; `serve` passes its calls on to the servers.",
     )
     fix = st.toggle(
@@ -62,7 +62,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         help="For clients that keep a few tools in every prompt and let the model search for the "
         "others.",
     )
-config = PlanConfig(accept=accept, routers=routers, expanded=expanded, leave_out_refused=leave_out)
+config = PlanConfig(accept=accept, gateway=gateway, expanded=expanded, leave_out_refused=leave_out)
 if by_search:
     config = loading_panel(snapshot, config, use)
 figures = exports.figures(snapshot, config, use.shape, fix)
@@ -74,6 +74,6 @@ if figures.refusals or target not in figures.violations:
     target = use.shape or own
 rules = validity_panel(figures, target)
 if rules in figures.toolsets:
-    limit_panel(figures.toolsets[rules], exports.ways(snapshot, routers, rules), POLICIES)
+    limit_panel(figures.toolsets[rules], exports.ways(snapshot, gateway, rules), POLICIES)
 merges_panel(figures)
 texts_panel(snapshot, config)

@@ -27,7 +27,7 @@ with head:
     st.progress(
         progress.decided / max(progress.total, 1),
         f"{progress.decided:,} of {progress.total:,} reviewed: {progress.accepted:,} accepted, "
-        f"{progress.rejected:,} kept apart{f', {new:,} new' if new else ''}"
+        f"{progress.kept_apart:,} kept apart{f', {new:,} new' if new else ''}"
         f"{f', {bad:,} went bad' if bad else ''}",
     )
     st.button(

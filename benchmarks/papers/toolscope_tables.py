@@ -87,7 +87,7 @@ QUALITY = {"bfcl": 0.857, "ultratool": 0.727, "seal-tools": 0.950}
 BANDS = {1: "low", 2: "low", 3: "medium", 4: "high", 5: "high"}
 GROUPS = (5, 10, 20, 40)
 RARE = 3
-ALL_MERGES = PlanConfig(accept="all", routers=True)
+ALL_MERGES = PlanConfig(accept="all", gateway=True)
 
 
 class TfidfRanker:

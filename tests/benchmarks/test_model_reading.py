@@ -68,8 +68,8 @@ def test_prompts_wait_until_they_are_answered_and_then_raise_others(folder, caps
     model_reading.read(folder)
     shown = capsys.readouterr().out
     assert "judge: 3 questions, 1 calls" in shown and "audit: 1 questions, 1 calls" in shown
-    assert "waits:" not in shown and "'prune': 1" in shown.split("with the model")[1]
-    assert "## prune: a/" in (folder / model_reading.PROPOSED).read_text("utf-8")
+    assert "waits:" not in shown and "'drop_in': 1" in shown.split("with the model")[1]
+    assert "## drop_in: a/" in (folder / model_reading.PROPOSED).read_text("utf-8")
 
 
 def test_a_prompt_with_a_missing_or_unusable_answer_is_named(folder, capsys):

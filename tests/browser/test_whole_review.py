@@ -24,7 +24,7 @@ pytestmark = [
 ]
 KEYS = "axafs"
 """Accept, reject, accept, as a family, skip, in turn: what is rejected may bring new proposals."""
-DECIDES = {"a": ["accept"], "f": ["accept"], "x": ["reject", "drop"]}
+DECIDES = {"a": ["accept"], "f": ["accept"], "x": ["keep_apart", "drop"]}
 """Newcomers to an accepted merge are dropped."""
 ANSWERED = """url => (location.href !== url
         || document.body.innerText.includes('Nothing left to review'))

@@ -10,7 +10,7 @@ from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.cluster import ArgumentMap, Cluster, Document
 
 
-def cluster(members, canonical, kind="prune", description="Said."):
+def cluster(members, canonical, kind="drop_in", description="Said."):
     (kept,) = (tool for tool in members if tool.id == canonical)
     return Cluster(
         id=canonical,
@@ -29,8 +29,8 @@ MAILS = [on(server, MAIL) for server in ("alpha", "beta", "ga mma")]
 SENT = replace(on("beta", MAIL), id="beta/post", name="post")
 
 
-def planned(*clusters, routers=False, tools=(*MAILS, SENT, FILES, COPY, SUM)):
-    return apply_clusters(catalog(*tools), clusters, routers)
+def planned(*clusters, gateway=False, tools=(*MAILS, SENT, FILES, COPY, SUM)):
+    return apply_clusters(catalog(*tools), clusters, gateway)
 
 
 def loaded(files, name):
@@ -116,9 +116,9 @@ def test_a_name_that_still_serves_is_not_switched_off():
     assert (alpha.off, alpha.on) == ((), ("list_files", "send_mail"))
 
 
-def test_routers_and_catalogs_without_servers_have_no_files():
-    router = cluster(MAILS, "alpha/send_mail", kind="router")
-    assert client_files(planned(router, routers=True)) == {}
+def test_gateways_and_catalogs_without_servers_have_no_files():
+    gateway = cluster(MAILS, "alpha/send_mail", kind="gateway")
+    assert client_files(planned(gateway, gateway=True)) == {}
     bare = [replace(tool, server="") for tool in (*MAILS, FILES)]
     alone = cluster(bare[:3], "alpha/send_mail")
     assert client_files(planned(alone, tools=bare)) == {}

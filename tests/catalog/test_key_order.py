@@ -17,7 +17,7 @@ from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import PlanConfig
 
 SHAPES = (None, "openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral")
-POLICIES = ((PlanConfig(accept="auto"), [None]), (PlanConfig(accept="all", routers=True), SHAPES))
+POLICIES = ((PlanConfig(accept="auto"), [None]), (PlanConfig(accept="all", gateway=True), SHAPES))
 FILES = [
     example_path(),
     *sorted(DATA.glob("*.json")),

@@ -23,7 +23,7 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import Relabel
 
-ALL = PlanConfig(accept="all", routers=True)
+ALL = PlanConfig(accept="all", gateway=True)
 STRANGE = [None, True, 7, 1e400, "", "x", "/", "//", [], [1], [[1]], {}, {"a": 1}, "\ud800"]
 
 

@@ -30,9 +30,9 @@ def log_of(*decisions):
     return log
 
 
-KEPT = {"relation": "duplicate", "canonical": MAIL.fingerprint, "kind": "prune"}
+KEPT = {"relation": "duplicate", "canonical": MAIL.fingerprint, "kind": "drop_in"}
 ACCEPTED = decided("accept", MAIL, OTHER_MAIL, **KEPT)
-REJECTED = decided("reject", WEATHER, OTHER_WEATHER)
+REJECTED = decided("keep_apart", WEATHER, OTHER_WEATHER)
 
 
 def write_bundle(folder, tmp_path, *decisions, before=BEFORE):

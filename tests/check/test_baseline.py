@@ -42,7 +42,7 @@ def test_a_bundle_holds_the_tools_as_they_came_in_and_what_was_said_of_them(bund
     assert {tool.id: tool.fingerprint for tool in baseline.catalog.tools} == {
         tool.id: tool.fingerprint for tool in BEFORE.tools
     }
-    assert [one.action for one in baseline.log] == ["accept", "reject", "threshold"]
+    assert [one.action for one in baseline.log] == ["accept", "keep_apart", "threshold"]
     assert baseline.settled == {MAILS, WEATHERS}
     assert baseline.outcomes[WEATHERS] == "merge", "the judge's own word, whatever people said"
     assert [row.old_id for row in baseline.relabels if row.status == "merged"] == [OTHER_MAIL.id]

@@ -187,7 +187,7 @@ def test_decisions_on_changed_and_gone_tools_are_stale_once(judge):
     changed = reworded(OTHER_MAIL, "Send a letter.")
     report = compare(catalog(MAIL, changed, OTHER_WEATHER, SUM), Baseline(BEFORE, log), judge)
     stale = [(one.decision.action, one.changed, one.gone) for one in report.stale]
-    assert stale == [("accept", (OTHER_MAIL.id,), ()), ("reject", (), (WEATHER.id,))]
+    assert stale == [("accept", (OTHER_MAIL.id,), ()), ("keep_apart", (), (WEATHER.id,))]
     stale_before = Baseline(catalog(MAIL, changed, WEATHER, OTHER_WEATHER, SUM), log)
     assert compare(stale_before.catalog, stale_before, judge).stale == ()
 

@@ -132,7 +132,7 @@ def test_the_accept_policies_take_more_and_more(tmp_path, small):
 def test_decisions_are_applied_and_come_out_again(tmp_path, small, small_bundle):
     ids = read_json(small_bundle / "clusters.json")[0]["members"]
     decisions, out, third = (tmp_path / name for name in ("decisions.jsonl", "again", "third"))
-    line = {"action": "reject", "ids": ids, "reviewer": "ann", "at": "2026-01-01T00:00:00Z"}
+    line = {"action": "keep_apart", "ids": ids, "reviewer": "ann", "at": "2026-01-01T00:00:00Z"}
     decisions.write_text(json.dumps(line) + "\n\n", "utf-8")
     merging = ("merge", small, "--accept", "all", "--out")
     assert "decisions: 1 of this catalog\n" in run(*merging, out, "--decisions", decisions).output
@@ -143,7 +143,7 @@ def test_decisions_are_applied_and_come_out_again(tmp_path, small, small_bundle)
 
 
 def test_decisions_of_another_catalog_are_counted_and_alone_refused(tmp_path, small):
-    other = {"action": "reject", "ids": ["x", "y"], "members": ["f" * 64, "e" * 64], "seq": 1}
+    other = {"action": "keep_apart", "ids": ["x", "y"], "members": ["f" * 64, "e" * 64], "seq": 1}
     other |= {"reviewer": "ann", "at": "2026-01-01T00:00:00Z"}
     mine = {**other, "seq": 2, "ids": ["wordsmith-text/summarize", "y"]}
     decisions, out = tmp_path / "decisions.jsonl", tmp_path / "b"
@@ -269,7 +269,7 @@ def relabel(tmp_path, bundle):
 
 def test_relabel_prints_counts_and_every_shrink(relabel, bundle):
     clusters = read_json(bundle / "clusters.json")
-    cluster = next(one for one in clusters if one["kind"] == "prune")
+    cluster = next(one for one in clusters if one["kind"] == "drop_in")
     members = cluster["members"]
     done, new = relabel(
         {"id": "q1", "query": "x", "gold": members}, {"id": "q2", "gold": ["nobody"]}
@@ -351,7 +351,7 @@ def test_an_edit_that_is_not_applied_is_said_with_its_line(tmp_path):
     done = run("merge", EXAMPLE, "--out", out, "--accept", "none", "--decisions", file)
     assert "of this catalog, 1 edit not applied" in done.stdout
     assert "decisions.jsonl, line 2: the edit of pinboard-notes/pin_note" in done.stderr
-    again = run("merge", EXAMPLE, "--out", out, "--routers", "--decisions", file)
+    again = run("merge", EXAMPLE, "--out", out, "--gateway", "--decisions", file)
     assert "our_name" in (out / "toolset.json").read_text("utf-8")
     assert not again.stderr
 
@@ -396,7 +396,7 @@ def test_every_catalog_merges_and_every_gold_call_is_kept(name, shared_data, tmp
         monkeypatch.setattr("toolscope_core.llm.embedding.MiniLmEmbedder", WordEmbedder)
     file, count = CATALOGS[name]
     out = tmp_path / name
-    merging = ("merge", shared_data / file, "--out", out, "--accept", "all", "--routers")
+    merging = ("merge", shared_data / file, "--out", out, "--accept", "all", "--gateway")
     run(*merging, "--format", "neutral")
     relabelling = read_relabelling(out)
     toolset = read_json(out / "toolset.json")["tools"]

@@ -89,7 +89,7 @@ def test_a_higher_threshold_merges_less(swept, small, small_queries):
 def test_the_floor_of_a_sweep_is_given_and_merges_with_a_gateway_are_more(
     swept, small, small_queries
 ):
-    first, *_ = swept_points(small, "--queries", small_queries, "--threshold", ".5", "--routers")
+    first, *_ = swept_points(small, "--queries", small_queries, "--threshold", ".5", "--gateway")
     assert first["value"] == 0.5
     assert first["tools"] < swept[0]["tools"]
     assert set(first["metrics"]) >= {"recall", "ndcg", "csr"}

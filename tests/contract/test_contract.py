@@ -62,13 +62,13 @@ def bundle(tmp_path_factory, vector_cache):
         "TOOLSCOPE_CACHE_DIR": str(vector_cache),
     }
     decision = {
-        "action": "reject",
+        "action": "keep_apart",
         "ids": ["pinboard-notes/tag_note", "pinboard-notes/untag_note"],
         "reviewer": "ann",
     }
     (place / "decisions.jsonl").write_text(json.dumps(decision))
     command = ["merge", str(ROOT / "examples" / "catalog.json"), "--out", str(place / "bundle")]
-    command += ["--accept", "all", "--routers", "--decisions", str(place / "decisions.jsonl")]
+    command += ["--accept", "all", "--gateway", "--decisions", str(place / "decisions.jsonl")]
     answer = CliRunner(env=environ).invoke(app, command)
     assert answer.exit_code == 0, answer.output
     return place / "bundle"

@@ -63,7 +63,7 @@ def sets(text):
     ("proposals", "must", "cannot"),
     [
         ([decide("accept", "abc")], "abc", ""),
-        ([decide("reject", "abc")], "", "ab ac bc"),
+        ([decide("keep_apart", "abc")], "", "ab ac bc"),
         ([decide("split", "abcde", groups=["ab", "cd", "e"])], "ab cd", "ac ad ae bc bd be ce de"),
         ([decide("drop", "abcd", drop="cd")], "ab", "ac bc ad bd"),
         ([decide("recut", "abc", groups=["a", "b", "c"])], "", "ab ac bc"),
@@ -100,7 +100,7 @@ def omit(names, reason="nobody calls it"):
 
 
 def test_a_tool_that_was_left_out_is_in_no_link_and_comes_back_with_undo_or_a_change():
-    log = logged(decide("accept", "abc"), decide("reject", "ad"), omit("a"))
+    log = logged(decide("accept", "abc"), decide("keep_apart", "ad"), omit("a"))
     asked = constraints(CATALOG, log)
     assert asked == Constraints(must=sets("bc"), omitted=frozenset("a"))
     assert omitted(CATALOG, log)["a"].seq == 3
@@ -154,7 +154,7 @@ def test_a_changed_member_suspends_what_joins_and_is_stale():
     log = logged(decide("accept", "abc"), decide("accept", "de"))
     asked = constraints(changed(CATALOG, "a"), log)
     assert asked == Constraints(must=sets("de"), stale=sets("abc"))
-    asked = constraints(changed(CATALOG, "a"), logged(decide("reject", "abc")))
+    asked = constraints(changed(CATALOG, "a"), logged(decide("keep_apart", "abc")))
     assert asked == Constraints(cannot=pairs("bc"), doubtful=pairs("ab ac"))
 
 
@@ -171,13 +171,13 @@ def test_a_later_decision_on_the_new_definition_ends_staleness(later, stale, mus
 
 def test_an_earlier_decision_on_the_same_definition_does_not_end_staleness():
     today = changed(CATALOG, "a")
-    log = logged(decide("reject", "af", tools=today.by_id), decide("accept", "ab"))
+    log = logged(decide("keep_apart", "af", tools=today.by_id), decide("accept", "ab"))
     assert constraints(today, log).stale == sets("ab")
 
 
 def test_a_repeat_after_a_change_and_back_is_recorded_and_ends_staleness():
     other = changed(CATALOG, "a").by_id
-    log = logged(decide("accept", "ab"), decide("reject", "ab", tools=other))
+    log = logged(decide("accept", "ab"), decide("keep_apart", "ab", tools=other))
     assert constraints(CATALOG, log).doubtful == pairs("ab")
     again = admit(log, decide("accept", "ab"))
     assert again.seq == 3
@@ -212,7 +212,7 @@ def test_copies_are_told_apart_by_their_recorded_ids():
 
 
 def test_joined_groups_that_hold_a_separated_pair_are_in_conflict_and_not_enforced():
-    answers = (("accept", "ab"), ("accept", "bc"), ("reject", "ac"), ("accept", "de"))
+    answers = (("accept", "ab"), ("accept", "bc"), ("keep_apart", "ac"), ("accept", "de"))
     log = tuple(replace(decide(*one), seq=seq) for seq, one in enumerate(answers, 1))
     asked = constraints(CATALOG, log)
     assert asked == Constraints(sets("de"), pairs("ac"), conflict=sets("abc"))
@@ -222,7 +222,7 @@ def test_joined_groups_that_hold_a_separated_pair_are_in_conflict_and_not_enforc
 
 
 def as_family(decision):
-    return replace(decision, detail={**decision.detail, "relation": "parametric"})
+    return replace(decision, detail={**decision.detail, "relation": "family"})
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_later_edits_override_field_by_field_and_belong_to_their_member_set():
 
 
 def test_admitted_decisions_are_numbered_and_an_undo_names_what_it_retracts():
-    log = logged(decide("accept", "ab"), undo(1), decide("reject", "ab"))
+    log = logged(decide("accept", "ab"), undo(1), decide("keep_apart", "ab"))
     assert [item.seq for item in log] == [1, 2, 3]
     assert (log[1].members, log[1].ids) == (fps("ab"), ("a", "b"))
     assert active(log) == log[2:]
@@ -289,32 +289,32 @@ def test_admitted_decisions_are_numbered_and_an_undo_names_what_it_retracts():
 @pytest.mark.parametrize(
     ("standing", "proposal", "cited"),
     [
-        ([decide("reject", "ab", "bo")], decide("accept", "abc"), "decision 1"),
-        ([decide("accept", "ab", "bo")], decide("reject", "abc"), "decision 1"),
+        ([decide("keep_apart", "ab", "bo")], decide("accept", "abc"), "decision 1"),
+        ([decide("accept", "ab", "bo")], decide("keep_apart", "abc"), "decision 1"),
         (
             [decide("accept", "ab"), decide("accept", "bc", "bo")],
-            decide("reject", "ac"),
+            decide("keep_apart", "ac"),
             "decision 2",
         ),
         (
-            [decide("accept", "ab"), decide("accept", "cd"), decide("reject", "ad", "bo")],
+            [decide("accept", "ab"), decide("accept", "cd"), decide("keep_apart", "ad", "bo")],
             decide("accept", "bc"),
             "decision 3",
         ),
         ([decide("split", "abc", "bo", groups=["ab", "c"])], decide("accept", "bc"), "decision 1"),
-        ([decide("drop", "abc", "bo", drop="c")], decide("reject", "ab"), "decision 1"),
+        ([decide("drop", "abc", "bo", drop="c")], decide("keep_apart", "ab"), "decision 1"),
     ],
 )
 def test_a_contradiction_is_refused_naming_the_standing_decision(standing, proposal, cited):
     log = logged(*standing)
-    with pytest.raises(DecisionError, match=rf"contradicts {cited} \(\w+ by bo, 2026-01-02\)"):
+    with pytest.raises(DecisionError, match=rf"contradicts {cited} \([a-z ]+ by bo, 2026-01-02\)"):
         admit(log, proposal)
     assert admit((*log, admit(log, undo(int(cited[-1])))), proposal)
 
 
 def test_copies_kept_apart_may_not_be_joined():
     twins = {"a": TOOLS["a"], "z": replace(TOOLS["a"], id="z"), "b": TOOLS["b"]}
-    log = logged(decide("reject", "az", tools=twins))
+    log = logged(decide("keep_apart", "az", tools=twins))
     with pytest.raises(DecisionError, match="contradicts decision 1"):
         admit(log, decide("accept", "abz", tools=twins))
     assert admit(log, decide("accept", "ab", tools=twins)).seq == 2
@@ -330,7 +330,10 @@ def test_copies_kept_apart_may_not_be_joined():
         (decide("split", "abc", groups=["ab", "bc"]), "hold each of them once"),
         (decide("split", "ab", groups=["ab"]), "hold each of them once"),
         (replace(decide("accept", "ab"), action="split"), "two or more lists"),
-        (replace(decide("reject", "ab"), action="split", detail={"groups": [1]}), r"\[1\]; give"),
+        (
+            replace(decide("keep_apart", "ab"), action="split", detail={"groups": [1]}),
+            r"\[1\]; give",
+        ),
         (decide("drop", "abcdef", drop="abcdef"), "of a, b, c, d, e and 1 more is .* not all"),
         (decide("drop", "ab", drop=""), "not all"),
         (decide("drop", "abc", drop="d"), "not all"),
@@ -442,17 +445,17 @@ def test_a_line_that_cannot_be_read_is_refused(line, words):
 
 def test_a_suspended_decision_contradicts_nothing():
     log = logged(decide("accept", "abc"))
-    apart, today = decide("reject", "ac"), changed(CATALOG, "b")
+    apart, today = decide("keep_apart", "ac"), changed(CATALOG, "b")
     with pytest.raises(DecisionError, match="contradicts"):
         admit(log, apart)
     assert suspended_decisions(CATALOG, log) == frozenset()
     assert suspended_decisions(today, log) == {1}
-    assert admit(log, apart, None, suspended_decisions(today, log)).action == "reject"
+    assert admit(log, apart, None, suspended_decisions(today, log)).action == "keep_apart"
 
 
 def test_a_recorded_log_replays_whatever_it_contradicts_today():
     log = (replace(decide("accept", "abc"), seq=10),)
-    apart = replace(decide("reject", "ac"), seq=20)
+    apart = replace(decide("keep_apart", "ac"), seq=20)
     with pytest.raises(DecisionError, match="contradicts"):
         admit(log, apart)
     both = (*log, recorded(log, apart))
@@ -479,10 +482,10 @@ def test_a_decision_in_parts_by_the_ids_it_had():
 
 
 def test_a_canonical_may_choose_the_kind_which_stays_until_another_is_chosen():
-    details = ({"canonical": "a", "kind": "prune"}, {"canonical": "b"})
+    details = ({"canonical": "a", "kind": "drop_in"}, {"canonical": "b"})
     log = logged(*(decide("canonical", "ab", **one) for one in details))
-    assert edits(CATALOG, log) == {frozenset("ab"): Edit("b", kind="prune")}
-    router = logged(decide("canonical", "ab", canonical="b", kind="router"), log=log)
-    assert edits(CATALOG, router)[frozenset("ab")].kind == "router"
-    with pytest.raises(DecisionError, match="'both'; give 'prune' or 'router'"):
+    assert edits(CATALOG, log) == {frozenset("ab"): Edit("b", kind="drop_in")}
+    gateway = logged(decide("canonical", "ab", canonical="b", kind="gateway"), log=log)
+    assert edits(CATALOG, gateway)[frozenset("ab")].kind == "gateway"
+    with pytest.raises(DecisionError, match="'both'; give 'drop_in' or 'gateway'"):
         check_form(decide("canonical", "ab", canonical="a", kind="both"))

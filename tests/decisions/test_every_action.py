@@ -39,7 +39,7 @@ MAILS = tuple(on(server, MAIL) for server in ("alpha", "beta", "gamma"))
 WEATHERS = tuple(on(server, WEATHER) for server in ("alpha", "beta"))
 TOOLS = (*MAILS, *WEATHERS, SUM, *BANKS, *RECIPES)
 NEW = Tool("delta/post_letter", "post_letter", "Post a letter to somebody.", "delta")
-EVERYTHING = PlanConfig(accept="all", routers=True)
+EVERYTHING = PlanConfig(accept="all", gateway=True)
 REVIEWERS = ("ann", "bob")
 names = itertools.count()
 
@@ -95,7 +95,7 @@ class Office(RuleBasedStateMachine):
 
     # Cards
 
-    @rule(who=WHO, which=ANY, action=st.sampled_from(["accept", "reject", "family"]))
+    @rule(who=WHO, which=ANY, action=st.sampled_from(["accept", "keep_apart", "family"]))
     def decide(self, who, which, action):
         show = "families" if action == "family" else "all"
         if queue := review.queue(self.programs[who].snapshot(self.id), show=show):
@@ -142,7 +142,7 @@ class Office(RuleBasedStateMachine):
         if clusters := self.programs[who].snapshot(self.id).plan.clusters:
             self.remembered.append(clusters[which % len(clusters)])
 
-    @rule(who=WHO, which=ANY, action=st.sampled_from(["accept", "reject"]))
+    @rule(who=WHO, which=ANY, action=st.sampled_from(["accept", "keep_apart"]))
     def decide_on_what_was_seen_then(self, who, which, action):
         if not self.remembered:
             return
@@ -350,7 +350,7 @@ def check_rejections(plan, log):
     phi, tools = plan.phi, plan.catalog.by_id
     for item in active(log):
         named = zip(item.ids, item.members, strict=True)
-        if item.action == "reject" and all(
+        if item.action == "keep_apart" and all(
             one in tools and tools[one].fingerprint == member for one, member in named
         ):
             images = [phi[one] for one in item.ids if phi[one] is not None]
@@ -388,7 +388,7 @@ def test_one_of_everything(programs):
     """Each action once, so that it is known to be among what is tried."""
     office = Office(programs)
     office.recut(0, 0, 1)
-    office.decide(0, 0, "reject")
+    office.decide(0, 0, "keep_apart")
     office.decide(1, 0, "family")
     office.look_and_wait(0, 0)
     for place, action in enumerate(OF_ONE):

@@ -106,7 +106,7 @@ TEXTS = st.sampled_from(["a", "b", "c"])
 ROWS = st.one_of(
     st.builds(
         lambda action, places, who, tools: decision_on([tools[at] for at in places], action, who),
-        st.sampled_from(["accept", "reject", "propose"]),
+        st.sampled_from(["accept", "keep_apart", "propose"]),
         SETS,
         WHO,
         st.sampled_from([TOOLS, TOOLS, REWORDED.tools]),
@@ -161,14 +161,14 @@ def check_standing(catalog, log):
     )
     assert {*chain.from_iterable((*asked.stale, *asked.conflict)), *together} <= today.keys()
     assert {*chain.from_iterable(asked.conflict)}.isdisjoint(together)
-    for item in (one for one in active(log) if one.action in ("accept", "reject")):
+    for item in (one for one in active(log) if one.action in ("accept", "keep_apart")):
         later = {*chain.from_iterable(one.members for one in log if one.seq > item.seq)}
         ids = {one for one in item.ids if one not in asked.omitted}
         undecided = {one for one in ids if today[one].fingerprint not in later}
         if [today[one].fingerprint for one in item.ids] != [*item.members]:
             if item.action == "accept" and len(undecided) > 1:
                 assert any(undecided <= group for group in asked.stale)
-        elif item.action == "reject":
+        elif item.action == "keep_apart":
             assert {Pair.of(*pair) for pair in combinations(ids, 2)} <= asked.cannot
         elif len(ids) > 1:
             assert any(ids <= group for group in (*asked.must, *asked.conflict))

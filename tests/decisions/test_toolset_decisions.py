@@ -27,7 +27,7 @@ from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 
-ALL = PlanConfig(accept="all", routers=True)
+ALL = PlanConfig(accept="all", gateway=True)
 TIDE = Tool("", "get_tide", description="Get the tide of a harbour.")
 TIDES = tuple(replace(TIDE, id=f"s{n}/get_tide", server=f"s{n}") for n in range(3))
 
@@ -126,7 +126,7 @@ def test_a_description_is_edited_though_nothing_merges_with_the_tool(example):
     log = logged(example, edit(tool.id, description="What we say of it."))
     plan = plan_merge(example, log, PlanConfig(accept="none"))
     assert written(plan, tool.id) == replace(tool, description="What we say of it.")
-    assert [c.kind for c in plan.edited] == ["prune"]
+    assert [c.kind for c in plan.edited] == ["drop_in"]
     assert not [c for c in plan.clusters if tool.id in c.members]
     bundle = files(example, log)
     fastmcp = json.loads(bundle["clients/fastmcp.json"])["mcpServers"][tool.server]["tools"]
@@ -142,7 +142,7 @@ def test_a_new_name_or_parameter_needs_a_gateway_and_gets_an_argument_map(exampl
     without = plan_merge(example, log, PlanConfig(accept="none"))
     assert written(without, tool.id) == tool
     assert (set(without.held_back), without.edited) == ({tool.id}, ())
-    plan = plan_merge(example, log, PlanConfig(accept="none", routers=True))
+    plan = plan_merge(example, log, PlanConfig(accept="none", gateway=True))
     assert written(plan, tool.id).name == "our_name"
     (row,) = [r for r in plan.relabels if r.old_id == tool.id]
     assert (row.new_id, row.new_name, row.status) == (tool.id, "our_name", "renamed")
@@ -178,14 +178,14 @@ def test_two_edited_tools_do_not_take_one_name(example):
     one, other = [t.id for t in example.catalog.tools][:2]
     log = logged(example, edit(one, name="same_name"), edit(other, name="same_name"))
     assert alone(example, log, one).state == "conflict"
-    assert not plan_merge(example, log, PlanConfig("none", routers=True)).edited
+    assert not plan_merge(example, log, PlanConfig("none", gateway=True)).edited
 
 
 def test_the_document_of_an_accepted_merge_outweighs_that_of_a_member(example):
     cluster = merged(plan_merge(example, (), ALL))
     log = logged(example, edit(cluster.canonical, description="Alone."))
     assert written(plan_merge(example, log, ALL), cluster.canonical).description != "Alone."
-    reject = {"action": "reject", "ids": cluster.members}
+    reject = {"action": "keep_apart", "ids": cluster.members}
     apart = logged(example, reject, edit(cluster.canonical, description="Alone."))
     assert written(plan_merge(example, apart, ALL), cluster.canonical).description == "Alone."
 

@@ -32,7 +32,7 @@ from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
 from ui.shared.services import exports, review
 
-ALL = PlanConfig(accept="all", routers=True)
+ALL = PlanConfig(accept="all", gateway=True)
 DECIDED = PlanConfig(accept="none")
 
 
@@ -104,10 +104,10 @@ def test_equal_input_gives_equal_bytes_and_the_manifest_holds_their_hashes(files
 def test_never_merge_and_decisions_are_written(analysis):
     tools = analysis.catalog.tools[:2]
     ids, prints = [tool.id for tool in tools], [tool.fingerprint for tool in tools]
-    files = files_of(analysis, logged(decision_on(tools, "reject")))
+    files = files_of(analysis, logged(decision_on(tools, "keep_apart")))
     assert loaded(files, "never_merge.json") == [ids]
     row = json.loads(files["decisions.jsonl"])
-    assert (row["action"], row["ids"], row["members"]) == ("reject", ids, prints)
+    assert (row["action"], row["ids"], row["members"]) == ("keep_apart", ids, prints)
 
 
 def test_aliases_lead_from_names_that_are_free(files):
@@ -125,7 +125,7 @@ def test_a_name_that_lives_on_is_no_alias(tmp_path):
     catalog = Catalog((same[0], other, replace(same[1], description="Rents out a search dog.")))
     analysis = analysed(catalog, tmp_path)
     joined, apart = (same[0], other), (same[0], catalog.tools[2])
-    log = logged(decision_on(joined, "accept"), decision_on(apart, "reject"))
+    log = logged(decision_on(joined, "accept"), decision_on(apart, "keep_apart"))
     files = files_of(analysis, log)
     assert "search" not in loaded(files, "aliases.json").get("", {})
 
@@ -190,23 +190,23 @@ def shops(tmp_path_factory):
     return analysed(Catalog(tuple(tools)), tmp_path_factory.mktemp("shops"), threshold=0.4)
 
 
-def test_a_family_is_a_router_with_a_selector_that_says_what_differs(shops):
+def test_a_family_is_a_gateway_with_a_selector_that_says_what_differs(shops):
     files = files_of(shops, shape="neutral")
     (row,) = loaded(files, "clusters.json")
     assert row["members"] == [tool.id for tool in PRICES]
-    assert (row["relation"], row["kind"], row["selector"]) == ("parametric", "router", "provider")
+    assert (row["relation"], row["kind"], row["selector"]) == ("family", "gateway", "provider")
     tools = loaded(files, "toolset.json")["tools"]
     merged = next(tool for tool in tools if tool["members"] == row["members"])
     selector = merged["parameters"]["properties"]["provider"]
     assert merged["id"] == row["canonical"] == "get_ebay_price"
     assert selector["enum"] == ["ebay", "amazon", "walmart"], "the canonical's own comes first"
     counts = loaded(files, "manifest.json")["counts"]
-    assert counts["clusters_by_relation"] == {"parametric": 1}
-    assert (counts["families"], counts["duplicates_to_prune"], counts["siblings"]) == (1, 0, 0)
+    assert counts["clusters_by_relation"] == {"family": 1}
+    assert (counts["families"], counts["duplicates_to_drop_in"], counts["siblings"]) == (1, 0, 0)
 
 
 @pytest.mark.parametrize("dropped", [(), ("get_amazon_price",)])
-def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_path, dropped):
+def test_an_accepted_family_is_a_gateway_again_where_its_bundle_is_replayed(tmp_path, dropped):
     work, catalog_id = open_workspace(*PRICES, NUMBERS)
     (family,) = work.snapshot(catalog_id).plan.clusters
     if dropped:
@@ -215,7 +215,7 @@ def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_p
         review.decide(work.snapshot(catalog_id), "accept", family, "ann")
     write_folder(exports.bundle(work.snapshot(catalog_id), DECIDED).items(), tmp_path / "b")
     (row,) = json.loads((tmp_path / "b" / "clusters.json").read_text("utf-8"))
-    assert (row["state"], row["kind"], row["selector"]) == ("accepted", "router", "provider")
+    assert (row["state"], row["kind"], row["selector"]) == ("accepted", "gateway", "provider")
     analysis = work.snapshot(catalog_id).analysed
     log = read_decisions(analysis.catalog, tmp_path / "b" / "decisions.jsonl")
     assert log == tuple(work.snapshot(catalog_id).log)
@@ -223,7 +223,7 @@ def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_p
     assert loaded(files, "clusters.json") == [row]
     assert set(row["members"]) == {tool.id for tool in PRICES} - set(dropped)
     assert loaded(files, "arguments.json")["maps"] == {}, "a gateway was not asked for"
-    assert loaded(files, "manifest.json")["counts"]["routers_withheld"] == 1
+    assert loaded(files, "manifest.json")["counts"]["gateways_withheld"] == 1
     work.close()
 
 
@@ -232,8 +232,8 @@ def test_the_manifest_counts_duplicates_families_and_siblings(files):
     clusters = loaded(files, "clusters.json")
     relations = [cluster["relation"] for cluster in clusters]
     assert counts["clusters_by_relation"] == Counter(relations)
-    assert counts["duplicates_to_prune"] == sum(c["kind"] == "prune" for c in clusters)
-    assert counts["families"] == relations.count("parametric") > 0
+    assert counts["duplicates_to_drop_in"] == sum(c["kind"] == "drop_in" for c in clusters)
+    assert counts["families"] == relations.count("family") > 0
     rows = pairs_in(files)
     kept = [row["relation"] for row in rows if row["verdict"] == "keep"]
     assert len(rows) > len(kept) > counts["siblings"] == kept.count("related") > 0

@@ -61,7 +61,7 @@ def test_it_names_every_file_and_shows_a_call_for_each_map(merged, shape):
 
 def test_text_of_the_catalog_cannot_become_markup():
     evil = Tool("x/a", "a`\n# b", "Do.", schema={"type": "object", "properties": {"`\n# c": {}}})
-    text = readme_text(apply_clusters(catalog(evil), (), routers=False))
+    text = readme_text(apply_clusters(catalog(evil), (), gateway=False))
     assert [line for line in text.splitlines() if line.startswith("# ")] == text.splitlines()[:1]
 
 

@@ -21,7 +21,7 @@ from toolscope_core.model.tool import Tool
 
 
 def planned(*tools, format="mcp"):
-    return apply_clusters(replace(catalog(*tools), format=format), (), routers=False)
+    return apply_clusters(replace(catalog(*tools), format=format), (), gateway=False)
 
 
 def test_what_came_in_broken_may_go_out_so_but_no_more():
@@ -138,7 +138,7 @@ def test_a_merge_that_no_client_reads_comes_apart_and_its_readable_members_stay(
     came = catalog(odd, sound, SUM)
     groups = [Group(("a", "b"), 0.95, decided=True)]
     (cluster,) = build_clusters(came, groups, Constraints(), {}, 0.9)
-    merged = apply_clusters(came, (cluster,), routers=True)
+    merged = apply_clusters(came, (cluster,), gateway=True)
     assert ids_of(merged) == ["a", SUM.id]
     left = checked_plan(merged, "mcp", fix=False)
     assert ids_of(left) == ["b", SUM.id]

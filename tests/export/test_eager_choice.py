@@ -36,7 +36,7 @@ LOST = {**FOUND, FILES.id: 0.5, SUM.id: 0.0}
 
 
 def chosen(budget=10_000, calls=(), shares=FOUND, deferrals=(), cat=None):
-    plan = apply_clusters(cat or catalog(*TOOLS), (), routers=False)
+    plan = apply_clusters(cat or catalog(*TOOLS), (), gateway=False)
     evidence = LoadingEvidence(dict(calls), shares, dict(deferrals))
     rows = loaded_tools(plan, evidence, budget, Costs())
     return [row.tool.id for row in rows], eager_ids(rows)
@@ -72,7 +72,7 @@ def test_what_the_scan_blocks_is_in_no_prompt_unless_a_person_chose_it():
 
 
 def test_the_sizes_of_both_are_those_of_the_whole():
-    plan = replace(apply_clusters(catalog(*TOOLS), (), routers=False), eager=frozenset([MAIL.id]))
+    plan = replace(apply_clusters(catalog(*TOOLS), (), gateway=False), eager=frozenset([MAIL.id]))
     eager, deferred = loading_sizes(plan, costs := Costs(), "anthropic")
     assert eager == costs.size(MAIL, "anthropic")
     assert eager + deferred == loading_sizes(replace(plan, eager=None), costs, "anthropic")[0]

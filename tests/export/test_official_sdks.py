@@ -39,7 +39,7 @@ def written(path, shape):
     they leave it to a search.
     """
     catalog = read(path)
-    plan = checked_plan(apply_clusters(catalog, (), routers=False), shape, True, True)
+    plan = checked_plan(apply_clusters(catalog, (), gateway=False), shape, True, True)
     for part in toolsets(plan, shape, True):
         yield write_toolset(part, (), shape, sendable=True)
         spaces = described_servers(catalog.servers, (item.tool for item in part), {})

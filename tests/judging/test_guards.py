@@ -29,7 +29,7 @@ def record(**fields):
 
 
 ALONE = Companions([])
-AS_PRUNE = {frozenset("ab"): Edit(kind="prune")}
+AS_PRUNE = {frozenset("ab"): Edit(kind="drop_in")}
 """A person says that the servers share what they keep."""
 
 ACROSS = "the tools are on 2 servers: "
@@ -141,8 +141,8 @@ CASES = {
 
 @pytest.mark.parametrize(("one", "other", "sentences"), CASES.values(), ids=CASES)
 def test_what_differs_is_a_sentence_in_either_order(one, other, sentences):
-    assert list(guards([one, other], "a", "prune", ALONE)) == sentences
-    assert list(guards([other, one], "a", "prune", ALONE)) == sentences
+    assert list(guards([one, other], "a", "drop_in", ALONE)) == sentences
+    assert list(guards([other, one], "a", "drop_in", ALONE)) == sentences
 
 
 @pytest.mark.parametrize(("one", "other", "sentences"), CASES.values(), ids=CASES)
@@ -150,8 +150,8 @@ def test_every_sentence_stops_auto_accept_and_none_lets_it_pass(one, other, sent
     catalog = Catalog((one, other))
     built = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), AS_PRUNE, 0.9)
     (cluster,) = accept(built, PlanConfig(accept="auto"), frozenset())
-    reasons = guards([one, other], cluster.canonical, "prune", Companions(catalog.tools))
-    assert cluster.kind == "prune"
+    reasons = guards([one, other], cluster.canonical, "drop_in", Companions(catalog.tools))
+    assert cluster.kind == "drop_in"
     assert bool(reasons) == bool(sentences)
     assert set(reasons) <= set(cluster.reasons)
     assert bool(cluster.reasons) == bool(sentences)
@@ -161,31 +161,31 @@ def test_every_sentence_stops_auto_accept_and_none_lets_it_pass(one, other, sent
 def test_a_note_that_tells_of_no_harm_is_no_guard():
     one = tool("a", "write_price", description="Writes a price.")
     other = tool("b", "put_price", description="Puts a price. Warns of odd ones. Never negative.")
-    assert list(guards([one, other], "a", "prune", ALONE)) == []
+    assert list(guards([one, other], "a", "drop_in", ALONE)) == []
     harmful = replace(other, description="Puts a price. The old one is overwritten.")
-    assert guards([one, harmful], "a", "prune", ALONE)
+    assert guards([one, harmful], "a", "drop_in", ALONE)
 
 
 def test_a_long_warning_is_cut_and_four_are_told():
     warned = [tool(f"b{i}", f"put_{i}", description=f"Danger {i}! " * 40) for i in range(6)]
-    (sentences,) = guards([tool("a", "put", description="Puts."), *warned], "a", "prune", ALONE)
+    (sentences,) = guards([tool("a", "put", description="Puts."), *warned], "a", "drop_in", ALONE)
     assert sentences.endswith("and 2 more")
     assert len(sentences) < 800
 
 
-def test_a_router_reaches_every_server_and_keeps_all_state():
+def test_a_gateway_reaches_every_server_and_keeps_all_state():
     one, other = tool("a", "read_file", "attic"), tool("b", "read_file", "cellar")
-    assert list(guards([one, other], "a", "router", ALONE)) == [
+    assert list(guards([one, other], "a", "gateway", ALONE)) == [
         "the tools are on 2 servers, and the gateway must reach all of them: attic, cellar"
     ]
-    assert not guards([tool("a", "read_file"), tool("b", "read_old_file")], "a", "router", ALONE)
+    assert not guards([tool("a", "read_file"), tool("b", "read_old_file")], "a", "gateway", ALONE)
 
 
 @pytest.mark.parametrize(("name", "held"), [("read_file", 0), ("close_session", 1)])
 def test_one_account_lifts_the_rule_of_stores_and_nothing_else(name, held):
     one, other = tool("a", name, "attic"), tool("b", name, "cellar")
-    assert len(guards([one, other], "a", "prune", ALONE)) == 1
-    reasons = guards([one, other], "a", "prune", ALONE, one_account=True)
+    assert len(guards([one, other], "a", "drop_in", ALONE)) == 1
+    reasons = guards([one, other], "a", "drop_in", ALONE, one_account=True)
     assert len([reason for reason in reasons if HELD in reason]) == held
     account = Constraints(one_account={frozenset({"attic", "cellar"}): True})
     for words in ("Id of the issue", "UUID of the issue"):
@@ -210,13 +210,13 @@ def test_state_is_switched_off_as_a_family_or_not_at_all():
         tool("f", "rename_files", "cellar"),
     ]
     families = Companions([one, other, *beside])
-    sentences = guards([one, other], "a", "prune", families)
+    sentences = guards([one, other], "a", "drop_in", families)
     assert sentences[1] == (
         "other tools of cellar work on the same files: `delete_file`, `rename_files`; "
         "switch off all of them or none"
     )
-    assert guards([one, other], "a", "prune", families) == sentences
-    assert len(guards([one, other], "a", "router", families)) == 1
+    assert guards([one, other], "a", "drop_in", families) == sentences
+    assert len(guards([one, other], "a", "gateway", families)) == 1
     catalog = Catalog((one, other, *beside))
     (cluster,) = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), AS_PRUNE, 0.9)
     assert cluster.reasons == sentences
@@ -240,12 +240,12 @@ def test_public_facts_and_sums_are_the_same_on_every_server(name, argument, serv
         Tool(id=id, name=name, server=server, description="", schema=schema)
         for id, server in zip("ab", servers, strict=True)
     ]
-    assert (guards(members, "a", "prune", ALONE) == ()) == alike
+    assert (guards(members, "a", "drop_in", ALONE) == ()) == alike
 
 
 def test_many_servers_are_named_up_to_four():
     members = [tool(str(n), "get_thing", f"s{n}") for n in range(7)]
-    (sentences,) = guards(members, "0", "prune", ALONE)
+    (sentences,) = guards(members, "0", "drop_in", ALONE)
     assert "on 7 servers: data that only s1 has, data that only s2 has" in sentences
     assert sentences.endswith("data that only s4 has and 2 more would be out of reach")
 

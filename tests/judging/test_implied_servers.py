@@ -121,11 +121,13 @@ def test_a_declared_server_stays_whatever_was_chosen():
 def test_a_merge_across_implied_servers_needs_a_person():
     one, other = tools_of(["github_list_issues", "gitlab_list_issues"], "Lists all open issues.")
     pair = [replace(one, implied_server="github"), replace(other, implied_server="gitlab")]
-    (reason, *_) = guards(pair, one.id, "prune", Companions(pair))
+    (reason, *_) = guards(pair, one.id, "drop_in", Companions(pair))
     assert reason.startswith("their names imply 2 servers: ")
     same = [replace(tool, implied_server="github") for tool in pair]
     assert not any(
-        "servers" in reason for reason in guards(same, one.id, "prune", Companions(same))
+        "servers" in reason for reason in guards(same, one.id, "drop_in", Companions(same))
     )
     half = [pair[0], replace(pair[1], implied_server="")]
-    assert not any("imply" in reason for reason in guards(half, one.id, "prune", Companions(half)))
+    assert not any(
+        "imply" in reason for reason in guards(half, one.id, "drop_in", Companions(half))
+    )

@@ -46,8 +46,8 @@ def taught(*log):
 
 def test_each_kind_of_decision_says_what_it_says_and_no_more():
     assert taught(of(1, "accept", 0, 1)) == {("t0", "t1"): True}
-    assert taught(of(1, "accept", 0, 1, relation="parametric")) == {("t0", "t1"): False}
-    assert taught(of(1, "reject", 0, 1)) == {("t0", "t1"): False}
+    assert taught(of(1, "accept", 0, 1, relation="family")) == {("t0", "t1"): False}
+    assert taught(of(1, "keep_apart", 0, 1)) == {("t0", "t1"): False}
     apart = taught(of(1, "recut", 0, 1, 2, groups=[[0, 1], [2]]))
     assert apart == {("t0", "t2"): False, ("t1", "t2"): False}, "what is left open says nothing"
     assert taught(of(1, "drop", 0, 1, 2, drop=[2])) == apart
@@ -58,13 +58,13 @@ def test_batches_undone_and_changed_ones_teach_nothing_and_the_last_word_counts(
     assert taught(of(1, "accept", 0, 1, batch="x")) == {}
     undo = Decision("undo", (), (), "ann", "", 2, {"retracts": 1})
     assert taught(of(1, "accept", 0, 1), undo) == {}
-    assert taught(of(1, "accept", 0, 1), undo, of(3, "reject", 0, 1)) == {("t0", "t1"): False}
+    assert taught(of(1, "accept", 0, 1), undo, of(3, "keep_apart", 0, 1)) == {("t0", "t1"): False}
     changed = of(1, "accept", 0, 1)
     assert taught(replace(changed, members=("gone", changed.members[1]))) == {}
 
 
 def test_a_decision_on_many_tools_counts_as_a_tree_of_pairs():
-    made = lessons(CATALOG, (of(1, "reject", 0, 1, 2, 3),))
+    made = lessons(CATALOG, (of(1, "keep_apart", 0, 1, 2, 3),))
     assert len(made) == 6
     assert sum(one.weight for one in made) == pytest.approx(3.0)
 

@@ -60,7 +60,7 @@ def test_relation_outcome_and_probabilities_tell_one_story(tools):
             same_job and judgement.probability >= weights.merge_at
         )
         assert (judgement.outcome == "merge") == (judgement.probability >= weights.merge_at)
-        assert (judgement.outcome == "family") == (judgement.relation == "parametric")
+        assert (judgement.outcome == "family") == (judgement.relation == "family")
         assert (judgement.outcome == "family") == (judgement.family >= weights.family_at)
         assert judgement.outcome == weights.outcome(judgement.probability, judgement.family)
         assert judgement.serves == "none" or same_job
@@ -150,7 +150,7 @@ def test_another_value_of_one_selector_is_a_family_and_says_which():
         tool("b", "blueaero_fares", "List the fares of Blueaero.", "day"),
     )
     judgement = OfflineJudge.of(tools, embed(tools), biased(family_beside=16.0)).verdict(0, 1)
-    assert (judgement.relation, judgement.outcome) == ("parametric", "family")
+    assert (judgement.relation, judgement.outcome) == ("family", "family")
     assert judgement.serves == "none"
     assert judgement.differs == (("skyhop",), ("blueaero",))
     assert judgement.evidence[0] == "The same operation for another provider: skyhop / blueaero."

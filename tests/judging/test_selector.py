@@ -84,18 +84,18 @@ def test_every_member_has_a_value_of_its_own_and_calls_can_be_told_apart(made):
         (tool("_".join(("get", *words)), server, town=TEXT) for words, server in made),
         key=lambda one: one.id,
     )
-    router = synthesise(members, family=True)
-    assert router.kind == "router"
-    schema = router.document.schema
+    gateway = synthesise(members, family=True)
+    assert gateway.kind == "gateway"
+    schema = gateway.document.schema
     Draft202012Validator.check_schema(schema)
-    listed = schema["properties"][router.selector]["enum"]
-    values = [alpha.constants[router.selector] for alpha in router.arguments]
+    listed = schema["properties"][gateway.selector]["enum"]
+    values = [alpha.constants[gateway.selector] for alpha in gateway.arguments]
     assert sorted(values) == sorted(set(listed))
-    canonical = [alpha.tool_id for alpha in router.arguments].index(router.canonical)
+    canonical = [alpha.tool_id for alpha in gateway.arguments].index(gateway.canonical)
     assert listed[0] == values[canonical]
-    assert router.selector in schema["required"]
-    assert "default" not in schema["properties"][router.selector]
-    for alpha in router.arguments:
+    assert gateway.selector in schema["required"]
+    assert "default" not in schema["properties"][gateway.selector]
+    for alpha in gateway.arguments:
         assert alpha.lossless
         call = map_call(alpha, {"town": "Rome"})
         assert valid(schema, call.arguments)

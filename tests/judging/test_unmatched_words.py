@@ -30,9 +30,9 @@ def tool(called, description="", required=(), **properties):
     return Tool(called, called, description, schema=schema)
 
 
-def reasons(kept, pruned):
-    alpha = argument_map(pruned, kept)
-    return list(unmatched_reasons(read_tool(kept), read_tool(pruned), alpha))
+def reasons(kept, replaced):
+    alpha = argument_map(replaced, kept)
+    return list(unmatched_reasons(read_tool(kept), read_tool(replaced), alpha))
 
 
 def accepted_by_auto(one, other):
@@ -175,9 +175,9 @@ def test_the_same_in_other_words_is_matched_whichever_is_kept(one, other):
 
 
 @pytest.mark.parametrize(("one", "other"), MATCHED.values(), ids=MATCHED)
-def test_a_matched_prune_is_accepted_by_auto(one, other):
+def test_a_matched_drop_in_is_accepted_by_auto(one, other):
     cluster = accepted_by_auto(one, other)
-    assert (cluster.kind, cluster.reasons, cluster.state) == ("prune", (), "accepted")
+    assert (cluster.kind, cluster.reasons, cluster.state) == ("drop_in", (), "accepted")
 
 
 def test_what_the_kept_tool_offers_beside_is_no_reason():
@@ -191,10 +191,10 @@ def test_what_the_kept_tool_offers_beside_is_no_reason():
 
 def test_what_calls_give_the_kept_tool_is_no_offer_beside():
     kept = tool("find_notes", "Find notes in a language.", language=TEXT)
-    pruned = tool("find_notes", "Find notes.", text=TEXT)
+    replaced = tool("find_notes", "Find notes.", text=TEXT)
     for moves, said in (((), False), ((ArgumentMove("text", "language"),), True)):
-        alpha = ArgumentMap(pruned.id, kept.id, moves)
-        sentences = unmatched_reasons(read_tool(kept), read_tool(pruned), alpha)
+        alpha = ArgumentMap(replaced.id, kept.id, moves)
+        sentences = unmatched_reasons(read_tool(kept), read_tool(replaced), alpha)
         assert any("“language”" in one for one in sentences) == said
 
 
@@ -229,9 +229,9 @@ def test_tools_whose_names_have_no_words_can_be_compared():
 )
 def test_arguments_that_are_one_only_by_what_they_take(old, new, apart):
     kept = tool("get_box", "Get a box.", [new], **{new: TEXT})
-    pruned = tool("fetch_box", "Fetch a box.", [old], **{old: TEXT})
+    replaced = tool("fetch_box", "Fetch a box.", [old], **{old: TEXT})
     alpha = ArgumentMap("fetch_box", "get_box", (ArgumentMove(old, new),))
-    sentences = list(unmatched_reasons(read_tool(kept), read_tool(pruned), alpha))
+    sentences = list(unmatched_reasons(read_tool(kept), read_tool(replaced), alpha))
     assert sentences == ([f"`{old}` of fetch_box would become `{new}`"] if apart else [])
 
 
@@ -267,7 +267,7 @@ def test_a_model_that_merges_everything_gets_nothing_accepted_unseen(tmp_path):
         [],
         PlanConfig(accept="auto"),
     )
-    proposed = [cluster for cluster in plan.clusters if cluster.relation != "parametric"]
+    proposed = [cluster for cluster in plan.clusters if cluster.relation != "family"]
     assert len(proposed) == len(pairs)
     assert all(cluster.reasons and cluster.state == "proposed" for cluster in proposed)
     assert len(plan.tools) == len(tools)
@@ -323,8 +323,8 @@ APART = {
 
 @pytest.mark.parametrize("case", APART.values(), ids=APART)
 def test_operations_of_an_api_are_told_apart_by_where_they_are(case):
-    kept, pruned, reason = case
-    assert reason in reasons(kept, pruned)
+    kept, replaced, reason = case
+    assert reason in reasons(kept, replaced)
 
 
 def test_what_a_path_gives_in_its_place_tells_nothing():

@@ -62,7 +62,7 @@ def test_the_pairs_that_a_family_lacks_are_asked_and_it_stands_whole(lists):
     (audit,) = model_verdicts.audits
     assert audit.family and audit.members == tuple(ids)
     assert [one.name for one in requests] == ["verdicts", "verdicts", "verdicts", "families"]
-    assert cards(lists, model_verdicts) == [("parametric", 4)]
+    assert cards(lists, model_verdicts) == [("family", 4)]
 
 
 def test_an_estimate_counts_what_families_bring(lists):
@@ -91,7 +91,7 @@ def test_a_family_is_parted_as_its_audit_says(lists):
             for is_news in (True, False)
         ],
     )
-    assert cards(lists, model_verdicts) == [("parametric", 2), ("parametric", 2)]
+    assert cards(lists, model_verdicts) == [("family", 2), ("family", 2)]
 
 
 def test_a_tool_that_a_family_lacks_is_asked_about_with_its_likeliest_case(tmp_path, monkeypatch):
@@ -131,7 +131,7 @@ def alike(folder, monkeypatch, *names):
     return analysed(folder, tools)
 
 
-def test_the_kept_tool_of_a_prune_is_asked_about_with_each_of_the_others(tmp_path, monkeypatch):
+def test_the_kept_tool_of_a_drop_in_is_asked_about_with_each_of_the_others(tmp_path, monkeypatch):
     """Two merges imply the third; who serves whom is not implied."""
     analysis = alike(tmp_path, monkeypatch, "find_lists", "get_lists", "show_lists")
 
@@ -142,20 +142,20 @@ def test_the_kept_tool_of_a_prune_is_asked_about_with_each_of_the_others(tmp_pat
     model_verdicts, _ = asked(analysis, verdict)
     (cluster,) = plan_merge(with_verdicts(analysis, model_verdicts), (), PlanConfig()).clusters
     kept = "hub/show_lists"
-    assert (cluster.kind, cluster.canonical) == ("prune", kept)
+    assert (cluster.kind, cluster.canonical) == ("drop_in", kept)
     others = {Pair.of(kept, one) for one in ("hub/find_lists", "hub/get_lists")}
     assert others <= set(model_verdicts.verdicts)
     assert plan_merge(analysis, (), PlanConfig()).clusters[0].canonical != kept
 
 
-def test_what_serves_nobody_is_a_router_wherever_it_is_made_anew(tmp_path, monkeypatch):
+def test_what_serves_nobody_is_a_gateway_wherever_it_is_made_anew(tmp_path, monkeypatch):
     analysis = alike(tmp_path, monkeypatch, "find_lists", "get_lists")
     model_verdicts, _ = asked(analysis, lambda one, other: ("duplicate", 0.9, "none"))
     judged = with_verdicts(analysis, model_verdicts)
     (cluster,) = plan_merge(judged, (), PlanConfig()).clusters
     made = judged.synthesis_of(cluster)
-    assert (cluster.kind, made.kind, made.document) == ("router", "router", cluster.document)
-    assert judged.synthesis_of(replace(cluster, chosen_kind="prune")).kind == "prune"
+    assert (cluster.kind, made.kind, made.document) == ("gateway", "gateway", cluster.document)
+    assert judged.synthesis_of(replace(cluster, chosen_kind="drop_in")).kind == "drop_in"
 
 
 def test_what_a_server_says_of_itself_is_shown_and_watched(tmp_path):

@@ -18,7 +18,7 @@ from toolscope_core.model.configuration import Budget, PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import Tool
 
-EVERY = PlanConfig("all", routers=True)
+EVERY = PlanConfig("all", gateway=True)
 WORDS = {"type": "object", "properties": {"words": {"type": "string"}}, "required": ["words"]}
 TEXT = "Finds notes that hold the words."
 
@@ -72,7 +72,7 @@ def test_words_become_an_edit_and_change_nothing_else(notes):
     assert cluster == replace(before, **changed)
 
 
-def test_a_router_keeps_its_structure_and_its_reasons(example):
+def test_a_gateway_keeps_its_structure_and_its_reasons(example):
     def document(tools):
         selectors = [tool["selector"] for tool in tools.values() if "routes" in tool]
         words = [{"name": one, "description": "Which airline."} for one in selectors]
@@ -81,7 +81,7 @@ def test_a_router_keeps_its_structure_and_its_reasons(example):
 
     after, before, log = worded(example, document)
     changed = [one for one in before if one.members in after.model_verdicts.documents]
-    assert changed and all(one.kind == "router" for one in changed)
+    assert changed and all(one.kind == "gateway" for one in changed)
     now = {one.members: one for one in plan_merge(example, log, EVERY).clusters}
     for one in changed:
         new = now[one.members]

@@ -184,7 +184,7 @@ def planned(analysis, model_verdicts, *options, **others):
 
 
 def accepted(analysis, model_verdicts=None):
-    plan = planned(analysis, model_verdicts, "auto", routers=True)
+    plan = planned(analysis, model_verdicts, "auto", gateway=True)
     return [cluster.members for cluster in plan.clusters if cluster.state == "accepted"]
 
 
@@ -338,7 +338,7 @@ def test_a_model_that_says_merge_to_everything_decides_nothing_alone(served, cac
         assert p > 0.9 or bars_of(two).unsure_at <= p < bars_of(two).auto_at
         model_verdicts = verdicts_of(two, asking(served(answering(merges_all))))
         assert bool(accepted(two, model_verdicts)) == is_accepted
-        (cluster,) = planned(two, model_verdicts, "auto", routers=True).clusters
+        (cluster,) = planned(two, model_verdicts, "auto", gateway=True).clusters
         (odds,) = two.probabilities([Pair("find_notes", other)])
         reason = (
             f"{model_verdicts.judge} says the same job; the offline judge is not convinced: "
@@ -380,7 +380,7 @@ def test_a_writer_that_obeys_is_found_out_and_not_used(payload, served, cache):
     analysis = analysed(cache, tool("find_notes", LONG), tool("note_lookup", f"{OTHER} {payload}"))
     ask = asking(served(answering(merges_all, document=obeying_words(payload))))
     verdicts = verdicts_of(analysis, ask)
-    (cluster,) = planned(analysis, verdicts, "all", routers=True).clusters
+    (cluster,) = planned(analysis, verdicts, "all", gateway=True).clusters
     taken = with_documents(analysis, [cluster], (), verdicts, ask)
     assert not taken.documents and taken.refused.keys() == {cluster.members}
     (answer,) = ask_for_documents(analysis.catalog, [cluster], ask).values()

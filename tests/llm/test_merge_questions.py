@@ -186,7 +186,7 @@ def test_broken_answers_are_unanalysed_with_the_reason(example):
     [
         ("duplicate", 0.9, "merge", 0.9, 0.05),
         ("subsumes", 0.55, "merge", 0.55, 0.225),
-        ("parametric", 0.9, "family", 0.05, 0.9),
+        ("family", 0.9, "family", 0.05, 0.9),
         ("related", 0.9, "keep", 0.05, 0.05),
         ("different", 0.0, "keep", 0.5, 0.5),
         ("unsure", 0.9, "unsure", 0.5, 0.25),
@@ -228,7 +228,7 @@ def test_what_may_be_a_family_is_asked_about_however_surely_it_is_no_merge(examp
     assert len(asked_with(0.3).pairs) == asked_with(0.2).sure > 0
 
 
-def test_a_family_is_nothing_to_prune_and_costs_no_audit(example):
+def test_a_family_is_nothing_to_drop_in_and_costs_no_audit(example):
     model_verdicts = ask_for_verdicts(example, NOBODY, answers(always("family")), PAPER)
     assert {verdict.outcome for verdict in model_verdicts.verdicts.values()} == {
         "family"
@@ -238,8 +238,8 @@ def test_a_family_is_nothing_to_prune_and_costs_no_audit(example):
     plan = plan_merge(replace(example, model_verdicts=model_verdicts), (), PlanConfig())
     for cluster in plan.clusters:
         one_job = bool(copies & set(cluster.members))
-        assert cluster.kind == "router", "the copies are of two stores"
-        assert cluster.relation == ("duplicate" if one_job else "parametric")
+        assert cluster.kind == "gateway", "the copies are of two stores"
+        assert cluster.relation == ("duplicate" if one_job else "family")
 
 
 def test_what_people_decided_is_not_asked(example):
@@ -320,7 +320,7 @@ def test_people_come_above_the_model(example, verdicts):
     plan = with_model(example, verdicts)
     cluster = next(c for c in plan.clusters if len(c.members) == 2)
     prints = [example.catalog.by_id[m].fingerprint for m in cluster.members]
-    said = Decision("reject", tuple(prints), cluster.members, "ann", seq=1)
+    said = Decision("keep_apart", tuple(prints), cluster.members, "ann", seq=1)
     after = plan_merge(replace(example, model_verdicts=verdicts), (said,), PlanConfig())
     assert all(not set(cluster.members) <= set(c.members) for c in after.clusters)
 

@@ -191,21 +191,21 @@ def test_only_what_loses_nothing_and_nobody_decided_on_goes_unseen():
     lossy = tool("c", "fetch", "query", **COUNT)
     advice = advise(coverage(*tools[:2], lossy, *tools[3:], links=links))
     assert {one.server for one in advice.switch_off} == {"a", "c", "d"}
-    decided = [accepted("prune", "d/find", "d/find", "x/find")]
+    decided = [accepted("drop_in", "d/find", "d/find", "x/find")]
     assert without_loss(advice, decided) == (), "each may keep something"
     keeping_nothing = [replace(one, keeps=()) for one in advice.switch_off]
     advice = replace(advice, switch_off=tuple(keeping_nothing))
     assert [one.server for one in without_loss(advice, decided)] == ["a"]
 
 
-def test_merges_take_accepted_ones_along_and_leave_routers_alone():
+def test_merges_take_accepted_ones_along_and_leave_gateways_alone():
     own = [tool("a", "search", "query"), tool("a", "fetch", "query")]
     others = [tool("b", "search", "query"), tool("b", "fetch", "query")]
     links = [("a/search", "b/search"), ("a/fetch", "b/fetch")]
     gone = coverage(*own, *others, links=links).of("a", ["b"])
     clusters = [
-        accepted("prune", "b/search", "b/search", "c/search"),
-        accepted("router", "b/fetch", "b/fetch", "c/fetch"),
+        accepted("drop_in", "b/search", "b/search", "c/search"),
+        accepted("gateway", "b/fetch", "b/fetch", "c/fetch"),
     ]
     assert list(merges_of([gone], clusters)) == [("b/search", ["a/search", "b/search", "c/search"])]
 
@@ -223,8 +223,8 @@ def test_verdicts_and_decisions_make_the_links(tmp_path):
     assert "b/burn_books" not in servers.links
     assert servers.of("a", ["b"]).share == 1.0
     assert servers.of("b", ["a"]).lost_tools == ("b/burn_books",)
-    pruned = [accepted("prune", "a/search_books", "a/search_books", "b/search_books")]
-    after = server_coverage(analysis, pruned)
+    replaced = [accepted("drop_in", "a/search_books", "a/search_books", "b/search_books")]
+    after = server_coverage(analysis, replaced)
     assert [one.id for one in after.servers["b"]] == ["b/burn_books"]
     assert after.of("a", ["b"]).share == after.of("nobody", ["b"]).share == 0.0
 

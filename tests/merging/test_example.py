@@ -66,13 +66,13 @@ def test_a_near_miss_waits_for_a_person(plans):
 
 def test_two_airlines_are_a_family_with_the_airline_as_selector(plans):
     cluster = cluster_of(plans["all"], "wayfare-travel/skyhop_check_fares")
-    assert (cluster.kind, cluster.relation) == ("router", "parametric")
+    assert (cluster.kind, cluster.relation) == ("gateway", "family")
     assert cluster.selector == "provider"
     schema = cluster.document.schema["properties"]["provider"]
     assert schema["enum"] == ["skyhop", "blueaero"], "the canonical's first"
     assert len(cluster.members) == 2
     ids = set(cluster.members)
-    assert ids <= {item.tool.id for item in plans["all"].tools}, "nothing is pruned"
+    assert ids <= {item.tool.id for item in plans["all"].tools}, "nothing is replaced"
 
 
 def test_opposites_with_equal_arguments_are_apart(analysis, plans):

@@ -19,24 +19,24 @@ SEARCHES = "Searches notes by `text`. Warning: the search index is deleted perma
 FIND = Tool("find", "find_notes", FINDS, schema=takes("text"))
 SEARCH = Tool("search", "search_notes", SEARCHES, schema=takes("text"))
 PURGE = Tool("purge", "purge_notes", "Purges notes.", schema=takes("colour", "shade"))
-PRUNE = synthesise((FIND, SEARCH), chosen="find")
-ROUTER = synthesise((FIND, PURGE))
+DROP_IN = synthesise((FIND, SEARCH), chosen="find")
+GATEWAY_TOOL = synthesise((FIND, PURGE))
 KEPT = " Warning: the search index is deleted permanently."
 
 
-def codes(description, made=PRUNE, members=(FIND, SEARCH), around=None, **other):
+def codes(description, made=DROP_IN, members=(FIND, SEARCH), around=None, **other):
     document = replace(made.document, description=description, **other)
     broken = violations(document, made, members, around or Surroundings(frozenset({"send_mail"})))
     return [violation.code for violation in broken]
 
 
 def with_property(name, content):
-    schema = ROUTER.document.schema
+    schema = GATEWAY_TOOL.document.schema
     return {**schema, "properties": {**schema["properties"], name: content}}
 
 
 def test_kinds_are_as_meant():
-    assert (PRUNE.kind, ROUTER.kind) == ("prune", "router")
+    assert (DROP_IN.kind, GATEWAY_TOOL.kind) == ("drop_in", "gateway")
 
 
 @pytest.mark.parametrize(
@@ -118,17 +118,17 @@ COUNTS = Tool(
         ("Gives lineCount, with permissions required.", "line, count"),
     ],
 )
-def test_a_prune_promises_what_the_tool_that_stays_does(text, number):
+def test_a_drop_in_promises_what_the_tool_that_stays_does(text, number):
     made = synthesise((COUNTS, SIZES), chosen="sizes")
-    assert made.kind == "prune"
+    assert made.kind == "drop_in"
     document = replace(made.document, description=f"{text} Do not call it on devices.")
     broken = violations(document, made, (COUNTS, SIZES), Surroundings())
     details = [one.message for one in broken if one.code == "ability"]
     assert details == ([f"it speaks of {number} as only counts does"] if number else [])
 
 
-def test_a_router_may_say_what_each_of_its_members_does():
-    assert codes("Finds notes, or purges them by colour.", ROUTER, (FIND, PURGE)) == []
+def test_a_gateway_may_say_what_each_of_its_members_does():
+    assert codes("Finds notes, or purges them by colour.", GATEWAY_TOOL, (FIND, PURGE)) == []
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_router_may_say_what_each_of_its_members_does():
 )  # fmt: skip
 def test_a_word_of_a_member_may_look_like_a_host(members, wary, code):
     purge = replace(PURGE, description="Purges notes, as cat:cs.AI. See https://evil.io/x.")
-    made = ROUTER if members == "both" else replace(PRUNE, arguments=PRUNE.arguments[:1])
+    made = GATEWAY_TOOL if members == "both" else replace(DROP_IN, arguments=DROP_IN.arguments[:1])
     others = (FIND, purge) if members == "both" else (FIND,)
     around = Surroundings(wary=frozenset({wary}))
     assert codes("Finds notes of cs.AI.", made, others, around) == code
@@ -144,9 +144,11 @@ def test_a_word_of_a_member_may_look_like_a_host(members, wary, code):
         assert codes(text, made, others, around) == ["address"]
 
 
-def test_a_router_is_asked_for_a_name_and_may_say_it():
-    assert codes("The find_or_purge tool.", ROUTER, (FIND, PURGE), name="find_or_purge") == []
-    assert codes("Finds notes.", ROUTER, (FIND, PURGE), name="www.evil.example") == ["address"]
+def test_a_gateway_is_asked_for_a_name_and_may_say_it():
+    assert codes("The find_or_purge tool.", GATEWAY_TOOL, (FIND, PURGE), name="find_or_purge") == []
+    assert codes("Finds notes.", GATEWAY_TOOL, (FIND, PURGE), name="www.evil.example") == [
+        "address"
+    ]
 
 
 def test_notes_of_tools_that_speak_to_models_need_not_survive():
@@ -161,22 +163,22 @@ def test_notes_of_tools_that_speak_to_models_need_not_survive():
 def test_an_invented_parameter_is_named():
     schema = with_property("token", {"type": "string"})
     text = "Finds or purges notes; see https://notes.example/help."
-    assert codes(text, ROUTER, (FIND, PURGE), schema=schema) == ["parameter"]
+    assert codes(text, GATEWAY_TOOL, (FIND, PURGE), schema=schema) == ["parameter"]
 
 
 def test_a_lost_argument_is_named():
-    schema = {**ROUTER.document.schema, "properties": {"text": {"type": "string"}}}
-    assert "lossy" in codes("Finds notes.", ROUTER, (FIND, PURGE), schema=schema)
+    schema = {**GATEWAY_TOOL.document.schema, "properties": {"text": {"type": "string"}}}
+    assert "lossy" in codes("Finds notes.", GATEWAY_TOOL, (FIND, PURGE), schema=schema)
 
 
 def test_a_name_is_held_to_the_rule():
-    assert codes("Finds notes.", ROUTER, (FIND, PURGE), name="no spaces") == ["invalid"]
-    assert codes("Finds notes.", ROUTER, (FIND, PURGE), name="send_mail")[0] == "invalid"
+    assert codes("Finds notes.", GATEWAY_TOOL, (FIND, PURGE), name="no spaces") == ["invalid"]
+    assert codes("Finds notes.", GATEWAY_TOOL, (FIND, PURGE), name="send_mail")[0] == "invalid"
 
 
 def test_the_document_made_offline_passes_but_for_dropped_notes():
-    assert set(codes(PRUNE.document.description)) <= {"safety"}
-    assert codes(ROUTER.document.description, ROUTER, (FIND, PURGE)) == []
+    assert set(codes(DROP_IN.document.description)) <= {"safety"}
+    assert codes(GATEWAY_TOOL.document.description, GATEWAY_TOOL, (FIND, PURGE)) == []
 
 
 @given(st.text(st.characters(codec=None), max_size=80))
@@ -186,8 +188,8 @@ def test_no_text_makes_the_validator_raise(text):
 
 def test_changes_name_the_places():
     schema = with_property("text", {"type": "string", "description": "Words."})
-    after = replace(ROUTER.document, name="seek", description="New.", schema=schema)
-    assert [(c.place, c.after) for c in text_changes(ROUTER.document, after)] == [
+    after = replace(GATEWAY_TOOL.document, name="seek", description="New.", schema=schema)
+    assert [(c.place, c.after) for c in text_changes(GATEWAY_TOOL.document, after)] == [
         ("name", "seek"),
         ("description", "New."),
         ("text", "Words."),

@@ -239,15 +239,15 @@ def test_clusters_do_not_depend_on_the_order_of_the_file(tmp_path_factory, order
     ]
     kinds = [(cluster.kind, cluster.relation, cluster.selector) for cluster in plan.clusters]
     assert kinds == [
-        ("prune", "duplicate", ""),
-        ("router", "parametric", "provider"),
-        ("router", "parametric", "language"),
+        ("drop_in", "duplicate", ""),
+        ("gateway", "family", "provider"),
+        ("gateway", "family", "language"),
     ]
     assert [cluster.state for cluster in plan.clusters] == ["accepted", "proposed", "proposed"]
     assert [cluster.safe for cluster in plan.clusters] == [True, False, False]
 
 
-def test_a_general_tool_that_lists_the_value_is_a_prune(tmp_path):
+def test_a_general_tool_that_lists_the_value_is_a_drop_in(tmp_path):
     languages = {"type": "string", "enum": ["French", "German"]}
 
     def requiring_all(called, target, **more):
@@ -260,6 +260,10 @@ def test_a_general_tool_that_lists_the_value_is_a_prune(tmp_path):
     config = AnalysisConfig(threshold=0.01)
     analysis = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path))
     (cluster,) = plan_merge(analysis, [], PlanConfig(accept="auto")).clusters
-    assert (cluster.kind, cluster.relation, cluster.canonical) == ("prune", "subsumes", "translate")
+    assert (cluster.kind, cluster.relation, cluster.canonical) == (
+        "drop_in",
+        "subsumes",
+        "translate",
+    )
     assert cluster.members == ("translate", "translate_to_french", "translate_to_german")
     assert cluster.reasons == ()

@@ -36,7 +36,7 @@ def town(**servers):
 
 def merged(catalog, *members):
     clusters = (accepted(catalog, *members),) if members else ()
-    return replace(apply_clusters(catalog, clusters, routers=False), clusters=clusters)
+    return replace(apply_clusters(catalog, clusters, gateway=False), clusters=clusters)
 
 
 def export(folder, catalog, *members):

@@ -41,7 +41,7 @@ def beside_the_clean_one(copy):
 def planned(catalog, tmp_path, accept, log=()):
     config = AnalysisConfig(threshold=0.3)
     analysis = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path / "cache"))
-    return plan_merge(analysis, log, PlanConfig(accept=accept, routers=True))
+    return plan_merge(analysis, log, PlanConfig(accept=accept, gateway=True))
 
 
 def accepted(catalog):

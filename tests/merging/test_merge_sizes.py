@@ -8,7 +8,7 @@ from toolscope_core.catalog.tokens import Costs, tool_size
 from toolscope_core.merging.analysing import (
     _growing_parts,
     growth_in_words,
-    is_larger_router,
+    is_larger_gateway,
     merge_size,
 )
 from toolscope_core.merging.auto_accept import accept
@@ -21,7 +21,7 @@ from toolscope_core.model.tool import Tool
 
 SHAPE = "openai-chat"
 SERVERS = ("paper-shelf-2024", "preprint-mirror-7", "thesis-vault-xl")
-ALL = PlanConfig(accept="all", routers=True)
+ALL = PlanConfig(accept="all", gateway=True)
 
 
 def merged(*texts):
@@ -33,7 +33,7 @@ def merged(*texts):
     )
     group = Group(tuple(tool.id for tool in tools), 0.95, unfit=frozenset(t.id for t in tools))
     (cluster,) = build_clusters(Catalog(tools), [group], Constraints(), {}, 0.9)
-    assert cluster.kind == "router" and cluster.selector == "server"
+    assert cluster.kind == "gateway" and cluster.selector == "server"
     return cluster, {tool.id: tool for tool in tools}
 
 
@@ -67,13 +67,13 @@ def test_texts_for_single_values_are_named_by_themselves():
     assert "what the description says of single tools (+" in words
 
 
-def test_a_router_that_is_larger_is_accepted_by_no_policy():
+def test_a_gateway_that_is_larger_is_accepted_by_no_policy():
     cluster, tools = merged("Find it.", "Look it up.")
 
     def is_larger(one):
-        return is_larger_router(one, merge_size(one, tools, SHAPE, Costs()))
+        return is_larger_gateway(one, merge_size(one, tools, SHAPE, Costs()))
 
     assert accept([cluster], ALL, frozenset())[0].state == "accepted"
     assert accept([cluster], ALL, frozenset(), is_larger)[0].state == "proposed"
     assert not is_larger(replace(cluster, state="accepted")), "a person has accepted it"
-    assert not is_larger(replace(cluster, kind="prune"))
+    assert not is_larger(replace(cluster, kind="drop_in"))

@@ -46,7 +46,7 @@ def example(tmp_path_factory):
     return analysed(catalog, tmp_path_factory.mktemp("example"), threshold=0.4)
 
 
-MERGE_ALL = PlanConfig(accept="all", routers=True)
+MERGE_ALL = PlanConfig(accept="all", gateway=True)
 
 
 def test_every_near_pair_is_judged_once_in_row_order(example):
@@ -150,7 +150,7 @@ def test_decisions_shape_the_plan(example):
     proposal = next(cluster for cluster in clusters if len(cluster.members) == 2)
     members = [example.catalog.by_id[member] for member in proposal.members]
     decision, rejection = (
-        decision_on(members, action, relation="") for action in ("accept", "reject")
+        decision_on(members, action, relation="") for action in ("accept", "keep_apart")
     )
     accepted = plan_merge(example, (decision,), PlanConfig())
     cluster = next(c for c in accepted.clusters if c.id == proposal.id)
@@ -181,7 +181,7 @@ def shops(tmp_path_factory):
     return analysed(Catalog(SHOPS), tmp_path_factory.mktemp("shops"), threshold=0.4)
 
 
-def decision_on(tools, action="accept", relation="parametric", seq=1, **detail):
+def decision_on(tools, action="accept", relation="family", seq=1, **detail):
     """What a decision on a family, or on the same tools as another relation, looks like."""
     if relation:
         detail["relation"] = relation
@@ -190,7 +190,7 @@ def decision_on(tools, action="accept", relation="parametric", seq=1, **detail):
 
 
 def only_cluster(analysis, *log, accept="none"):
-    (cluster,) = plan_merge(analysis, log, PlanConfig(accept=accept, routers=True)).clusters
+    (cluster,) = plan_merge(analysis, log, PlanConfig(accept=accept, gateway=True)).clusters
     return cluster
 
 
@@ -198,10 +198,10 @@ def shape_of(cluster):
     return cluster.state, cluster.kind, cluster.relation, cluster.selector
 
 
-FAMILY = ("router", "parametric", "provider")
+FAMILY = ("gateway", "family", "provider")
 
 
-def test_a_family_is_proposed_as_a_router_and_never_safe(shops):
+def test_a_family_is_proposed_as_a_gateway_and_never_safe(shops):
     proposed = only_cluster(shops)
     assert shape_of(proposed) == ("proposed", *FAMILY)
     assert proposed.reasons[0].startswith("same operation, other provider: amazon / ")
@@ -227,14 +227,14 @@ def labelled_families(catalog):
     for file in APPS.glob("*.labels.jsonl"):
         rows = map(json.loads, file.read_text("utf-8").splitlines())
         for row in rows:
-            if row["relation"] == "parametric" and row["left"] in catalog.by_id:
+            if row["relation"] == "family" and row["left"] in catalog.by_id:
                 yield Pair.of(row["left"], row["right"])
 
 
 def test_families_do_not_depend_on_what_was_asked_before(apps):
     def families(analysis):
         clusters = plan_merge(analysis, (), PlanConfig()).clusters
-        return [c.members for c in clusters if c.relation == "parametric"]
+        return [c.members for c in clusters if c.relation == "family"]
 
     fresh = apps.without_cache()
     before = families(fresh)
@@ -243,7 +243,7 @@ def test_families_do_not_depend_on_what_was_asked_before(apps):
     assert families(fresh) == before == families(apps)
 
 
-def test_an_accepted_family_stays_a_router(shops):
+def test_an_accepted_family_stays_a_gateway(shops):
     accepted = only_cluster(shops, decision_on(SHOPS))
     assert shape_of(accepted) == ("accepted", *FAMILY)
     assert accepted.members == tuple(tool.id for tool in SHOPS)
@@ -268,22 +268,22 @@ def test_the_selector_of_a_family_follows_an_edit(shops):
         return only_cluster(shops, decision_on(SHOPS), edit)
 
     renamed = edited("shop", provider="shop")
-    assert shape_of(renamed) == ("accepted", "router", "parametric", "shop")
+    assert shape_of(renamed) == ("accepted", "gateway", "family", "shop")
     assert [alpha.constants["shop"] for alpha in renamed.arguments] == ["amazon", "ebay", "walmart"]
     assert renamed.reasons[0].startswith("same operation, other value: amazon / ")
     gone = edited("")
-    assert shape_of(gone) == ("conflict", "router", "parametric", "")
+    assert shape_of(gone) == ("conflict", "gateway", "family", "")
     assert any("other value: no argument says which" in reason for reason in gone.reasons)
 
 
 @pytest.mark.parametrize("relation", ["", "duplicate", "subsumes"])
-def test_what_was_accepted_as_one_job_stays_a_prune(shops, relation):
+def test_what_was_accepted_as_one_job_stays_a_drop_in(shops, relation):
     accepted = only_cluster(shops, decision_on(SHOPS, relation=relation))
-    assert shape_of(accepted) == ("accepted", "prune", "duplicate", "")
+    assert shape_of(accepted) == ("accepted", "drop_in", "duplicate", "")
 
 
 @pytest.mark.parametrize("action", ["drop", "split"])
-def test_what_a_drop_or_a_split_leaves_of_a_family_is_a_router(shops, action):
+def test_what_a_drop_or_a_split_leaves_of_a_family_is_a_gateway(shops, action):
     out = SHOPS[0].fingerprint
     rest = [tool.fingerprint for tool in SHOPS[1:]]
     detail = {"drop": [out]} if action == "drop" else {"groups": [[out], rest]}
@@ -292,7 +292,7 @@ def test_what_a_drop_or_a_split_leaves_of_a_family_is_a_router(shops, action):
     assert left.members == tuple(tool.id for tool in SHOPS[1:])
     assert left.document.schema["properties"]["provider"]["enum"] == ["ebay", "walmart"]
     as_one_job = only_cluster(shops, decision_on(SHOPS, action, relation="", **detail))
-    assert as_one_job.kind == "prune"
+    assert as_one_job.kind == "drop_in"
 
 
 def test_a_family_that_changed_is_still_one_to_look_at_again(shops, tmp_path):
@@ -303,26 +303,26 @@ def test_a_family_that_changed_is_still_one_to_look_at_again(shops, tmp_path):
 
 @pytest.mark.parametrize("accept", ["none", "auto", "all"])
 @pytest.mark.parametrize("correct", [True, False])
-def test_no_policy_prunes_a_family(apps, accept, correct):
-    for routers in (False, True):
-        plan = plan_merge(apps, (), PlanConfig(accept=accept, routers=routers, correct=correct))
-        families = [c for c in plan.clusters if c.relation == "parametric"]
+def test_no_policy_drop_ins_a_family(apps, accept, correct):
+    for gateway in (False, True):
+        plan = plan_merge(apps, (), PlanConfig(accept=accept, gateway=gateway, correct=correct))
+        families = [c for c in plan.clusters if c.relation == "family"]
         assert len(families) > 10
-        assert {c.kind for c in families} == {"router"}
+        assert {c.kind for c in families} == {"gateway"}
         assert all(c.selector in c.document.schema["properties"] for c in families)
         assert not [c for c in families if c.safe]
-        pruned = [c.members for c in plan.clusters if c.kind == "prune"]
-        inside = {Pair(*two) for members in pruned for two in combinations(members, 2)}
+        replaced = [c.members for c in plan.clusters if c.kind == "drop_in"]
+        inside = {Pair(*two) for members in replaced for two in combinations(members, 2)}
         assert not inside.intersection(labelled_families(apps.catalog))
         assert all(one.outcome != "family" for one in apps.verdicts(sorted(inside)))
-        if not routers:
+        if not gateway:
             gone = {row.old_id for row in plan.relabels if row.old_id != row.new_id}
             assert not gone & {member for c in families for member in c.members}
 
 
-def test_a_family_is_accepted_by_a_person_without_a_prune(apps):
+def test_a_family_is_accepted_by_a_person_without_a_drop_in(apps):
     plan = plan_merge(apps, (), PlanConfig(accept="none"))
-    families = [c for c in plan.clusters if c.relation == "parametric"]
+    families = [c for c in plan.clusters if c.relation == "family"]
     tools = apps.catalog.by_id
     log = [
         decision_on([tools[member] for member in cluster.members], seq=seq)
@@ -338,7 +338,7 @@ def test_a_family_is_accepted_by_a_person_without_a_prune(apps):
 @given(st.randoms(use_true_random=False))
 def test_calls_of_every_member_of_a_family_lead_back_to_it(apps, random):
     plan = plan_merge(apps, (), PlanConfig(accept="none"))
-    cluster = random.choice([c for c in plan.clusters if c.relation == "parametric"])
+    cluster = random.choice([c for c in plan.clusters if c.relation == "family"])
     tools = [apps.catalog.by_id[member] for member in cluster.members]
     values = [alpha.constants[cluster.selector] for alpha in cluster.arguments]
     selector = cluster.document.schema["properties"][cluster.selector]
@@ -365,5 +365,5 @@ def test_tools_without_declared_parameters_are_proposed_on_words_and_never_safe(
     )
     cluster = only_cluster(analysed(Catalog(tools), tmp_path, threshold=0.4), accept="auto")
     assert cluster.members == ("a/list_invoices", "b/list_invoices")
-    assert (cluster.state, cluster.kind, cluster.safe) == ("proposed", "router", False)
+    assert (cluster.state, cluster.kind, cluster.safe) == ("proposed", "gateway", False)
     assert any("parameters are not known: neither " in reason for reason in cluster.reasons)

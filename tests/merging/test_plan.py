@@ -49,11 +49,11 @@ CATALOG = catalog(A, B, C)
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), unique=True), st.integers(1, 4), st.booleans())
-def test_phi_holds_for_any_partition(ids, size, routers):
+def test_phi_holds_for_any_partition(ids, size, gateway):
     cat = catalog(*(tool(i, f"do_{i}", **{i: TEXT}) for i in "abcdefgh"))
     parts = [tuple(sorted(ids[at : at + size])) for at in range(0, len(ids), size)]
     built = clusters(cat, *(Group(part, 0.95) for part in parts if len(part) > 1))
-    plan = apply_clusters(cat, accept(built, PlanConfig(accept="all"), frozenset()), routers)
+    plan = apply_clusters(cat, accept(built, PlanConfig(accept="all"), frozenset()), gateway)
     phi = {row.old_id: row.new_id for row in plan.relabels}
     assert set(phi) == set("abcdefgh")
     assert set(phi.values()) == {item.tool.id for item in plan.tools}
@@ -64,7 +64,7 @@ def test_phi_holds_for_any_partition(ids, size, routers):
 def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
     (cluster,) = clusters(CATALOG, "ab")
     assert cluster.safe
-    assert (cluster.kind, cluster.canonical) == ("prune", "a")
+    assert (cluster.kind, cluster.canonical) == ("drop_in", "a")
     plan = merged_by_auto(CATALOG)
     assert [t.tool.id for t in plan.tools] == ["a", "c"]
     assert [alpha.tool_id for alpha in plan.arguments] == ["a", "b"]
@@ -128,20 +128,20 @@ def test_being_split_from_a_chain_is_no_reason_where_every_word_is_matched():
 def test_who_serves_by_the_model_is_kept():
     assert clusters(CATALOG, "ab")[0].canonical == "a"
     (cluster,) = clusters(CATALOG, Group(("a", "b"), 0.95, unfit=frozenset("a")))
-    assert (cluster.kind, cluster.canonical, cluster.safe) == ("prune", "b", True)
+    assert (cluster.kind, cluster.canonical, cluster.safe) == ("drop_in", "b", True)
 
 
-def test_where_nobody_serves_all_by_the_model_it_is_no_prune():
+def test_where_nobody_serves_all_by_the_model_it_is_no_drop_in():
     (cluster,) = clusters(CATALOG, Group(("a", "b"), 0.95, unfit=frozenset("ab")))
-    assert cluster.kind == "router"
+    assert cluster.kind == "gateway"
     assert "trusts none of them with every call of the others" in cluster.reasons[0]
 
 
-@pytest.mark.parametrize("edit", [Edit(canonical="a"), Edit(kind="prune", canonical="a")])
+@pytest.mark.parametrize("edit", [Edit(canonical="a"), Edit(kind="drop_in", canonical="a")])
 def test_a_kept_tool_that_does_not_serve_by_the_model_needs_a_person(edit):
     group = Group(("a", "b"), 0.95, unfit=frozenset("a"))
     (cluster,) = clusters(CATALOG, group, edits={frozenset("ab"): edit})
-    assert (cluster.kind, cluster.canonical) == ("prune", "a")
+    assert (cluster.kind, cluster.canonical) == ("drop_in", "a")
     assert cluster.reasons == ("the model does not trust a with every call of the others",)
 
 
@@ -152,12 +152,12 @@ def test_all_takes_every_proposal_but_the_blocked():
     assert accept(built, PlanConfig(accept="all"), frozenset("b"))[0].state == "proposed"
 
 
-def test_routers_are_merged_only_when_asked():
+def test_gateways_are_merged_only_when_asked():
     built = accept(clusters(CATALOG, "ac"), PlanConfig(accept="all"), frozenset())
-    assert len(apply_clusters(CATALOG, built, routers=False).tools) == 3
-    plan = apply_clusters(CATALOG, built, routers=True)
+    assert len(apply_clusters(CATALOG, built, gateway=False).tools) == 3
+    plan = apply_clusters(CATALOG, built, gateway=True)
     assert len(plan.tools) == 2
-    assert plan.applied[0].kind == "router"
+    assert plan.applied[0].kind == "gateway"
 
 
 @pytest.mark.parametrize(
@@ -175,13 +175,13 @@ def test_states_come_from_what_people_said(links, group, state):
     assert clusters(CATALOG, group, constraints=links)[0].state == state
 
 
-def test_a_new_description_keeps_the_prune_and_a_new_name_makes_a_router():
+def test_a_new_description_keeps_the_drop_in_and_a_new_name_makes_a_gateway():
     (cluster,) = clusters(CATALOG, "ab", edits=edit_of(description="Reads one web page."))
-    assert (cluster.kind, cluster.document.description) == ("prune", "Reads one web page.")
+    assert (cluster.kind, cluster.document.description) == ("drop_in", "Reads one web page.")
     (cluster,) = clusters(CATALOG, "ab", edits=edit_of(name="read_page"))
-    assert cluster.kind == "router"
+    assert cluster.kind == "gateway"
     built = accept([cluster], PlanConfig(accept="all"), frozenset())
-    plan = apply_clusters(CATALOG, built, routers=True)
+    plan = apply_clusters(CATALOG, built, gateway=True)
     assert {(r.old_id, r.new_name, r.status) for r in plan.relabels} >= {
         ("a", "read_page", "renamed"),
         ("b", "read_page", "merged"),
@@ -212,8 +212,8 @@ def test_an_edit_that_loses_an_argument_is_never_applied():
 def test_an_edit_that_loses_or_breaks_the_selector_is_never_applied():
     mail = tool("a", "send", "mail", to=TEXT, cc=TEXT)
     cat = catalog(mail, tool("b", "send", "chat", to=TEXT, room=TEXT))
-    (router,) = clusters(cat, "ab")
-    properties = dict(router.document.schema["properties"])
+    (gateway,) = clusters(cat, "ab")
+    properties = dict(gateway.document.schema["properties"])
     assert properties["server"]["enum"] == ["mail", "chat"]
     for changed in (
         {k: v for k, v in properties.items() if k != "server"},
@@ -246,10 +246,10 @@ def test_a_blocked_tool_is_not_canonical_even_if_chosen():
     assert clusters(cat, "ab", edits={frozenset("ab"): Edit(canonical="b")})[0].canonical == "a"
 
 
-def test_a_router_with_a_blocked_member_is_not_applied():
+def test_a_gateway_with_a_blocked_member_is_not_applied():
     cat = catalog(A, C, findings=(Finding("c", "block", "hidden", "schema", "x"),))
     (cluster,) = clusters(cat, Group(("a", "c"), 0.95, decided=True))
-    assert (cluster.kind, cluster.state) == ("router", "conflict")
+    assert (cluster.kind, cluster.state) == ("gateway", "conflict")
 
 
 def test_a_name_of_a_tool_outside_the_cluster_is_a_conflict():

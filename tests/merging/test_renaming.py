@@ -13,7 +13,7 @@ CITING = replace(SUM, description="Add up; use list_files first.")
 
 
 def test_a_renamed_tool_is_renamed_in_phi_and_its_old_name_dangles():
-    plan = apply_clusters(catalog(FILES, CITING), (), routers=False)
+    plan = apply_clusters(catalog(FILES, CITING), (), gateway=False)
     renamed = with_tools(plan, {FILES.id: replace(FILES, name="folder_list")})
     rows = {row.old_id: (row.old_name, row.new_name, row.status) for row in renamed.relabels}
     assert rows == {
@@ -28,7 +28,7 @@ def test_a_renamed_tool_is_renamed_in_phi_and_its_old_name_dangles():
 
 
 def test_a_tool_of_another_id_is_a_bug():
-    plan = apply_clusters(catalog(FILES, SUM), (), routers=False)
+    plan = apply_clusters(catalog(FILES, SUM), (), gateway=False)
     with pytest.raises((ValueError, KeyError)):
         with_tools(plan, {FILES.id: SUM})
 
@@ -39,7 +39,7 @@ def test_every_member_of_a_renamed_tool_and_no_other_gets_the_new_parameter_name
         ArgumentMap(mail.id, MAILS[0].id, moves, {"body": {"in ner": 1}}) for mail in MAILS
     )
     merged = replace(cluster(MAILS, MAILS[0].id), arguments=alphas)
-    plan = apply_clusters(catalog(*MAILS, FILES, SUM), [merged], routers=False)
+    plan = apply_clusters(catalog(*MAILS, FILES, SUM), [merged], gateway=False)
     inner = NestedRename("/text/in ner", "/text/inner")
     new = {
         MAILS[0].id: NewNames({"to": "people", "body": "text"}, [inner]),

@@ -70,22 +70,22 @@ def planned(tmp_path, *servers, log=(), **config):
 
 
 @pytest.mark.case(76)
-@pytest.mark.parametrize("routers", [True, False])
-def test_every_store_stays_reachable_and_only_sums_are_pruned(tmp_path, routers):
-    plan = planned(tmp_path, *STORES, *CALCULATORS, accept="all", routers=routers)
+@pytest.mark.parametrize("gateway", [True, False])
+def test_every_store_stays_reachable_and_only_sums_are_pruned(tmp_path, gateway):
+    plan = planned(tmp_path, *STORES, *CALCULATORS, accept="all", gateway=gateway)
     kinds = {one.members: one.kind for one in plan.clusters if one.state == "accepted"}
     stores = {members: kind for members, kind in kinds.items() if "sums" not in members[0]}
     assert len(stores) == 5
-    assert set(stores.values()) == {"router"}
-    assert kinds["sums-1/add", "sums-2/add"] == "prune"
+    assert set(stores.values()) == {"gateway"}
+    assert kinds["sums-1/add", "sums-2/add"] == "drop_in"
     left = {item.tool.id for item in plan.tools}
     members = {one for pair in stores for one in pair}
-    assert len(left & members) == (5 if routers else 10)
-    assert not any(one.safe for one in plan.clusters if one.kind == "router")
+    assert len(left & members) == (5 if gateway else 10)
+    assert not any(one.safe for one in plan.clusters if one.kind == "gateway")
 
 
 def test_the_selector_is_required_and_has_the_names_of_the_servers(tmp_path):
-    plan = planned(tmp_path, *STORES, accept="all", routers=True)
+    plan = planned(tmp_path, *STORES, accept="all", gateway=True)
     for cluster in plan.applied:
         servers = sorted(one.split("/")[0] for one in cluster.members)
         schema = cluster.document.schema
@@ -98,7 +98,7 @@ def test_the_selector_is_required_and_has_the_names_of_the_servers(tmp_path):
 
 def test_calls_through_the_bundle_reach_the_store_that_was_meant(tmp_path):
     analysis = analysed(read(*STORES), tmp_path)
-    config = PlanConfig(accept="all", routers=True)
+    config = PlanConfig(accept="all", gateway=True)
     plan = plan_merge(analysis, (), config)
     write_folder(bundle_of(analysis, plan, (), config).files(), tmp_path / "bundle")
     table = read_served_bundle(tmp_path / "bundle").table
@@ -125,19 +125,19 @@ def chosen(catalog, kind, *ids):
 
 def test_a_person_may_say_that_one_store_stands_for_the_other(tmp_path):
     pair = ("home/read_file", "work/read_file")
-    log = (chosen(read(*STORES), "prune", *pair),)
-    plan = planned(tmp_path, *STORES, log=log, accept="all", routers=True)
+    log = (chosen(read(*STORES), "drop_in", *pair),)
+    plan = planned(tmp_path, *STORES, log=log, accept="all", gateway=True)
     kinds = {one.members: one.kind for one in plan.applied}
-    assert kinds.pop(pair) == "prune"
-    assert set(kinds.values()) == {"router"}
+    assert kinds.pop(pair) == "drop_in"
+    assert set(kinds.values()) == {"gateway"}
     assert not any(one.safe for one in plan.clusters)
 
 
 def test_a_person_may_say_that_sums_stay_apart(tmp_path):
     pair = ("sums-1/add", "sums-2/add")
-    log = (chosen(read(*CALCULATORS), "router", *pair),)
-    plan = planned(tmp_path, *CALCULATORS, log=log, accept="all", routers=True)
-    assert [(one.members, one.kind) for one in plan.applied] == [(pair, "router")]
+    log = (chosen(read(*CALCULATORS), "gateway", *pair),)
+    plan = planned(tmp_path, *CALCULATORS, log=log, accept="all", gateway=True)
+    assert [(one.members, one.kind) for one in plan.applied] == [(pair, "gateway")]
 
 
 def test_several_tools_of_one_store_are_told_apart_by_server_and_name(tmp_path):
@@ -147,7 +147,7 @@ def test_several_tools_of_one_store_are_told_apart_by_server_and_name(tmp_path):
         f"{one}/{name}" for one in ("home", "work") for name in ("read_file", "read_text_file")
     )
     made = analysis.syntheses.synthesis(members, None)
-    assert (made.kind, made.selector) == ("router", "server")
+    assert (made.kind, made.selector) == ("gateway", "server")
     assert sorted(made.document.schema["properties"]["server"]["enum"]) == sorted(members)
 
 

@@ -44,10 +44,10 @@ def test_every_members_calls_are_served_and_can_be_told_apart(group, data):
 
 
 @given(members())
-def test_a_prune_is_a_member_as_it_was(group):
+def test_a_drop_in_is_a_member_as_it_was(group):
     made = synthesise(group)
     canonical = next(t for t in group if t.id == made.canonical)
-    if made.kind == "prune":
+    if made.kind == "drop_in":
         assert made.document.schema == canonical.schema
         assert made.document.name == canonical.name
         assert all(alpha.lossless for alpha in made.arguments)
@@ -71,15 +71,15 @@ def test_a_person_may_choose_even_what_needs_a_gateway():
     wide = tool("1", "fetch_page", ["url"], url=TEXT, limit={"type": "integer"})
     narrow = tool("2", "fetch", ["url"], url=TEXT)
     made = synthesise([wide, narrow], chosen="2")
-    assert (made.kind, made.canonical) == ("router", "2")
+    assert (made.kind, made.canonical) == ("gateway", "2")
 
 
-def test_a_router_takes_everything_and_says_who_works():
+def test_a_gateway_takes_everything_and_says_who_works():
     city = tool("1", "weather", ["city"], city=TEXT)
     point = tool("2", "weather_at", ["lat", "lon"], lat={"type": "number"}, lon={"type": "number"})
     made = synthesise([city, point])
     schema = made.document.schema
-    assert made.kind == "router"
+    assert made.kind == "gateway"
     assert list(schema["properties"]) == ["city", "lat", "lon", "variant"]
     assert schema["required"] == ["variant"]
     selector = schema["properties"]["variant"]
@@ -88,7 +88,7 @@ def test_a_router_takes_everything_and_says_who_works():
     assert made.arguments[1].constants == {"variant": "weather_at"}
 
 
-def test_a_router_over_servers_selects_by_server_and_widens_values():
+def test_a_gateway_over_servers_selects_by_server_and_widens_values():
     one = tool("1", "send", ["to"], "mail", to=TEXT, how={"type": "string", "enum": ["now"]})
     two = tool("2", "send", ["to"], "chat", to=TEXT, how={"type": "string", "enum": ["later"]})
     made = synthesise([one, two])
@@ -98,11 +98,11 @@ def test_a_router_over_servers_selects_by_server_and_widens_values():
     assert schema["required"] == ["to", "server"]
 
 
-def test_a_router_says_which_arguments_it_only_infers_to_be_one():
+def test_a_gateway_says_which_arguments_it_only_infers_to_be_one():
     sent = tool("a", "mail", ["user_id", "copy"], user_id=TEXT, copy={"type": "boolean"})
     queued = tool("b", "queue", ["person_id", "later"], person_id=TEXT, later={"type": "boolean"})
     made = synthesise([sent, queued])
-    assert made.kind == "router"
+    assert made.kind == "gateway"
     assert {name for name in made.document.schema["properties"] if name.endswith("_id")} == {
         "user_id"
     }
@@ -112,12 +112,12 @@ def test_a_router_says_which_arguments_it_only_infers_to_be_one():
     ]
 
 
-def test_a_router_keeps_the_fields_of_every_member():
+def test_a_gateway_keeps_the_fields_of_every_member():
     whole = {"type": "object", "properties": {"item": TEXT, "note": TEXT}}
     short = {"type": "object", "properties": {"item": TEXT}}
     one = tool("a", "order", ["order", "x"], order=short, x=TEXT)
     made = synthesise([one, tool("b", "order_it", ["order", "y"], order=whole, y=TEXT)])
-    assert made.kind == "router"
+    assert made.kind == "gateway"
     assert all(alpha.lossless for alpha in made.arguments)
     assert whole in made.document.schema["properties"]["order"]["anyOf"]
 

@@ -21,8 +21,8 @@ def made(tools, family=False, kind=None):
     ("cluster", "kind", "name"),
     [
         (made(COPIES), "copy", "exact copy"),
-        (made(COPIES, kind="router"), "router", "needs a gateway"),
-        (made(RENAMED), "prune", "drop-in"),
+        (made(COPIES, kind="gateway"), "gateway", "needs a gateway"),
+        (made(RENAMED), "drop_in", "drop-in"),
         (made(PROVIDERS, family=True), "family", "same operation, other provider"),
         (made(MONTHS, family=True), "family", "same operation, other value"),
     ],

@@ -33,11 +33,11 @@ def test_kept_for_review_no_policy_takes_them_and_rejected_ones_come_back(page):
     page.press("bulk_propose_")
     assert by_name(page.work, 1, "list_files").put_forward
     page.widget("button_group", "bulk_without").set_value([]).run()
-    page.press("bulk_reject_")
-    assert review.progress(page.now).rejected == 3
+    page.press("bulk_keep_apart_")
+    assert review.progress(page.now).kept_apart == 3
     page.widget("selectbox", "show").set_value("Kept apart").run()
     page.press("bulk_back_")
-    assert review.progress(page.now).rejected == 0
+    assert review.progress(page.now).kept_apart == 0
 
 
 def test_what_is_not_ticked_is_left_alone(page):
@@ -76,9 +76,9 @@ def test_safe_merges_open_on_all_ticked_rows_and_a_find_that_narrows_them_is_sai
     assert page.button("accept_safe").disabled
 
 
-def test_a_larger_router_cannot_be_ticked(page, monkeypatch):
+def test_a_larger_gateway_cannot_be_ticked(page, monkeypatch):
     mail = by_name(page.work, 1, "send_mail").id
-    monkeypatch.setattr(review, "larger_routers", lambda snapshot: frozenset({mail}))
+    monkeypatch.setattr(review, "larger_gateways", lambda snapshot: frozenset({mail}))
     page.at.run()
     assert "Not listed: 1 merge that would need a gateway" in page.text
     listed = page.widget("dataframe", "bulk_rows_").value["name"]

@@ -93,7 +93,7 @@ def test_the_price_is_that_of_the_plan_and_of_the_servers_left(monkeypatch, work
     for label, config in (
         ("Today", PlanConfig()),
         ("Without code", everything),
-        ("With a gateway", replace(everything, routers=True)),
+        ("With a gateway", replace(everything, gateway=True)),
     ):
         left = [item.tool for item in work.snapshot(1).plan_under(config).tools]
         assert shown_prices[label] == price(left), label

@@ -52,7 +52,7 @@ def test_nothing_that_is_downloaded_has_characters_that_nobody_typed(work):
     catalog_id = addressed(work)
     for cluster in work.snapshot(catalog_id).plan.clusters:
         review.decide(work.snapshot(catalog_id), "accept", cluster, "ann")
-    config = PlanConfig("all", routers=True)
+    config = PlanConfig("all", gateway=True)
     now = work.snapshot(catalog_id)
     files = {
         f"{shape} {name}": content

@@ -119,7 +119,7 @@ def read_by_page(monkeypatch, work, name):
     )
     app.selectbox(key="accept").select("all").run()
     read(exported(app), tokens_without_code=r"\(estimate\): [\d,]+ → ([\d,]+)")
-    app.toggle(key="routers").set_value(True).run()
+    app.toggle(key="gateway").set_value(True).run()
     with_gateway = r"\(estimate\): [\d,]+ → ([\d,]+)"
     read(exported(app), tokens_with_gateway=with_gateway, merges=r"Merges: ([\d,]+)")
     return numbers
@@ -143,7 +143,7 @@ def test_the_pages_agree_before_and_after_decisions(monkeypatch, opened):
     before = assert_agree(read_by_page(monkeypatch, work, record.name))
     waiting = review.queue(work.snapshot(record.id))
     review.decide(work.snapshot(record.id), "accept", waiting[0], "ann")
-    review.decide(work.snapshot(record.id), "reject", waiting[1], "ann")
+    review.decide(work.snapshot(record.id), "keep_apart", waiting[1], "ann")
     review.decide(work.snapshot(record.id), "accept", waiting[-1], "ann")
     after = assert_agree(read_by_page(monkeypatch, work, record.name))
     assert before["candidates"] == after["candidates"]

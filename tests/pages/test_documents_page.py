@@ -6,7 +6,7 @@ import pytest
 from tests.ui.services.small_workspace import (
     FILES,
     SUM,
-    accept_prune,
+    accept_drop_in,
     by_name,
     on,
     say_one_account,
@@ -46,7 +46,7 @@ def test_the_page_shows_the_document_of_the_cluster_in_the_url_and_of_another_th
     assert page.widget("text_input", "name_").value == "get_weather"
 
 
-def test_a_better_description_is_saved_and_stays_a_prune_and_a_bad_name_is_told(page):
+def test_a_better_description_is_saved_and_stays_a_drop_in_and_a_bad_name_is_told(page):
     page.widget("text_input", "name_").set_value("two words").run()
     assert "use 1 to 64 letters" in page.at.error[0].value and page.button("save_").disabled
     page.widget("text_input", "name_").set_value("send_mail").run()
@@ -54,7 +54,7 @@ def test_a_better_description_is_saved_and_stays_a_prune_and_a_bad_name_is_told(
     assert not page.at.warning
     page.press("save_")
     mail = by_name(page.work, 1, "send_mail")
-    assert (mail.document.description, mail.kind) == ("Mail somebody.", "prune")
+    assert (mail.document.description, mail.kind) == ("Mail somebody.", "drop_in")
     assert page.button("save_").disabled
     page.press("reset_")
     assert by_name(page.work, 1, "send_mail").document.description == "Send a mail to a person."
@@ -132,7 +132,7 @@ def test_a_single_tool_is_left_out_with_a_reason_and_comes_back(single):
 def test_a_tool_of_an_accepted_merge_says_whose_document_counts(open_app):
     page = open_app(on("alpha", FILES), on("beta", FILES), SUM)
     cluster = next(iter(page.now.plan.clusters))
-    accept_prune(page.work, 1, "list_files")
+    accept_drop_in(page.work, 1, "list_files")
     page.open("documents", texts="Single tools", single=tool_key(cluster.canonical))
     assert "part of the accepted merge" in page.text
 

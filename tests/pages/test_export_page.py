@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.ui.services import small_workspace
-from tests.ui.services.small_workspace import SUM, accept_prune, accept_variants, tool
+from tests.ui.services.small_workspace import SUM, accept_drop_in, accept_variants, tool
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from ui.documents import edited_documents
 from ui.shared.services import review, reviewed_variants, toolsets
@@ -59,7 +59,7 @@ def test_the_files_are_shown_on_demand_and_follow_a_decision(page):
     files = list(page.at.dataframe[0].value["file"])
     assert files[:3] == ["README.md", "toolset.json", "bundle/toolset.json"]
     assert page.at.code[0].value.count("send_mail") == 3
-    accept_prune(page.work, 1)
+    accept_drop_in(page.work, 1)
     page.at.run()
     assert page.at.code[0].value.count("send_mail") == 1
     assert figures(page)["Tools"] == "8 → 6"
@@ -68,7 +68,7 @@ def test_the_files_are_shown_on_demand_and_follow_a_decision(page):
 def test_a_client_is_told_what_its_file_does_and_where_it_goes(page):
     choose(page, "Claude Code")
     assert "No file for Claude Code: no merge" in page.text
-    accept_prune(page.work, 1)
+    accept_drop_in(page.work, 1)
     page.at.run()
     assert "`claude-code.json`: Add its rules to `.claude/settings.json`" in page.text
     assert "Agents no longer see 2 tools." in page.text
@@ -200,7 +200,7 @@ def test_what_is_left_out_and_edited_on_its_own_is_said(page):
     page.at.run()
     assert "Left out: 1 tool. Edited single tools: 0." in page.text
     assert r"exported in the original form: alpha/list\_files" in page.text
-    page.at.toggle(key="routers").set_value(True).run()
+    page.at.toggle(key="gateway").set_value(True).run()
     assert "Edited single tools: 1." in page.text
     assert "exported in the original form" not in page.text
 

@@ -52,12 +52,12 @@ def test_undecided_pairs_are_answered_one_after_the_other_and_undone(undecided):
     page, first, second = undecided
     assert [(p.left, p.right) for p in pairs_left(page)] == [first, second]
     assert "2 pairs that the judge can neither merge nor keep apart" in page.text
-    page.press("reject_")
+    page.press("keep_apart_")
     assert [(p.left, p.right) for p in pairs_left(page)] == [second]
     page.press("family_")
     (decision, last) = page.now.log
-    assert (decision.action, last.action) == ("reject", "accept")
-    assert last.detail["relation"] == "parametric"
+    assert (decision.action, last.action) == ("keep_apart", "accept")
+    assert last.detail["relation"] == "family"
     assert pairs_left(page) == ()
     assert "No pair is left that the judge is unsure of." in page.text
     page.press("undo_")
@@ -136,7 +136,7 @@ def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_need
     assert ":violet[same operation, other provider or value]" in page.text, "of the pairs"
 
 
-def test_whether_all_words_match_stands_on_the_card_of_a_prune(page):
+def test_whether_all_words_match_stands_on_the_card_of_a_drop_in(page):
     page.open("review")
     assert title(page) == "get_recipe"
     assert "Names and descriptions show no relevant difference." in page.text

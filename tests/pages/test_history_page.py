@@ -27,7 +27,7 @@ def accepted(page, name, reviewer="ann"):
 def test_every_decision_is_listed_with_who_took_it_back_and_filtered(page):
     first = accepted(page, "send_mail")
     review.undo(page.now, "bob", first.seq)
-    review.decide(page.now, "reject", by_name(page.work, 1, "get_weather"), "zoe")
+    review.decide(page.now, "keep_apart", by_name(page.work, 1, "get_weather"), "zoe")
     page.at.run()
     assert list(page.tables("what")[0]["state"]) == ["stands", "taken back by bob"]
     assert "2 of 2 decisions listed; 1 stands." in page.text
@@ -174,7 +174,7 @@ def bring(page, *rows, turn=0):
 
 def test_decisions_of_a_bundle_are_shown_first_and_added_once(page):
     review.decide(page.now, "accept", by_name(page.work, 1, "send_mail"), "ann")
-    review.decide(page.now, "reject", by_name(page.work, 1, "get_weather"), "ann")
+    review.decide(page.now, "keep_apart", by_name(page.work, 1, "get_weather"), "ann")
     gone = review.decide(page.now, "accept", by_name(page.work, 1, "list_files"), "ann")
     review.undo(page.now, "ann", gone.seq)
     files = exports.bundle(page.now, PlanConfig(accept="none"))
@@ -186,7 +186,7 @@ def test_decisions_of_a_bundle_are_shown_first_and_added_once(page):
     assert review.standing(page.now) == ()
     page.press("import_button_")
     added = review.standing(page.now)[::-1]
-    assert [(d.action, d.reviewer) for d in added] == [("accept", "ann"), ("reject", "ann")]
+    assert [(d.action, d.reviewer) for d in added] == [("accept", "ann"), ("keep_apart", "ann")]
     bring(page, *rows, turn=1)
     assert "0 decisions to add, 2 already recorded" in page.text
     assert page.button("import_button_").disabled
@@ -195,7 +195,7 @@ def test_decisions_of_a_bundle_are_shown_first_and_added_once(page):
 
 
 def test_what_contradicts_is_refused_in_words_and_the_rest_is_offered(page):
-    review.decide(page.now, "reject", by_name(page.work, 1, "send_mail"), "ann")
+    review.decide(page.now, "keep_apart", by_name(page.work, 1, "send_mail"), "ann")
     ids = ["alpha/send_mail", "beta/send_mail"]
     weather = ["alpha/get_weather", "beta/get_weather"]
     bring(page, *({"action": "accept", "ids": two, "reviewer": "zoe"} for two in (ids, weather)))

@@ -208,7 +208,7 @@ def test_a_selection_is_proposed_taken_back_and_kept_apart_where_it_is_ticked(mo
     assert button.label == "Keep apart the 2 ticked"
     button.click().run()
     (decision,) = review.standing(work.snapshot(1))
-    assert (decision.action, len(decision.ids)) == ("reject", 2)
+    assert (decision.action, len(decision.ids)) == ("keep_apart", 2)
 
 
 def test_silhouettes_are_measured_when_asked(monkeypatch, work, computed_aside):

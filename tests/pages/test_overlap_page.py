@@ -152,7 +152,7 @@ def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):
     assert "Clusters compared with the plan" not in words(app)
     assert len(app.get("plotly_chart")) == 1
     review.decide(
-        work.snapshot(1), "reject", small_workspace.by_name(work, 1, "get_weather"), "ann"
+        work.snapshot(1), "keep_apart", small_workspace.by_name(work, 1, "get_weather"), "ann"
     )
     app.slider(key="theta").set_value(0.9).run()
     assert (metrics(app)["Clusters"], metrics(app)["Tools left"]) == ("2", "5")

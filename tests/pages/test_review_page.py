@@ -94,9 +94,9 @@ def test_a_long_notice_keeps_its_beginning_and_its_end(page):
 
 @pytest.mark.case(70)
 def test_a_card_decided_by_somebody_else_meanwhile_is_refused_in_words(page):
-    review.decide(page.now, "reject", by_name(page.work, 1, "send_mail"), "bob")
+    review.decide(page.now, "keep_apart", by_name(page.work, 1, "send_mail"), "bob")
     page.press(f"accept_{card_id(page)}")
-    assert "reject by bob" in page.at.error[0].value
+    assert "keep apart by bob" in page.at.error[0].value
     assert [d.reviewer for d in page.now.log] == ["bob"]
     assert shown(page) == "get_weather"
 
@@ -172,15 +172,17 @@ def test_a_note_is_kept_listed_and_removed(page):
 def test_a_duplicate_is_accepted_as_a_family(page):
     page.press("family_")
     assert [said.action for said in review.standing(page.now)] == ["accept"]
-    assert by_name(page.work, 1, "send_mail").relation == "parametric"
+    assert by_name(page.work, 1, "send_mail").relation == "family"
 
 
-@pytest.mark.parametrize(("action", "state"), [("accept", "Accepted"), ("reject", "Kept apart")])
+@pytest.mark.parametrize(
+    ("action", "state"), [("accept", "Accepted"), ("keep_apart", "Kept apart")]
+)
 def test_decided_clusters_are_listed_and_taken_back(page, action, state):
     page.press(f"{action}_{card_id(page)}")
     page.widget("selectbox", "show").set_value(state).run()
     assert [*page.at.dataframe[0].value["name"]] == ["send_mail"]
-    assert not page.widgets("button", "reject_")
+    assert not page.widgets("button", "keep_apart_")
     page.press("take_back_")
     assert review.standing(page.now) == ()
     assert f"Nothing is {state.lower()}" in page.text
@@ -212,7 +214,7 @@ def test_a_newcomer_is_kept_out_with_the_same_button(open_app):
     while shown(page) != "send_mail":
         page.press(f"next_{card_id(page)}")
     assert "New since this was accepted: **send\\_mail** on gamma" in page.text
-    page.press(f"reject_{card_id(page)}")
+    page.press(f"keep_apart_{card_id(page)}")
     mail = by_name(page.work, page.catalog_id, "send_mail")
     assert (len(mail.members), mail.newcomers) == (2, ())
 
@@ -318,7 +320,7 @@ def test_progress_says_what_came_into_the_queue_since_one_came(page):
     assert said() == "0 of 3 reviewed: 0 accepted, 0 kept apart, 1 new"
     page.widget("selectbox", "show").set_value("New proposals").run()
     assert "1 of 1 shown" in page.text
-    page.press(f"reject_{card_id(page)}")
+    page.press(f"keep_apart_{card_id(page)}")
     assert "new" not in said()
     assert "No proposal came since you opened the queue" in page.text
 

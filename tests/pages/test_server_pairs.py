@@ -102,7 +102,7 @@ def test_on_a_card_one_store_can_be_kept(open_app):
     assert "each server may keep data of its own" in page.text
     page.press("drop_in_")
     (decision,) = page.now.log
-    assert (decision.action, decision.detail["kind"]) == ("canonical", "prune")
+    assert (decision.action, decision.detail["kind"]) == ("canonical", "drop_in")
     assert "no longer see" in page.text
     assert "others switched off" in page.open("history").text
 
@@ -112,5 +112,5 @@ def test_the_one_that_can_take_all_calls_is_kept_whichever_gives_the_name(open_a
     page = open_app(MAIL, replace(on("beta", MAIL), schema=wide)).open("review")
     assert "on alpha or" in page.text
     page.press("drop_in_")
-    assert page.now.log[0].detail["kind"] == "prune"
+    assert page.now.log[0].detail["kind"] == "drop_in"
     assert "Agents keep **send\\_mail** on beta and no longer see" in page.text

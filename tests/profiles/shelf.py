@@ -35,9 +35,9 @@ def shelf(attic=ATTIC, cellar=CELLAR):
 
 def plan_of(catalog, *groups, state="accepted", **options):
     clusters = tuple(
-        replace(accepted(catalog, *group), kind="prune", state=state) for group in groups
+        replace(accepted(catalog, *group), kind="drop_in", state=state) for group in groups
     )
-    plan = apply_clusters(catalog, clusters, routers=False, **options)
+    plan = apply_clusters(catalog, clusters, gateway=False, **options)
     return replace(plan, clusters=clusters)
 
 

@@ -150,7 +150,7 @@ def test_tools_of_a_profile_that_stand_before_those_asked_for_are_counted():
 def test_the_profiles_of_the_example_are_the_smallest_for_their_requests():
     """The file is made by ``profile --accept none``; a change of the example makes it anew."""
     catalog = example_catalog()
-    plan, costs = apply_clusters(catalog, (), routers=False), Costs()
+    plan, costs = apply_clusters(catalog, (), gateway=False), Costs()
     tokens = {tool.id: costs.of(tool, PROMPT_SHAPES[0]) for tool in catalog.tools}
     standing = profiles(catalog, read_decisions(catalog, example_profiles()))
     assert set(standing) == {"travel-desk", "note-taker"}

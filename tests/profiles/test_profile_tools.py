@@ -170,7 +170,7 @@ def test_of_two_servers_for_one_job_the_first_of_the_precedence_stays():
     assert selection.notes == (f"{READ} is left to another server that comes first",)
     again = admitted(profile_row(plan, selection.profile), catalog)
     assert not chosen(plan, again).notes, "it was saved so"
-    refused = plan_of(catalog, (READ, GET), state="rejected")
+    refused = plan_of(catalog, (READ, GET), state="kept_apart")
     assert chosen(refused, again).notes == (f"{READ} is no longer left to another server",)
     assert not chosen(refused, saved(catalog, ids=(READ, GET))).conflicts
 

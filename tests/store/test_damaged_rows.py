@@ -54,7 +54,7 @@ CATALOG = Catalog(
     findings=(Finding("a", "warn", "code", "name", "words"),),
 )
 OTHER = Catalog(tools=(Tool("other", "other"),))
-REJECT = Decision("reject", ("f", "g"), ("a", "b"), "ann")
+REJECT = Decision("keep_apart", ("f", "g"), ("a", "b"), "ann")
 PLACES = [
     (table.name, column.name)
     for table in StoredRow.metadata.sorted_tables
@@ -269,7 +269,9 @@ def test_a_setting_of_another_form_is_refused_in_words(store, tmp_path, name, va
 
 def test_a_log_of_which_a_row_was_deleted_goes_on(store):
     for _ in range(2):
-        append_decision(store, 1, lambda log: Decision("reject", ("f", "g"), ("a", "b"), str(log)))
+        append_decision(
+            store, 1, lambda log: Decision("keep_apart", ("f", "g"), ("a", "b"), str(log))
+        )
     run(store, "DELETE FROM decision WHERE seq = 2")
     assert append_decision(store, 1, lambda log: REJECT).seq == 4
     assert [row.seq for row in read_log(store, 1)] == [1, 3, 4]

@@ -7,7 +7,7 @@ from toolscope_core.model.protocols import ChatRequest
 
 PHRASINGS = ["Translate the text"]
 QUESTIONS = ("Do it for me", "Could you do it?", "I need it done by noon")
-RELATIONS = {"merge": "duplicate", "family": "parametric", "keep": "related"}
+RELATIONS = {"merge": "duplicate", "family": "family", "keep": "related"}
 
 
 def asked(request):

@@ -97,7 +97,7 @@ def _with_files(baseline: Baseline, folder: Path) -> Baseline:
         threshold=float(manifest["configuration"]["threshold"]),
         plan=PlanConfig(
             accept=_ACCEPTS[manifest["configuration"]["accept"]],
-            routers=bool(manifest["configuration"]["routers"]),
+            gateway=bool(manifest["configuration"]["gateway"]),
             correct=bool(manifest["configuration"]["correct"]),
         ),
         model=str(manifest["versions"]["model"]),

@@ -195,7 +195,7 @@ def _stale(stale: checks.StaleDecision) -> GateItem:
     details = [f"made by {decision.reviewer}, {decision.at[:16].replace('T', ' ')}"]
     details += [f"{tool_id} changed" for tool_id in stale.changed]
     details += [f"{tool_id} is gone" for tool_id in stale.gone]
-    says = f"decision {decision.seq} ({decision.action}) waits for a second look"
+    says = f"decision {decision.seq} ({decision.action_name}) waits for a second look"
     return _item("stale", decision.ids, says, details)
 
 

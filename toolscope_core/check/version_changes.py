@@ -148,7 +148,9 @@ class Doubt:
 
     @property
     def summary(self) -> str:
-        return f"{self.decision.action} by {self.decision.reviewer}: {id_list(self.decision.ids)}"
+        return (
+            f"{self.decision.action_name} by {self.decision.reviewer}: {id_list(self.decision.ids)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

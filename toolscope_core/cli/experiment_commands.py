@@ -85,9 +85,9 @@ class ExperimentFiles:
 
 _SYNTHETIC = ExperimentFiles()
 """Nothing was given: requests are made from the descriptions."""
-Routers = Annotated[
+WithGateway = Annotated[
     bool,
-    typer.Option("--routers", help="Take those too that need a gateway, as all of the paper do."),
+    typer.Option("--gateway", help="Take those too that need a gateway, as all of the paper do."),
 ]
 _Threshold = Annotated[
     float | None,
@@ -205,7 +205,7 @@ def sweep(
         ),
     ] = None,
     accept: Accepted = "auto",
-    routers: Routers = False,
+    gateway: WithGateway = False,
     threshold: _Threshold = None,
     knobs: SearchKnobs = DEFAULT_SEARCH,
     files: ExperimentFiles = _SYNTHETIC,
@@ -216,7 +216,7 @@ def sweep(
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")
     config = knobs.config()
     bench, trial = files.bench(catalogs, (ENCODERS_K if encoders else 1,))
-    plan_config = PlanConfig(accept=accept, routers=routers)
+    plan_config = PlanConfig(accept=accept, gateway=gateway)
     standing = sweeps.FixedSettings(trial, (), bench.tokens, plan_config, config, ENCODERS_K)
     if encoders:
         load = partial(embedder_of, read_environment())
@@ -230,7 +230,7 @@ def sweep(
         )
     points = [point.figures(bench.catalog) for point in made]
     if as_json:
-        options = {"knob": setting, "accept": accept, "routers": routers}
+        options = {"knob": setting, "accept": accept, "gateway": gateway}
         terminal.say_json({**options, "queries": len(trial.queries), "points": result_json(points)})
         return
     _say_source(files.queries, len(trial.queries))

@@ -23,7 +23,7 @@ from toolscope_core.llm.embedding import encoder_and_cache
 from toolscope_core.merging.analysing import (
     analyse,
     growth_in_words,
-    is_larger_router,
+    is_larger_gateway,
     merge_size,
     plan_merge,
     unapplied_edits,
@@ -72,7 +72,7 @@ def merge(
         ),
     ] = False,
     accept: options.Accepted = "auto",
-    routers: options.WithRouters = False,
+    gateway: options.WithRouters = False,
     decisions: Annotated[
         Path | None, typer.Option(help="A decisions.jsonl to apply, as a bundle holds it.")
     ] = None,
@@ -141,7 +141,7 @@ def merge(
         log = tuple(lines.values())
         analysis_config = AnalysisConfig(threshold)
         encoder, cache = encoder_and_cache(embedder, embeddings_model, ask.base_url)
-        config = PlanConfig(accept, routers, correct, expanded, leave_out_refused)
+        config = PlanConfig(accept, gateway, correct, expanded, leave_out_refused)
         analysis = with_owners(
             analyse(catalog, analysis_config, encoder, cache, show, engine), owners(catalog, log)
         )
@@ -244,7 +244,7 @@ def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
     states = {
         state: sum(c.state == state for c in plan.clusters) for state in ("proposed", "stale")
     }
-    families = sum(c.state == "proposed" and c.relation == "parametric" for c in plan.clusters)
+    families = sum(c.state == "proposed" and c.relation == "family" for c in plan.clusters)
     among = f" ({families:,} of the {KINDS['family'].name})" if families else ""
     terminal.say(
         f"{quantity(len(plan.catalog.tools), 'tool')} in, {len(plan.tools):,} out; "
@@ -253,15 +253,15 @@ def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
         f"{among}{terminal.more(states['stale'], 'to be looked at again')}"
         f"{terminal.more(len(plan.edited), 'edited')}{terminal.more(len(plan.removed), 'left out')}"
     )
-    if config.accept == "all" and config.routers:
+    if config.accept == "all" and config.gateway:
         _tell_larger(plan, costs)
 
 
 def _tell_larger(plan: MergePlan, costs: Costs) -> None:
-    """Say which routers nobody accepted because agents would have more to read, and why."""
+    """Say which gateway tools nobody accepted because agents would have more to read, and why."""
     tools, shape = plan.catalog.by_id, PROMPT_SHAPES[0]
     for one in plan.clusters:
-        if is_larger_router(one, size := merge_size(one, tools, shape, costs)):
+        if is_larger_gateway(one, size := merge_size(one, tools, shape, costs)):
             why = f"{one.document.name}, {size.in_words}: {growth_in_words(one, tools, size)}"
             terminal.say(f"left to a person: {for_terminal(why)}")
 

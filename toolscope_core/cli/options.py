@@ -33,7 +33,7 @@ Accepted = Annotated[
     AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
 ]
 WithRouters = Annotated[
-    bool, typer.Option("--routers", help="Also merge clusters that need a gateway.")
+    bool, typer.Option("--gateway", help="Also merge clusters that need a gateway.")
 ]
 EmbedderName = Annotated[
     str | None, typer.Option(help="A sentence-transformers model, by name or folder.")

@@ -101,7 +101,7 @@ def profile(
         Path | None, typer.Option(help="Write the decisions with the one that saves the profile.")
     ] = None,
     accept: options.Accepted = "auto",
-    routers: options.WithRouters = False,
+    gateway: options.WithRouters = False,
     embedder: options.EmbedderName = None,
     ask: options.AskRequest = options.SAVED,
 ) -> None:
@@ -109,7 +109,7 @@ def profile(
     makes = queries is not None or intents is not None
     if makes and name is None:
         raise ConfigError("requests make a profile; give it a --name, such as travel-desk")
-    catalog = _decided(catalogs, decisions, PlanConfig(accept, routers), embedder)
+    catalog = _decided(catalogs, decisions, PlanConfig(accept, gateway), embedder)
     if not makes or name is None:
         _show(catalog, name)
         return

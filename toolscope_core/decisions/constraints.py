@@ -43,7 +43,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         later = linking[place + 1 :]
         for group in links_of(item)[0]:
             ids = tuple(now[i] for i in group if i in now)
-            if len(ids) > 1 and item.detail.get("relation") == "parametric":
+            if len(ids) > 1 and item.detail.get("relation") == "family":
                 families.append(frozenset(ids))
             if changed.isdisjoint(ids):
                 joined.append(ids)
@@ -208,7 +208,7 @@ def _put_forward(
             continue
         if item.action == "propose":
             groups: list[Positions] = [tuple(range(len(item.members)))]
-        elif item.detail.get("relation") != "parametric":
+        elif item.detail.get("relation") != "family":
             groups = item.places(item.detail["groups"])
         else:
             continue

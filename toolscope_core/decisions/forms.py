@@ -218,13 +218,13 @@ def _is_profile(name: object, decision: Decision) -> bool:
 _KEPT = DetailPart("canonical", _is_member, "one of its tools")
 _KIND = DetailPart(
     "kind",
-    lambda value, _: value in (None, "prune", "router"),
-    "'prune' or 'router'",
+    lambda value, _: value in (None, "drop_in", "gateway"),
+    "'drop_in' or 'gateway'",
     optional=True,
 )
 _GROUPS = DetailPart("groups", _divides, "two or more lists of members that hold each of them once")
 _NOTE = _text("note", f"one of up to {LONGEST_NOTE:,} characters", LONGEST_NOTE)
-_KINDS = {"prune": "the others switched off", "router": "all stay reachable"}
+_KINDS = {"drop_in": "the others switched off", "gateway": "all stay reachable"}
 
 ACTIONS: Mapping[Action, DecisionForm] = {
     "accept": DecisionForm(
@@ -234,7 +234,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
         detail=(replace(_KEPT, optional=True), _KIND),
         least=2,
     ),
-    "reject": DecisionForm(
+    "keep_apart": DecisionForm(
         "Kept apart", "two tools or more", "No two of them are ever merged.", least=2
     ),
     "recut": DecisionForm(
@@ -269,9 +269,9 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     "canonical": DecisionForm(
         "Canonical chosen",
         "the members of a merge",
-        "The one named gives the merged tool its id and name. It may choose the kind too: *prune* "
-        "(drop-in) switches the others off although they may keep data of their own, *router* "
-        "(needs a gateway) keeps all reachable.",
+        "The one named gives the merged tool its id and name. It may choose the kind too: "
+        "*drop-in* switches the others off although they may keep data of their own, *gateway* "
+        "keeps all reachable.",
         detail=(
             replace(_KEPT, in_words=_member_in_words),
             replace(_KIND, in_words=lambda kind, _: _KINDS.get(kind, "")),
@@ -436,7 +436,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
 }
 """The table of actions that a person can decide."""
 
-LINKING: tuple[Action, ...] = ("accept", "reject", "recut", "split", "drop")
+LINKING: tuple[Action, ...] = ("accept", "keep_apart", "recut", "split", "drop")
 """The actions that keep tools together or apart."""
 
 JOINING: tuple[Action, ...] = ("accept", "split", "drop")

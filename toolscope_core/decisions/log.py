@@ -25,7 +25,7 @@ def links_of(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]
     match decision.action:
         case "accept" | "propose":
             return [everybody], []
-        case "reject":
+        case "keep_apart":
             return [], list(combinations(everybody, 2))
         case "split" | "recut":
             groups = decision.places(decision.detail["groups"])
@@ -111,7 +111,7 @@ def admit(
         _check_undo(log, proposal)
     elif (other := _contradicted(standing, proposal, ignoring)) is not None:
         raise DecisionError(
-            f"this {proposal.action} of {id_list(proposal.ids)} contradicts {_cite(other)} on "
+            f"this {proposal.action_name} of {id_list(proposal.ids)} contradicts {_cite(other)} on "
             f"{id_list(other.ids)}; undo that one first"
         )
     return replace(proposal, seq=log[-1].seq + 1 if log else 1)
@@ -229,7 +229,7 @@ def _contradicted(
 def _bearing_on(linking: Sequence[Decision], proposal: Decision) -> list[Decision]:
     """Those on two members or more of what may be kept together with a member of the proposal."""
     reach, size = set(proposal.members), 0
-    keeping = [set(i.members) for i in linking if i.action not in ("reject", "recut")]
+    keeping = [set(i.members) for i in linking if i.action not in ("keep_apart", "recut")]
     while size < len(reach):
         size = len(reach)
         for members in keeping:
@@ -257,7 +257,7 @@ def _what_happened(log: Sequence[Decision], proposal: Decision) -> str:
 
 def _cite(decision: Decision) -> str:
     at = decision.at[:16].replace("T", " ")
-    return f"decision {decision.seq} ({decision.action} by {decision.reviewer}, {at})"
+    return f"decision {decision.seq} ({decision.action_name} by {decision.reviewer}, {at})"
 
 
 @dataclass(frozen=True, slots=True)

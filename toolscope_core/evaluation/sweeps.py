@@ -230,7 +230,7 @@ def ablation_rows(
     for merger in MERGERS[1:]:
         for correct in (False, True):
             proposals = analysing.proposed(analysis, standing.log, divide=correct)
-            config = PlanConfig(accept="all", routers=merger == "gateway", correct=correct)
+            config = PlanConfig(accept="all", gateway=merger == "gateway", correct=correct)
             plan = analysing.plan_of(analysis, proposals, config)
             toolsets[merger, correct] = measured_toolsets.of_plan(
                 plan, f"{merger}{', corrected' * correct}"

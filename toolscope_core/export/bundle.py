@@ -89,9 +89,9 @@ class Bundle:
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Names and contents of the files, each made when it is asked for, always in the same
         order: before the manifest ``_VARIANTS`` where document variants were accepted, the
-        ``CLIENT_FILES`` where tools of servers were pruned, and ``PROFILES`` with a folder for each
-        profile where there are some. Too many tools for the target are in ``toolset-1.json`` and so
-        on in place of ``toolset.json``.
+        ``CLIENT_FILES`` where tools of servers were replaced, and ``PROFILES`` with a folder for
+        each profile where there are some. Too many tools for the target are in ``toolset-1.json``
+        and so on in place of ``toolset.json``.
         """
         hashes, counts = dict[str, str](), Counter[str]()
         for name, content in self._contents(counts):

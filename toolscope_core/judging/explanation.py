@@ -77,7 +77,7 @@ def _on_relation(compared: Compared) -> Iterator[str]:
         yield f"Both do the job of {compared.general}, with or without a fixed argument."
     elif compared.distinctions:
         yield f"They look like one job, but {'; '.join(compared.distinctions)}."
-    elif compared.relation == "parametric":
+    elif compared.relation == "family":
         yield same_operation(compared.tools, compared.unshared)
     elif compared.relation in ("duplicate", "subsumes"):
         if left.schema is None or right.schema is None:

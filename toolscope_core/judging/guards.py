@@ -129,7 +129,7 @@ _RESULTS = {
     "boolean": "true or false",
 }
 ALL_OR_NONE = "switch off all of them or none"
-"""Ends the sentence on tools of a server that work on what a pruned one works on."""
+"""Ends the sentence on tools of a server that work on what a replaced one works on."""
 _LONGEST_NOTE = 120
 
 
@@ -168,11 +168,11 @@ def guards(
     """
     readings = {tool.id: read_tool(tool) for tool in members}
     kept = next(tool for tool in members if tool.id == canonical)
-    pruned = [tool for tool in members if tool is not kept] if kind == "prune" else []
-    on_servers = _on_servers(members, canonical, pruned, readings, companions)
+    replaced = [tool for tool in members if tool is not kept] if kind == "drop_in" else []
+    on_servers = _on_servers(members, canonical, replaced, readings, companions)
     return (
-        *(on_servers if not (one_account and pruned) else ()),
-        *_on_state(members, pruned, readings, one_account),
+        *(on_servers if not (one_account and replaced) else ()),
+        *_on_state(members, replaced, readings, one_account),
         *_on_effects(members, readings),
         *_on_results(members),
         *_on_scope(members, readings),
@@ -264,21 +264,21 @@ def nouns_of(reading: ToolReading) -> tuple[str, ...]:
 def _on_servers(
     members: Sequence[Tool],
     canonical: str,
-    pruned: Sequence[Tool],
+    replaced: Sequence[Tool],
     readings: Mapping[str, ToolReading],
     companions: Companions,
 ) -> Iterator[str]:
     servers = _owners(members)
-    if len(servers) < 2 or (pruned and _are_the_same_everywhere(members, readings)):
+    if len(servers) < 2 or (replaced and _are_the_same_everywhere(members, readings)):
         return
     implied = any(tool.implied_server for tool in members)
     live = f"{'their names imply' if implied else 'the tools are on'} {len(servers)} servers"
-    if not pruned:
+    if not replaced:
         yield f"{live}, and the gateway must reach all of them: {listed(map(_owner, servers))}"
         return
     stays = next(tool.owner for tool in members if tool.id == canonical)
     nouns = {
-        server: {n for t in pruned if t.owner == server for n in kept_behind(readings[t.id])}
+        server: {n for t in replaced if t.owner == server for n in kept_behind(readings[t.id])}
         for server in servers
         if server != stays
     }
@@ -318,7 +318,7 @@ def _owners(members: Sequence[Tool]) -> list[str]:
 
 def _on_state(
     members: Sequence[Tool],
-    pruned: Sequence[Tool],
+    replaced: Sequence[Tool],
     readings: Mapping[str, ToolReading],
     one_account: bool,
 ) -> Iterator[str]:
@@ -329,15 +329,15 @@ def _on_state(
     but not what is held open.
     """
     several = len(_owners(members)) > 1
-    if not pruned or (several and not one_account):
+    if not replaced or (several and not one_account):
         return
     if not several and len({frozenset(readings[tool.id].nouns) for tool in members}) < 2:
         return
-    nouns = {noun for tool in pruned for noun in kept_behind(readings[tool.id])}
+    nouns = {noun for tool in replaced for noun in kept_behind(readings[tool.id])}
     if members[0].server:  # an implied one is a guess, which allows nothing
         nouns &= _HANDLES
     if nouns:
-        names = listed(f"`{tool.name}`" for tool in pruned)
+        names = listed(f"`{tool.name}`" for tool in replaced)
         yield (
             f"nothing says that they share their {_plurals(nouns)}: those that only {names} has "
             "would be out of reach"

@@ -210,9 +210,9 @@ def _answers(item: Decision) -> Iterator[tuple[str, str, bool]]:
     """Fingerprints of the pairs that a decision answers, and whether each is one job."""
     match item.action:
         case "accept":
-            same = item.detail.get("relation") != "parametric"
+            same = item.detail.get("relation") != "family"
             yield from ((a, b, same) for a, b in combinations(item.members, 2))
-        case "reject":
+        case "keep_apart":
             yield from ((a, b, False) for a, b in combinations(item.members, 2))
         case "split" | "recut":
             groups = item.detail["groups"]

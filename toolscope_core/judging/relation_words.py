@@ -23,18 +23,20 @@ from toolscope_core.wording.vocabulary import only_gets
 from toolscope_core.wording.words import KEY_WORDS, WordKey, keys_of, meaning, plain_words, words_of
 
 
-def unmatched_reasons(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[str]:
-    """What speaks against letting ``kept`` stand for ``pruned``; nothing if each word is matched.
+def unmatched_reasons(
+    kept: ToolReading, replaced: ToolReading, alpha: ArgumentMap
+) -> Iterator[str]:
+    """What speaks against letting ``kept`` stand for ``replaced``; nothing if each word is matched.
 
     ``alpha`` maps calls of the one to the other. What an argument of the kept tool says is matched
     where calls of the other leave it out, or always give it one value.
     """
-    words = tuple(_left_over(kept, pruned, alpha))
-    yield from _on_words((kept.tool, pruned.tool), words)
-    yield from distinctions.facts_apart(kept, pruned)
-    if not any(words) and (apart := distinctions.object_apart(kept, pruned)):
+    words = tuple(_left_over(kept, replaced, alpha))
+    yield from _on_words((kept.tool, replaced.tool), words)
+    yield from distinctions.facts_apart(kept, replaced)
+    if not any(words) and (apart := distinctions.object_apart(kept, replaced)):
         yield f"one is about “{apart[0]}”, the other about “{apart[1]}”"
-    yield from _arguments_apart(kept, pruned, alpha)
+    yield from _arguments_apart(kept, replaced, alpha)
 
 
 def _on_words(tools: tuple[Tool, Tool], words: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -49,36 +51,36 @@ def _on_words(tools: tuple[Tool, Tool], words: Sequence[Sequence[str]]) -> Itera
         yield f"only `{names[0] if ours else names[1]}` says {quoted(ours or theirs)}"
 
 
-def _left_over(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[list[str]]:
-    """The words that nothing matches, of the kept and of the pruned tool."""
+def _left_over(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMap) -> Iterator[list[str]]:
+    """The words that nothing matches, of the kept and of the replaced tool."""
     set_by_calls = {move.target for move in alpha.moves}
     fixed = _keys(name for name in alpha.constants)
     offered = _keys(
         p.name for p in kept.tool.parameters if not (p.required or p.name in set_by_calls)
     ) - _keys(kept.named)  # but what it is named for
-    both_read = effect(kept) == effect(pruned) == "reads"  # *get* adds nothing to *summarize*
+    both_read = effect(kept) == effect(replaced) == "reads"  # *get* adds nothing to *summarize*
     values = (word for value in alpha.constants.values() for word in words_of(str(value)))
     given = fixed | _keys((*set_by_calls, *values))
     for words in (
         [
             word
-            for word in distinctions.unshared(kept, pruned)
+            for word in distinctions.unshared(kept, replaced)
             if (fixed | offered).isdisjoint(keys_of(word))
         ],
-        _without(pruned, kept, given),
+        _without(replaced, kept, given),
     ):
         yield [word for word in words if not (both_read and only_gets(word))]
 
 
-def _without(pruned: ToolReading, kept: ToolReading, given: set[WordKey]) -> list[str]:
-    """The words of the pruned tool that the kept one says in no form, or only by an argument that
+def _without(replaced: ToolReading, kept: ToolReading, given: set[WordKey]) -> list[str]:
+    """The words of the replaced tool that the kept one says in no form, or only by an argument that
     the mapped calls leave out.
     """
-    left = set(distinctions.unshared(pruned, kept))
-    spoken = set(distinctions.unshared(pruned, kept, spoken=True))
+    left = set(distinctions.unshared(replaced, kept))
+    spoken = set(distinctions.unshared(replaced, kept, spoken=True))
     return [
         word
-        for word in pruned.words
+        for word in replaced.words
         if word in left or (word in spoken and given.isdisjoint(keys_of(word)))
     ]
 
@@ -88,18 +90,21 @@ def _keys(names: Iterable[str]) -> set[WordKey]:
     return {key for name in names for word in words_of(name) for key in keys_of(word)}
 
 
-def _arguments_apart(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[str]:
+def _arguments_apart(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMap) -> Iterator[str]:
     """Arguments that are one by what they take, though a name says what the other tool does not:
     a user's token, a developer's token; an id of a thing, the thing.
     """
-    ours, theirs = ({p.name: p for p in side.tool.parameters} for side in (pruned, kept))
+    ours, theirs = ({p.name: p for p in side.tool.parameters} for side in (replaced, kept))
     for move in alpha.moves:
         if move.source == move.target:
             continue
         source, target = ours[move.source], theirs[move.target]
         telling = [
             word
-            for parameter, counterpart, words in ((source, target, kept), (target, source, pruned))
+            for parameter, counterpart, words in (
+                (source, target, kept),
+                (target, source, replaced),
+            )
             for word in read_parameter(parameter).parts
             if word not in KEY_WORDS
             and meaning(word) not in read_parameter(counterpart).text
@@ -107,7 +112,7 @@ def _arguments_apart(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap)
         ]
         keyed = [distinctions.is_key(p) or p.name.endswith("ids") for p in (source, target)]
         if telling or (keyed[0] != keyed[1] and not _same_kind(source, target)):
-            yield f"`{source.name}` of {pruned.tool.id} would become `{target.name}`"
+            yield f"`{source.name}` of {replaced.tool.id} would become `{target.name}`"
 
 
 def _same_kind(one: Parameter, other: Parameter) -> bool:
@@ -151,7 +156,7 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
         case "subsumes":
             more = "" if verdict.serves == "none" else ", and one of them can do more"
             return f"{perhaps} the same job{more}."
-        case "parametric":
+        case "family":
             return explanation.same_operation(tools, verdict.differs)
         case "related" if verdict.outcome == "unsure":
             return "They look alike; whether they do the same job is for a person to say."
@@ -176,7 +181,7 @@ def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
             f"The arguments of {' and '.join(silent)} are not known, so it is open which of them "
             "could take the other's calls."
         )
-    if verdict.relation == "parametric":
+    if verdict.relation == "family":
         selector, _ = selector_of(tools, verdict.differs)
         return f"Neither has an argument for the {selector}, so neither can take the other's calls."
     if all(distinctions.renamed(*map(read_tool, tools))):
@@ -209,7 +214,7 @@ def differs_of(verdict: Verdict) -> str:
 
 
 def selector_in(cluster: Cluster) -> FamilySelector | None:
-    """The selector of a router; ``None`` where the cluster has none, or where it was edited
+    """The selector of a gateway tool; ``None`` where the cluster has none, or where it was edited
     away.
     """
     schema = (cluster.document.schema or {}).get("properties", {}).get(cluster.selector)
@@ -227,15 +232,15 @@ def selector_in(cluster: Cluster) -> FamilySelector | None:
 
 
 def unmatched_reasons_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
-    """What speaks in words against letting the canonical of a prune stand for the others; empty
-    where each says all that it says, and for a router, whose members all stay.
+    """What speaks in words against letting the canonical of a drop-in stand for the others; empty
+    where each says all that it says, and for a gateway tool, whose members all stay.
     """
     return tuple(dict.fromkeys(_unmatched_reasons(catalog, cluster)))
 
 
 def _unmatched_reasons(catalog: Catalog, cluster: Cluster) -> Iterator[str]:
     stays = catalog.by_id[cluster.canonical]
-    for alpha in cluster.arguments if cluster.kind == "prune" else ():
+    for alpha in cluster.arguments if cluster.kind == "drop_in" else ():
         tool = catalog.by_id[alpha.tool_id]
         if tool is not stays and tool.content_hash != stays.content_hash:
             yield from unmatched_reasons(read_tool(stays), read_tool(tool), alpha)

@@ -136,7 +136,7 @@ class Weights:
         """
         same_job, family = probabilities
         if family >= self.family_at:
-            return "parametric", "none"
+            return "family", "none"
         if same_job < EVEN:
             return ("different" if similarity < _FAR else "related"), "none"
         one_sided = bool(unshared[0]) != bool(unshared[1])

@@ -134,10 +134,10 @@ def described_servers(catalog: Catalog, tools: Iterable[Tool]) -> tuple[Server, 
 
 
 def _pairs_of_kept(judged: Analysis, groups: Iterable[Group]) -> Iterator[Pair]:
-    """The pairs of each group that would be a prune with the tool that it keeps."""
+    """The pairs of each group that would be a drop-in with the tool that it keeps."""
     for group in groups:
         made = judged.syntheses.synthesis(group.members, None, unfit=group.unfit)
-        if made.kind == "prune" and not group.decided:
+        if made.kind == "drop_in" and not group.decided:
             kept = made.canonical
             yield from (Pair.of(kept, tool) for tool in group.members if tool != kept)
 

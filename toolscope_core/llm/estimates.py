@@ -21,7 +21,7 @@ TYPICAL_DRAFT = 180
 """Characters of a request that is not written yet."""
 _PRESUMED: Mapping[PairOutcome, RelationAnswer] = {
     "merge": "duplicate",
-    "family": "parametric",
+    "family": "family",
     "unsure": "unsure",
     "keep": "related",
 }
@@ -127,7 +127,7 @@ class Presuming:
         same = float(self._analysis.probabilities([pair])[0])
         family = float(self._analysis.family_probabilities([pair])[0])
         relation = _PRESUMED[self._analysis.judge.weights.outcome(same, family)]
-        odds = {"duplicate": same, "parametric": family}.get(relation, 1.0 - same - family)
+        odds = {"duplicate": same, "family": family}.get(relation, 1.0 - same - family)
         value = {
             "relation": relation,
             "serves": "both" if relation == "duplicate" else "none",

@@ -1,6 +1,6 @@
 """The questions to a model about a catalog: no more than needed, unless ``paper`` is chosen.
 
-Pairs first, the uncertain before the others; then those that prunes and families still lack; then
+Pairs first, the uncertain before the others; then those that drop-ins and families still lack; then
 the clusters and families that they form. Left out are pairs that the offline judge is sure are
 neither a merge nor a family, and those of its merges that the model's answers already imply: a
 pair below its merge threshold is never skipped for what its neighbours are, so a chain whose ends
@@ -199,7 +199,7 @@ def _completed(
     asker: Asker,
     task: Task[ToolPair],
 ) -> ModelVerdicts:
-    """With verdicts on the pairs that prunes and families lack, as long as there are fewer pairs
+    """With verdicts on the pairs that drop-ins and families lack, as long as there are fewer pairs
     asked about than candidates.
     """
     while True:

@@ -175,11 +175,11 @@ def merge_size(cluster: Cluster, tools: Mapping[str, Tool], shape: str, costs: C
     return costs.change(members, [documented(tools[cluster.canonical], cluster.document)], shape)
 
 
-def is_larger_router(cluster: Cluster, size: SizeChange) -> bool:
+def is_larger_gateway(cluster: Cluster, size: SizeChange) -> bool:
     """Whether it needs a gateway, nobody accepted it, and agents would have more to read: such a
     proposal is for a person to look at, and in no batch.
     """
-    return cluster.kind == "router" and cluster.state == "proposed" and size.grows
+    return cluster.kind == "gateway" and cluster.state == "proposed" and size.grows
 
 
 def growth_in_words(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChange) -> str:
@@ -289,9 +289,9 @@ def plan_of(analysis: Analysis, proposals: Proposed, config: PlanConfig) -> Merg
         proposals.clusters,
         config,
         catalog.blocked,
-        lambda one: is_larger_router(one, merge_size(one, tools, PROMPT_SHAPES[0], costs)),
+        lambda one: is_larger_gateway(one, merge_size(one, tools, PROMPT_SHAPES[0], costs)),
     )
-    plan = apply_clusters(catalog, clusters, config.routers, proposals.edited, proposals.omitted)
+    plan = apply_clusters(catalog, clusters, config.gateway, proposals.edited, proposals.omitted)
     return plan if config.eager is None else replace(plan, eager=frozenset(config.eager))
 
 

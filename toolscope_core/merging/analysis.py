@@ -163,8 +163,8 @@ class Analysis:
 
     def synthesis_of(self, cluster: Cluster) -> Synthesis:
         """The tool that the members of a cluster become before anybody edits its document."""
-        family = cluster.relation == "parametric"
-        is_own = cluster.kind == "router" and cluster.chosen_kind is None
+        family = cluster.relation == "family"
+        is_own = cluster.kind == "gateway" and cluster.chosen_kind is None
         unfit = self.unfit(cluster.members) if is_own else frozenset[str]()
         return self.syntheses.synthesis(
             cluster.members, cluster.canonical, family, cluster.chosen_kind, unfit

@@ -66,7 +66,7 @@ def reasons_against(proposal: Proposal) -> Iterator[str]:
 
 
 def is_clean(proposal: Proposal) -> bool:
-    """Whether the rules on the tools themselves hold: they would be a prune that nothing but its
+    """Whether the rules on the tools themselves hold: they would be a drop-in that nothing but its
     probability speaks against.
     """
     return not any(sentence for rule in RULES_ON_TOOLS for sentence in rule.check(proposal))
@@ -88,21 +88,21 @@ def _check_findings(proposal: Proposal) -> Iterator[str]:
         yield "one of the tools has a blocking finding"
 
 
-def _check_prune(proposal: Proposal) -> Iterator[str]:
+def _check_drop_in(proposal: Proposal) -> Iterator[str]:
     synthesis = proposal.synthesis
     if proposal.group.family:
         kind = family_name(synthesis.selector)
         yield f"{kind}: {_values(synthesis)}; none can take another's calls"
-    elif synthesis.kind == "unknown":
+    elif synthesis.kind == "looks_alike":
         yield "they look alike, but their arguments are not known"
     elif synthesis.apart:
         yield (
             "each server may keep data of its own, and all of these tools must stay reachable, "
             "so a gateway is needed"
         )
-    elif synthesis.kind == "router" and proposal.group.unfit.issuperset(proposal.group.members):
+    elif synthesis.kind == "gateway" and proposal.group.unfit.issuperset(proposal.group.members):
         yield "the model trusts none of them with every call of the others, so a gateway is needed"
-    elif synthesis.kind == "router":
+    elif synthesis.kind == "gateway":
         yield (
             "the kept tool cannot take every call of the others as it is, so a gateway is needed"
         )
@@ -139,13 +139,13 @@ def _check_doubts(proposal: Proposal) -> Iterable[str]:
 
 def _check_serves(proposal: Proposal) -> Iterator[str]:
     kept = proposal.synthesis.canonical
-    if proposal.synthesis.kind == "prune" and kept in proposal.group.unfit:
+    if proposal.synthesis.kind == "drop_in" and kept in proposal.group.unfit:
         yield f"the model does not trust {kept} with every call of the others"
 
 
 def _check_chain(proposal: Proposal) -> Iterator[str]:
-    group, is_router = proposal.group, proposal.synthesis.kind == "router"
-    if group.split and (is_router or proposal.differences().words):
+    group, is_gateway = proposal.group, proposal.synthesis.kind == "gateway"
+    if group.split and (is_gateway or proposal.differences().words):
         yield "some of these tools resemble tools outside this proposal too"
     if group.intransitive:
         yield "two of the tools resemble each other only through a third"
@@ -161,9 +161,9 @@ def _check_weakest(proposal: Proposal) -> Iterator[str]:
 RULES_ON_TOOLS = (
     _Rule("findings", "No member carries a blocking finding.", _check_findings),
     _Rule(
-        "prune",
+        "drop_in",
         "One tool takes every call as it is: an exact copy or a drop-in (``stores``).",
-        _check_prune,
+        _check_drop_in,
     ),
     _Rule(
         "words",
@@ -263,7 +263,7 @@ def accept(
     def taken(cluster: Cluster) -> bool:
         if cluster.state != "proposed" or cluster.put_forward or config.accept == "none":
             return False
-        if cluster.kind == "unknown":
+        if cluster.kind == "looks_alike":
             return False
         if config.accept == "auto":
             return cluster.safe

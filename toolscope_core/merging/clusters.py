@@ -1,7 +1,7 @@
 """Groups become clusters, accepted clusters become the outgoing toolset with φ and α.
 
 ToolScope (section 3.2): one canonical tool for each cluster, φ: T → T', and the integrity check
-that no tool is both kept and pruned. What may be accepted without a person is ``auto_accept``'s
+that no tool is both kept and replaced. What may be accepted without a person is ``auto_accept``'s
 to say.
 """
 
@@ -23,7 +23,7 @@ from toolscope_core.model.tool import Tool, canonical_json
 
 Edits = Mapping[frozenset[str], Edit]
 NEEDS_GATEWAY = (
-    "a new name or other parameters need a gateway; give --routers, or tick *Include merges that "
+    "a new name or other parameters need a gateway; give --gateway, or tick *Include merges that "
     "need a gateway*"
 )
 
@@ -49,7 +49,7 @@ def build_clusters(
         if not group.family:
             one_account = constraints.are_on_one_account(sorted({one.owner for one in members}))
         if one_account is not None and edit.kind is None:
-            edit = replace(edit, kind="prune" if one_account else "router")
+            edit = replace(edit, kind="drop_in" if one_account else "gateway")
         own_edits[group.members] = edit, one_account is True
         synthesis = syntheses.synthesis(
             group.members, edit.canonical, group.family, edit.kind, unfit
@@ -99,19 +99,19 @@ def build_clusters(
 def apply_clusters(
     catalog: Catalog,
     clusters: Sequence[Cluster],
-    routers: bool,
+    gateway: bool,
     edited: Sequence[Cluster] = (),
     omitted: Collection[str] = (),
 ) -> MergePlan:
-    """The plan: accepted clusters merged (those of kind *router* only if ``routers``), ``edited``
+    """The plan: accepted clusters merged (those of kind *gateway* only if ``gateway``), ``edited``
     tools (clusters of one) that none of them holds under their own document, ``omitted`` ids left
     out, all other tools as they were. Its integrity is checked before it is returned.
     """
     tools = catalog.by_id
-    merging = [c for c in clusters if _applies(c, routers)]
+    merging = [c for c in clusters if _applies(c, gateway)]
     into = {member: cluster for cluster in merging for member in cluster.members}
     single = [c for c in edited if c.canonical not in into]
-    alone = [c for c in single if _applies(c, routers)]
+    alone = [c for c in single if _applies(c, gateway)]
     into |= {cluster.canonical: cluster for cluster in alone}
     outgoing = [
         MergedTool(documented(tools[cluster.canonical], cluster.document), cluster.members)
@@ -133,7 +133,7 @@ def apply_clusters(
         arguments=tuple(sorted(arguments, key=lambda alpha: alpha.tool_id)),
         dangling=find_dangling(outgoing, relabels),
         edited=tuple(alone),
-        held_back={c.canonical: _why_held_back(c) for c in single if not _applies(c, routers)},
+        held_back={c.canonical: _why_held_back(c) for c in single if not _applies(c, gateway)},
     )
     check_plan(plan)
     return plan
@@ -173,8 +173,8 @@ def without_unreadable(plan: MergePlan, reasons: Mapping[str, str]) -> MergePlan
     return amended
 
 
-def _applies(cluster: Cluster, routers: bool) -> bool:
-    kinds = ("prune", "router") if routers else ("prune",)
+def _applies(cluster: Cluster, gateway: bool) -> bool:
+    kinds = ("drop_in", "gateway") if gateway else ("drop_in",)
     return cluster.state == "accepted" and cluster.kind in kinds
 
 
@@ -215,7 +215,7 @@ def _conflicts(
     ids = {tool.id for tool in members}
     if ids <= blocked and "description" not in edit.document:
         yield "every tool here has a blocking finding; rewrite the description first"
-    if synthesis.kind == "router" and ids & blocked and "schema" not in edit.document:
+    if synthesis.kind == "gateway" and ids & blocked and "schema" not in edit.document:
         yield "one of the tools has a blocking finding; drop it, or rewrite the parameters first"
 
 
@@ -272,7 +272,7 @@ def _with_document(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) ->
         selector = renames.get(selector, selector)
         selector = selector if selector in (schema.get("properties") or {}) else ""
     return replace(
-        synthesis, kind="router", document=document, arguments=arguments, selector=selector
+        synthesis, kind="gateway", document=document, arguments=arguments, selector=selector
     )
 
 
@@ -368,8 +368,8 @@ def _descriptions(schema: Any) -> Iterator[str]:
 
 def check_plan(plan: MergePlan) -> None:
     """φ total, onto and idempotent, but for the tools that are left out, which have no image;
-    members partition the rest; kept and pruned disjoint; α covers what is merged and loses nothing
-    but what people let go; a prune keeps its canonical's own name and schema.
+    members partition the rest; kept and replaced disjoint; α covers what is merged and loses
+    nothing but what people let go; a drop-in keeps its canonical's own name and schema.
 
     Raises ``ValueError``: a plan that fails is a bug, not something a user can mend.
     """
@@ -394,7 +394,7 @@ def check_plan(plan: MergePlan) -> None:
                 _in_merged(plan.tools) <= {a.tool_id for a in plan.arguments} <= staying,
             ),
             ("α loses nothing", all(alpha.applicable for alpha in plan.arguments)),
-            ("a drop-in keeps the canonical's own schema", _prunes_are_own(plan)),
+            ("a drop-in keeps the canonical's own schema", _drop_ins_are_own(plan)),
         )
         if not holds
     ]
@@ -406,7 +406,7 @@ def _in_merged(tools: Sequence[MergedTool]) -> set[str]:
     return {member for item in tools if len(item.members) > 1 for member in item.members}
 
 
-def _prunes_are_own(plan: MergePlan) -> bool:
+def _drop_ins_are_own(plan: MergePlan) -> bool:
     own = plan.catalog.by_id
     return all(
         _is_own(cluster, own[cluster.canonical]) for cluster in (*plan.applied, *plan.edited)
@@ -414,7 +414,7 @@ def _prunes_are_own(plan: MergePlan) -> bool:
 
 
 def _is_own(cluster: Cluster, canonical: Tool) -> bool:
-    if cluster.kind == "router":
+    if cluster.kind == "gateway":
         return True
     document = cluster.document
     return (document.name, document.schema) == (canonical.name, canonical.schema)

@@ -364,7 +364,7 @@ def server_coverage(
     gone = decided.omitted | {
         member
         for cluster in clusters
-        if cluster.state == "accepted" and cluster.kind == "prune"
+        if cluster.state == "accepted" and cluster.kind == "drop_in"
         for member in cluster.members
         if member != cluster.canonical
     }
@@ -372,7 +372,7 @@ def server_coverage(
     cards = {
         Pair.of(a, b): cluster.weakest_edge
         for cluster in clusters
-        if cluster.relation != "parametric" and cluster.kind != "unknown"
+        if cluster.relation != "family" and cluster.kind != "looks_alike"
         for a, b in combinations(cluster.members, 2)
     }
     unsure = unsure_pairs(analysis)

@@ -98,9 +98,9 @@ def violations(
     before, after = (
         whole_text(documented(canonical, one)) for one in (synthesis.document, document)
     )
-    speaking = members if synthesis.kind == "router" else (canonical,)
+    speaking = members if synthesis.kind == "gateway" else (canonical,)
     trusted = [tool for tool in speaking if tool.id not in around.wary]
-    named = without_addresses(document.name)  # which a router is asked for
+    named = without_addresses(document.name)  # which a gateway tool is asked for
     allowed = "\n".join([before, named, *_dotted_words(trusted)])
     return (
         *(
@@ -143,10 +143,10 @@ def _lost(document: Document, synthesis: Synthesis, members: Sequence[Tool]) -> 
 def _of_others(
     document: Document, synthesis: Synthesis, members: Sequence[Tool], wary: frozenset[str]
 ) -> Iterator[Violation]:
-    """Words of a prune's description on what only tools do that are switched off: neither the tool
-    that stays says them in any form, nor an argument of theirs that it takes, nor a warning.
+    """Words of a drop-in's description on what only tools do that are switched off: neither the
+    tool that stays says them in any form, nor an argument of theirs that it takes, nor a warning.
     """
-    if synthesis.kind != "prune":
+    if synthesis.kind != "drop_in":
         return
     stays = next(tool for tool in members if tool.id == synthesis.canonical)
     moved = (move.source for alpha in synthesis.arguments for move in alpha.moves)

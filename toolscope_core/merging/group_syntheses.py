@@ -163,14 +163,14 @@ class GroupSyntheses:
         none of those ``unfit`` stands for the others.
 
         No canonical stands for members that may each keep something of their own (``stores``),
-        unless people chose a prune; but one with a blocking finding need not stay reachable.
+        unless people chose a drop-in; but one with a blocking finding need not stay reachable.
         """
         key = members, canonical, family, kind, unfit
         if key not in self._syntheses:
             tools = self.of(members)
             all_clean = self._blocked.isdisjoint(members)
             stores = kind is None and all_clean and self._stores.are_apart(tools)
-            apart = kind == "router" or stores
+            apart = kind == "gateway" or stores
             keepers = Keepers(self.keepers, unfit)
             self._syntheses[key] = synthesise(
                 tools, self._blocked, canonical, family, apart, keepers
@@ -191,8 +191,8 @@ class GroupSyntheses:
         each of them it.
         """
         if family:
-            return "parametric"
-        if synthesis.kind == "router":
+            return "family"
+        if synthesis.kind == "gateway":
             return "duplicate"
         key = members, synthesis.canonical
         if key not in self._serves_all:
@@ -221,11 +221,11 @@ class GroupSyntheses:
                     for tool, alpha in moved
                     for change in (
                         words_apart(tool, stays)
-                        if synthesis.kind == "router"
+                        if synthesis.kind == "gateway"
                         else silent_changes(tool, stays, alpha.moves)
                     )
                 ),
-                words=tuple(self._words(stays, moved)) if synthesis.kind == "prune" else (),
+                words=tuple(self._words(stays, moved)) if synthesis.kind == "drop_in" else (),
                 guards=guards(
                     tools, synthesis.canonical, synthesis.kind, self._companions, one_account
                 ),

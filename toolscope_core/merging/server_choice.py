@@ -165,7 +165,7 @@ def merges_of(
 ) -> Iterator[tuple[str, list[str]]]:
     """By the tool that stays all tools (sorted ids, itself too) that become one with it, those of
     the accepted merges that they are in already among them: one decision on all of them says which.
-    Where one of these is a router or a family, all of its tools stay, and there is no merge.
+    Where one of these is a gateway tool or a family, all of its tools stay, and there is no merge.
     """
     into: defaultdict[str, set[str]] = defaultdict(set)
     for one in gone:
@@ -174,13 +174,13 @@ def merges_of(
     accepted = [one for one in clusters if one.state == "accepted"]
     for stays, members in sorted(into.items()):
         joined = [one for one in accepted if not members.isdisjoint(one.members)]
-        if all(one.kind == "prune" and one.relation != "parametric" for one in joined):
+        if all(one.kind == "drop_in" and one.relation != "family" for one in joined):
             yield stays, sorted(members.union(*(one.members for one in joined)))
 
 
 def kept_by(stays: str) -> JsonObject:
     """The detail of such a decision."""
-    return {"relation": "duplicate", "canonical": stays, "kind": "prune"}
+    return {"relation": "duplicate", "canonical": stays, "kind": "drop_in"}
 
 
 def switched_off(

@@ -1,7 +1,7 @@
 """The merged tool: its canonical member, its kind, its document and everybody's argument map.
 
-A *prune* keeps one member as it is, because its own schema serves every member's calls: the
-others can be switched off. A *router* is a new tool over all members, with a selector argument
+A *drop-in* keeps one member as it is, because its own schema serves every member's calls: the
+others can be switched off. A *gateway* is a new tool over all members, with a selector argument
 that says whose job is meant; it needs a gateway. *Unknown* are members that do not say what they
 take: they look alike, and nothing is merged. The description template is ours; an LLM may
 write a better one later (ToolScope, section 3.2, d* = M_D(C_b)).
@@ -18,7 +18,7 @@ from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.subschema import admits, inlined, leaves_out
 from toolscope_core.judging.distinctions import unshared
 from toolscope_core.judging.selector import own_words, selector_of
-from toolscope_core.merging import router_words
+from toolscope_core.merging import gateway_words
 from toolscope_core.model.cluster import ArgumentMap, ClusterKind, Document
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 from toolscope_core.wording.reading import ToolReading, read_tool
@@ -48,8 +48,8 @@ NO_KEEPERS = Keepers()
 @dataclass(frozen=True, slots=True)
 class Synthesis:
     """What a set of tools becomes: ``arguments`` has one map per member, in member order;
-    ``selector`` is the argument that says which one is meant, empty for a prune; ``apart`` whether
-    they are a router because each has to stay reachable.
+    ``selector`` is the argument that says which one is meant, empty for a drop-in; ``apart``
+    whether they are a gateway tool because each has to stay reachable.
     """
 
     kind: ClusterKind
@@ -71,7 +71,7 @@ def synthesise(
     """The merged tool of ``members`` (in id order, two or more).
 
     ``blocked`` members are never canonical while another is free to be; ``chosen`` is the id of
-    the canonical a person wants. Prune wherever some allowed canonical serves all the others; a
+    the canonical a person wants. Drop-in wherever some allowed canonical serves all the others; a
     ``family`` never, since the words of one member do not serve the callers of another, nor
     members that are kept ``apart``: each must stay reachable. Of several that serve, none of them
     unfit, the one on the server that others replace least (``keepers``) stays, so that all merges
@@ -86,7 +86,7 @@ def synthesise(
     if serving and not chosen and guess:
         canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
         maps = serving_maps(canonical, members, guess)
-        return Synthesis("unknown", canonical.id, document_of(canonical), maps)
+        return Synthesis("looks_alike", canonical.id, document_of(canonical), maps)
     if serving:
         reading_by_id = {tool.id: read_tool(tool) for tool in members} if len(serving) > 1 else {}
         canonical, maps = min(
@@ -97,9 +97,9 @@ def synthesise(
                 _preference(one[0], one[1], reading_by_id),
             ),
         )
-        return Synthesis("prune", canonical.id, document_of(canonical), maps)
+        return Synthesis("drop_in", canonical.id, document_of(canonical), maps)
     canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
-    return _router(canonical, members, family, apart, blocked)
+    return _gateway(canonical, members, family, apart, blocked)
 
 
 def _preference(
@@ -181,7 +181,7 @@ def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
     return merged
 
 
-def _router(
+def _gateway(
     canonical: Tool, members: Sequence[Tool], family: bool, apart: bool, blocked: frozenset[str]
 ) -> Synthesis:
     ordered = [canonical, *(tool for tool in members if tool.id != canonical.id)]
@@ -205,7 +205,7 @@ def _router(
         for tool in ordered
     }
     properties[selector] = {"type": "string", "enum": list(texts)}
-    if what := router_words.selector_description(texts):
+    if what := gateway_words.selector_description(texts):
         properties[selector] = {**properties[selector], "description": what}
     schema |= {"properties": properties, "required": [*needed, selector]}
     maps = []
@@ -220,9 +220,9 @@ def _router(
         maps.append(alpha)
     if not one_schema:  # only now, or the words of one would be held against the values of another
         _describe(selector, values, ordered, pairs, properties)
-    text = router_words.router_description(selector, texts)
+    text = gateway_words.gateway_description(selector, texts)
     document = Document(canonical.name, text, schema, None, merged_annotations(members))
-    return Synthesis("router", canonical.id, document, tuple(maps), selector, apart)
+    return Synthesis("gateway", canonical.id, document, tuple(maps), selector, apart)
 
 
 def _is_shared(members: Sequence[Tool]) -> bool:
@@ -248,7 +248,7 @@ def _describe(
             target = pairs[tool.id][parameter.name]
             texts.setdefault(target, {})[values[tool.id]] = parameter.description
     for name, by_value in texts.items():
-        text = router_words.argument_description(selector, by_value)
+        text = gateway_words.argument_description(selector, by_value)
         if text:
             properties[name] = {**properties[name], "description": text}
 

@@ -79,10 +79,10 @@ class ArgumentMap:
         return not self.lossy and set(self.dropped) <= set(self.waived)
 
 
-ClusterKind = Literal["prune", "router", "unknown"]
+ClusterKind = Literal["drop_in", "gateway", "looks_alike"]
 
 
-State = Literal["proposed", "accepted", "rejected", "stale", "conflict"]
+State = Literal["proposed", "accepted", "kept_apart", "stale", "conflict"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,8 @@ class Cluster:
     judge would add to an accepted cluster; a person must. ``put_forward`` says whether a person,
     not the judge, put it forward. ``version`` is what a decision on this cluster must carry,
     ``grown`` one that is on its newcomers too. ``relation`` is *duplicate*, *subsumes* or, of a
-    family, *parametric*; ``selector`` the argument that says which member is meant, empty for a
-    prune; ``chosen_kind`` the kind that people chose; ``copies`` whether all members are exact
+    family, *family*; ``selector`` the argument that says which member is meant, empty for a
+    drop-in; ``chosen_kind`` the kind that people chose; ``copies`` whether all members are exact
     copies of each other.
     """
 
@@ -173,7 +173,7 @@ def grouped(items: Iterable[_Item], key_of: Callable[[_Item], _Key]) -> dict[_Ke
     return groups
 
 
-ProposalKind = Literal["copy", "prune", "router", "family", "unknown"]
+ProposalKind = Literal["copy", "drop_in", "gateway", "family", "looks_alike"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +192,11 @@ KINDS: Mapping[ProposalKind, KindWords] = {
         "exact copy",
         "The same words and the same arguments: keep one, switch the others off, no code needed.",
     ),
-    "prune": KindWords(
+    "drop_in": KindWords(
         "drop-in",
         "One tool takes every call of the others as it is: switch the others off, no code needed.",
     ),
-    "router": KindWords(
+    "gateway": KindWords(
         "needs a gateway",
         "One tool for the agent; a gateway in front of the servers passes each call on.",
     ),
@@ -205,7 +205,7 @@ KINDS: Mapping[ProposalKind, KindWords] = {
         "The same operation for another provider or value: none can take the calls of another, so "
         "all stay; a gateway can offer them as one tool.",
     ),
-    "unknown": KindWords(
+    "looks_alike": KindWords(
         "looks alike", "The tools look alike, but their arguments are not known: nothing is merged."
     ),
 }
@@ -215,7 +215,7 @@ KINDS: Mapping[ProposalKind, KindWords] = {
 OUTCOME_NAMES: Mapping[PairOutcome, str] = {
     "merge": "same job",
     "family": KINDS["family"].name,
-    "unsure": f"{KINDS['unknown'].name}: a person must look",
+    "unsure": f"{KINDS['looks_alike'].name}: a person must look",
     "keep": "different jobs",
     "unanalysed": "not analysed",
 }
@@ -224,7 +224,7 @@ OUTCOME_NAMES: Mapping[PairOutcome, str] = {
 RELATIONS: Mapping[Relation, str] = {
     "duplicate": "the same job",
     "subsumes": "one covers the other",
-    "parametric": f"the {KINDS['family'].name}",
+    "family": f"the {KINDS['family'].name}",
     "related": "related, but another job",
     "different": "little in common",
 }
@@ -237,9 +237,9 @@ def outcome_word(outcome: PairOutcome) -> str:
 
 def proposal_kind(cluster: Cluster) -> ProposalKind:
     """What can be done about the cluster."""
-    if cluster.relation == "parametric":
+    if cluster.relation == "family":
         return "family"
-    return "copy" if cluster.kind == "prune" and cluster.copies else cluster.kind
+    return "copy" if cluster.kind == "drop_in" and cluster.copies else cluster.kind
 
 
 def kind_name(cluster: Cluster) -> str:

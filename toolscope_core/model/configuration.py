@@ -54,7 +54,7 @@ class PlanConfig:
     """The settings that decide how judged pairs become a toolset.
 
     ``accept`` says which proposed clusters are taken without a recorded decision (*auto*: the safe
-    ones); ``routers`` whether accepted clusters that need a gateway are exported;
+    ones); ``gateway`` whether accepted clusters that need a gateway are exported;
     ``correct`` switches Auto-Correction off (ToolScope, section 3.2). With ``expanded`` a tool that
     still has its own description goes out under that of its accepted document variant. With
     ``leave_out_refused`` a tool that the target refuses holds back itself and not the export.
@@ -63,7 +63,7 @@ class PlanConfig:
     """
 
     accept: AcceptPolicy = "none"
-    routers: bool = False
+    gateway: bool = False
     correct: bool = True
     expanded: bool = False
     leave_out_refused: bool = False

@@ -11,7 +11,7 @@ from toolscope_core.model.tool import JsonObject, digest
 
 Action = Literal[
     "accept",
-    "reject",
+    "keep_apart",
     "split",
     "drop",
     "recut",
@@ -99,6 +99,11 @@ class Decision:
     at: str = ""
     seq: int = 0
     detail: JsonObject = field(default_factory=dict)
+
+    @property
+    def action_name(self) -> str:
+        """The action in words: *keep apart*."""
+        return self.action.replace("_", " ")
 
     @property
     def key(self) -> str:

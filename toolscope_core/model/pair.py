@@ -13,7 +13,7 @@ from toolscope_core.model.tool import digest
 PairOutcome = Literal["merge", "family", "keep", "unsure", "unanalysed"]
 
 
-Relation = Literal["duplicate", "subsumes", "parametric", "related", "different"]
+Relation = Literal["duplicate", "subsumes", "family", "related", "different"]
 
 
 Serves = Literal["left", "right", "both", "none"]
@@ -62,7 +62,7 @@ class Verdict:
     """The verdict of a judge on a pair, with its reasons as sentences; ``judge`` names the judge.
 
     ``probability`` is that of the same job (*duplicate* or *subsumes*), ``family`` that of a
-    family (*parametric*: the same operation for another provider or fixed value); both in [0, 1].
+    family (*family*: the same operation for another provider or fixed value); both in [0, 1].
     ``serves`` says which of the two could serve every caller of the other as it is. ``differs``
     are the words that only the left and only the right one has.
     """

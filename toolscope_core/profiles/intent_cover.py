@@ -149,7 +149,7 @@ def same_job(plan: MergePlan) -> dict[str, frozenset[str]]:
     return {
         one: frozenset(cluster.members) & ids
         for cluster in plan.clusters
-        if cluster.relation != "parametric" and cluster.state != "rejected"
+        if cluster.relation != "family" and cluster.state != "kept_apart"
         for one in cluster.members
         if one in ids
     }

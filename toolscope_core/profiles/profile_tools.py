@@ -52,7 +52,7 @@ class ProfileTools:
 def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
     """The tools of ``profile`` in the toolset of ``plan``; equal arguments give equal tools."""
     phi, by_id = plan.phi, {item.tool.id: item for item in plan.tools}
-    routers = {cluster.canonical for cluster in plan.applied if cluster.kind == "router"}
+    gateway = {cluster.canonical for cluster in plan.applied if cluster.kind == "gateway"}
     chosen: dict[str, ProfileTool] = {}
     for old, tool in sorted(profile.tools.items(), key=lambda one: one[1].by == "kept out"):
         new = phi.get(old)
@@ -61,7 +61,7 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
     ways: dict[str, ProfileOrigin] = {}
     for tool_id, item in by_id.items():
         way = chosen[tool_id].by if tool_id in chosen else "rule"
-        reached = item.members if tool_id in routers else (tool_id,)
+        reached = item.members if tool_id in gateway else (tool_id,)
         servers = frozenset(plan.catalog.by_id[one].owner for one in reached)
         if way == "hand" or (way == "rule" and _comes_in(profile, item.tool, servers)):
             ways[tool_id] = way
@@ -135,8 +135,8 @@ def _conflicts(
     """The proposals that nobody applied or refused, of one job, with tools of several servers."""
     applied = {cluster.id for cluster in plan.applied}
     for cluster in plan.clusters:
-        is_family = cluster.relation == "parametric"
-        if cluster.id in applied or cluster.state == "rejected" or is_family:
+        is_family = cluster.relation == "family"
+        if cluster.id in applied or cluster.state == "kept_apart" or is_family:
             continue
         tools: defaultdict[str, list[str]] = defaultdict(list)
         for tool_id in cluster.members:
@@ -273,4 +273,4 @@ def _worded(cluster: Cluster, texts: dict[str, str]) -> Cluster:
 def _alone(tool: Tool) -> Cluster:
     """A tool under a description of its own, as a cluster of one."""
     document = Document(tool.name, tool.description, tool.schema, tool.returns, tool.annotations)
-    return Cluster(f"p-{tool.id}", (tool.id,), tool.id, "prune", "accepted", 1.0, document, ())
+    return Cluster(f"p-{tool.id}", (tool.id,), tool.id, "drop_in", "accepted", 1.0, document, ())

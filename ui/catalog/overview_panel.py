@@ -151,7 +151,7 @@ def _links(steps: Iterable[overview.NextStep], first: bool = False) -> None:
 
 DECIDED = PlanConfig()
 WITHOUT_CODE = PlanConfig(accept="all")
-WITH_GATEWAY = PlanConfig(accept="all", routers=True)
+WITH_GATEWAY = PlanConfig(accept="all", gateway=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,10 +254,10 @@ def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
         )
     without_code, with_gateway, servers = tag.room
     with tag.add(without_code, "Without code", under(snapshot, WITHOUT_CODE)):
-        _drop_ins(kinds["prune"], review.progress(snapshot).clusters.safe)
+        _drop_ins(kinds["drop_in"], review.progress(snapshot).clusters.safe)
     with tag.add(with_gateway, "With a gateway", under(snapshot, WITH_GATEWAY)):
-        alike = sum(one.kind == "unknown" for one in plan.clusters)
-        _gateways(kinds["router"], kinds["family"], alike)
+        alike = sum(one.kind == "looks_alike" for one in plan.clusters)
+        _gateways(kinds["gateway"], kinds["family"], alike)
     with servers, st.spinner("Comparing the servers"):
         off = server_advice.advice(snapshot).switch_off
         price = without_servers(snapshot)

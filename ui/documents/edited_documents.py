@@ -163,7 +163,7 @@ def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
         cluster.members,
         cluster.weakest_edge,
         decided=cluster.state == "accepted",
-        family=cluster.relation == "parametric",
+        family=cluster.relation == "family",
     )
     edit = {frozenset(cluster.members): Edit(cluster.canonical, edited, cluster.chosen_kind)}
     (made,) = build_clusters(

@@ -141,7 +141,7 @@ def run(
 
 def _pair(snapshot: Snapshot, wanted: WantedRun) -> toolset_pair.ToolsetPair:
     queries = evaluations.queries_of(snapshot, wanted.queries)
-    config = replace(POLICIES[wanted.merges], routers=True)
+    config = replace(POLICIES[wanted.merges], gateway=True)
 
     def read() -> toolset_pair.ToolsetPair:
         archive = zipped(exports.bundle(snapshot, config))

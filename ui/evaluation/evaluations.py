@@ -174,7 +174,7 @@ def take_back(snapshot: Snapshot, members: Sequence[str], reviewer: str) -> Deci
         raise DecisionError(
             f"{', '.join(members[:3])} are not proposed as one any more; run the experiment again"
         )
-    return review.decide(snapshot, "reject", cluster, reviewer)
+    return review.decide(snapshot, "keep_apart", cluster, reviewer)
 
 
 def equal_tools(snapshot: Snapshot) -> dict[str, str]:
@@ -182,7 +182,7 @@ def equal_tools(snapshot: Snapshot) -> dict[str, str]:
     return {
         member: cluster.canonical
         for cluster in snapshot.plan.clusters
-        if cluster.state == "accepted" or cluster.relation == "parametric"
+        if cluster.state == "accepted" or cluster.relation == "family"
         for member in cluster.members
     }
 

@@ -79,7 +79,7 @@ POLICIES = {
     "accepted": PlanConfig(accept="none"),
     "accepted and safe": PlanConfig(accept="auto"),
     "all proposals": PlanConfig(accept="all"),
-    "all, with gateway": PlanConfig(accept="all", routers=True),
+    "all, with gateway": PlanConfig(accept="all", gateway=True),
 }
 """Which merges are taken; only the last has those that need a gateway, as the paper always has."""
 AUGMENTED = "with variants"

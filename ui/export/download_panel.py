@@ -73,7 +73,7 @@ def _places(use: Target, figures: exports.ExportFigures) -> None:
     switched_off = sum(len(switch.off) for switch in switches_of(figures.plan))
     if isinstance(use, Client) and switched_off:
         effect = f"Agents no longer see {quantity(switched_off, 'tool')}. "
-    if isinstance(use, Client) and any(one.kind == "router" for one in figures.plan.applied):
+    if isinstance(use, Client) and any(one.kind == "gateway" for one in figures.plan.applied):
         effect += "Merges that need a gateway work only through `serve`, as the README says. "
     st.caption(f"{effect}The bundle is in the folder *{HOME}*; *README.md* says what is what.")
 

@@ -87,7 +87,7 @@ def server_overlap(
     ids, counts = tuple(analysis.rows), dict[tuple[str, str], Counter[ProposalKind]]()
     home = {ids[row]: block.name for block in blocks for row in block.rows.tolist()}
     together = {}
-    for cluster in (one for one in plan.clusters if one.state != "rejected"):
+    for cluster in (one for one in plan.clusters if one.state != "kept_apart"):
         together.update(dict.fromkeys(cluster.members, cluster.id))
         tools = Counter(home[member] for member in cluster.members if member in home)
         for one, other in combinations_with_replacement(sorted(tools), 2):
@@ -97,7 +97,7 @@ def server_overlap(
         ends = sorted(home[tool] for tool in (pair.left, pair.right) if tool in home)
         apart = pair.left not in together or together[pair.left] != together.get(pair.right)
         if len(ends) == len((pair.left, pair.right)) and apart:
-            counts.setdefault((ends[0], ends[1]), Counter())["unknown"] += 1
+            counts.setdefault((ends[0], ends[1]), Counter())["looks_alike"] += 1
     links = [ServerLink(two, +kinds) for two, kinds in counts.items() if two[0] != two[1]]
     return ServerOverlap(
         by=by,
@@ -128,10 +128,10 @@ _LETTERS = 20
 """Letters of a name."""
 COLOURS = {
     "copy": pictures.PALETTE[2],
-    "prune": pictures.PALETTE[0],
-    "router": pictures.PALETTE[1],
+    "drop_in": pictures.PALETTE[0],
+    "gateway": pictures.PALETTE[1],
     "family": pictures.PALETTE[3],
-    "unknown": pictures.GREY,
+    "looks_alike": pictures.GREY,
 }
 _GROUND = "rgba(86,180,233,0.9)"
 

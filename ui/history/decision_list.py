@@ -371,7 +371,7 @@ def state_panel(snapshot: Snapshot) -> None:
         if not seq:
             return "before any decision"
         one = by_seq[seq]
-        return f"after {seq}: {one.action} by {one.reviewer}, {safe_text.clock(one.at)}"
+        return f"after {seq}: {one.action_name} by {one.reviewer}, {safe_text.clock(one.at)}"
 
     sides = []
     for column, title, seq in zip(

@@ -115,7 +115,7 @@ def plan_at(snapshot: Snapshot, seq: int) -> MergePlan:
         analysis,
         "plan at",
         len(log),
-        lambda: plan_of(analysis, proposed(analysis, log), PlanConfig(routers=True)),
+        lambda: plan_of(analysis, proposed(analysis, log), PlanConfig(gateway=True)),
     )
 
 

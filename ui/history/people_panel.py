@@ -90,9 +90,9 @@ def _looks(log: Sequence[Decision]) -> list[Decision]:
 
 def _answer(decision: Decision) -> bool | None:
     """Whether the decision says *one job*, or ``None`` where it says something else."""
-    if decision.action == "accept" and decision.detail.get("relation") != "parametric":
+    if decision.action == "accept" and decision.detail.get("relation") != "family":
         return True
-    return False if decision.action == "reject" else None
+    return False if decision.action == "keep_apart" else None
 
 
 _SPLITS: dict[review.ReviewSplit, str] = {"random": "at random", "server": "by server"}

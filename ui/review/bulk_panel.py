@@ -67,7 +67,7 @@ def show_safe() -> None:
 
 
 def _waiting(snapshot: Snapshot, listed: Listing) -> None:
-    larger = review.larger_routers(snapshot)
+    larger = review.larger_gateways(snapshot)
     waiting = [one for one in listed.clusters if one.id not in larger]
     tick = st.segmented_control(
         "Tick at first", [BAR, SAFE], default=BAR, required=True, key="bulk_tick",
@@ -159,7 +159,7 @@ def _table_with_buttons(
     with st.container(horizontal=True, vertical_alignment="center"):
         for name, label, action in (
             ("accept", f"Accept {which}", "accept"),
-            ("reject", f"Keep {which} apart", "reject"),
+            ("keep_apart", f"Keep {which} apart", "keep_apart"),
             ("propose", f"Leave {which} to a person", "propose"),
         ):
             st.button(
@@ -179,7 +179,7 @@ def _table_with_buttons(
 
 
 def _settled(snapshot: Snapshot, listed: Listing) -> None:
-    """Accepted or rejected clusters, to be taken back."""
+    """Clusters that were accepted or are kept apart, to be taken back."""
     queue_panel.say_narrowed(snapshot, len(listed.clusters), listed.total, "merge")
     decided = review.clusters(snapshot, queue_panel.SETTLED[listed.show])
     by_id = {one.cluster.id: one.decision for one in decided}

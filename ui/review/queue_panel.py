@@ -36,7 +36,7 @@ _LOOK_AGAIN, NEW = queue.VERSION_PARTS["again"], queue.VERSION_PARTS["new"]
 FLAGGED, UNDECIDED = "Flagged", "Undecided"
 _OPERATION = "Same operation"
 _RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", _OPERATION: "families"}
-SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "rejected"}
+SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "kept_apart"}
 _NOTHING = {
     _LOOK_AGAIN: "No tool has changed since a decision on it, and no merge went bad by the logs.",
     NEW: "No proposal came since you opened the queue, or with this version of the catalog.",

@@ -321,7 +321,7 @@ def one_job_panel(snapshot: Snapshot, shown: Cluster, suffix: str, onward: str) 
 def _further(snapshot: Snapshot, card: Card, listed: Listing, blind: bool) -> None:
     """What can be looked at below: queries that move, the other server, the verdicts."""
     shown = card.cluster
-    if not blind and shown.kind != "unknown":
+    if not blind and shown.kind != "looks_alike":
         from ui.shared.cards import change_effect_panel  # with what searches
 
         change_effect_panel.merge_effect(snapshot, listed.clusters[listed.place :])
@@ -383,7 +383,7 @@ def _change_line(snapshot: Snapshot, card: Card, listed: Listing, blind: bool) -
                 help=f"Takes out {safe_text.untrusted(card.loosest)}, which the judge is least "
                 "sure of. The others stay a proposal.",
             )  # fmt: skip
-        if cluster.relation == "parametric" and not cluster.newcomers and not blind:
+        if cluster.relation == "family" and not cluster.newcomers and not blind:
             one_job_button(cluster, suffix)
         shortcuts.button(
             "flag", f"flag_{suffix}", _toggle_flagging, cluster.id, icon=":material/flag:",
@@ -482,7 +482,7 @@ def _bar(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
         "previous": (queue_panel.go, (listed, listed.back)),
     }
     if listed.is_open:
-        for name in ("accept", "reject", "family"):
+        for name in ("accept", "keep_apart", "family"):
             args = (snapshot, shown, name, listed.onward, blind)
             actions[name] = (decision_buttons.answer, args)
     shortcuts.help_button()

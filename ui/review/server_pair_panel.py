@@ -236,7 +236,7 @@ def _proposal(
     """What is decided on a row, or waits: *drop-in, keeps alpha*."""
     if row.proposal is None:
         return row.decision
-    kept = row.proposal.kind == "prune" and not is_family(row.proposal)
+    kept = row.proposal.kind == "drop_in" and not is_family(row.proposal)
     keeps = f", keeps {tools[row.proposal.canonical].owner}" if kept else ""
     also = f", also on {listed(more)}" if (more := beyond[row.proposal.id]) else ""
     return f"{kind_name(row.proposal)}{keeps}{also}"
@@ -258,9 +258,9 @@ def _heading(pair: ServerPairProposals) -> None:
         for server, name in zip(pair.servers, (one, other), strict=True)
         if (kept_here := pair.kept_on(server))
     )
-    routers = sum(one.kind == "router" and not is_family(one) for one in pair.clusters)
+    gateway = sum(one.kind == "gateway" and not is_family(one) for one in pair.clusters)
     families = len(pair.clusters) - pair.duplicates
-    for count, what in ((routers, "job"), (families, "operation")):
+    for count, what in ((gateway, "job"), (families, "operation")):
         if count:
             needs = f"for the same {what} {'needs' if count == 1 else 'need'}"
             kept += f" {quantity(count, 'proposal')} {needs} a gateway: all of their tools stay."
@@ -277,7 +277,7 @@ def _heading(pair: ServerPairProposals) -> None:
 
 def _buttons(snapshot: Snapshot, pair: ServerPairProposals, chosen: Sequence[Cluster]) -> None:
     which, version = data_tables.which_in_words(len(chosen), len(pair.clusters)), _version(pair)
-    answers: tuple[Action, ...] = ("accept", "reject")
+    answers: tuple[Action, ...] = ("accept", "keep_apart")
     for action in answers:
         shortcuts.button(
             action, f"{action}_all_{version}", decision_buttons.decide_pair,

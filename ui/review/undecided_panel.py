@@ -21,11 +21,11 @@ from ui.shared.pairs.pair_view import PairView
 from ui.shared.services import review, toolsets
 from ui.shared.snapshot import Snapshot
 
-_Answer = Literal["duplicate", "parametric", "apart"]
+_Answer = Literal["duplicate", "family", "apart"]
 ANSWERS: dict[str, tuple[_Answer, str]] = {
     "accept": ("duplicate", "Same job"),
-    "family": ("parametric", "Family"),
-    "reject": ("apart", "Keep apart"),
+    "family": ("family", "Family"),
+    "keep_apart": ("apart", "Keep apart"),
 }
 """By shortcut: what is recorded, and what the button says."""
 

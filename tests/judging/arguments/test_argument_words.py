@@ -42,7 +42,7 @@ def cluster_of(two):
 def test_no_pair_that_would_break_calls_is_safe_or_a_drop_in():
     for two in planted(harm=True):
         cluster = cluster_of(two)
-        assert cluster.kind == "router", (two[0].id, cluster.reasons)
+        assert cluster.kind == "gateway", (two[0].id, cluster.reasons)
         assert len(cluster.reasons) > 1  # the card says which words
 
 

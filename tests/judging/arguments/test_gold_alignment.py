@@ -66,7 +66,7 @@ def test_near_pairs_are_one_to_one_and_share_no_tool_with_either_test_half():
 @pytest.fixture
 def gold(benchmark_catalog, monkeypatch):
     """Reads a file of maps over the catalogs that this run of the tests has read."""
-    monkeypatch.setattr(alignment_quality, "read_named", benchmark_catalog)
+    monkeypatch.setattr(alignment_quality.measuring, "read_named", benchmark_catalog)
     return lambda name: alignment_quality.load_gold(DATA / name)
 
 

@@ -99,7 +99,7 @@ def test_a_format_counts_as_what_is_said():
 def test_a_merge_over_units_keeps_both_arguments_and_is_left_to_a_person():
     left, right = tool("a", "temperature", "in Celsius"), tool("b", "temperature", "in Fahrenheit")
     cluster = cluster_of(left, right)
-    assert cluster.kind == "router"
+    assert cluster.kind == "gateway"
     assert any("degrees Celsius" in reason for reason in cluster.reasons)
     assert accept([cluster], PlanConfig(), frozenset())[0].state == "proposed"
     given = [map_call(alpha, {"temperature": 20}).arguments for alpha in cluster.arguments]
@@ -108,7 +108,7 @@ def test_a_merge_over_units_keeps_both_arguments_and_is_left_to_a_person():
 
 def test_a_guessed_argument_makes_no_drop_in():
     cluster = cluster_of(tool("a", "start_time", "Start"), tool("b", "event_time", "Event"))
-    assert cluster.kind == "router"
+    assert cluster.kind == "gateway"
     assert any("only guessed" in reason for reason in cluster.reasons)
     assert not cluster.safe
 

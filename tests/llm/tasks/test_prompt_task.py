@@ -42,7 +42,7 @@ from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import digest
 
 A, B, C = tool("find_notes", server="desk"), tool("send_mail", "Send."), tool("read", server="old")
-ROUTER = synthesise((A, B))
+GATEWAY_TOOL = synthesise((A, B))
 DESK = (Server("desk", "Notes on a desk."),)
 JOBS = (
     SelectionQuestion("Find my notes and mail them.", "Find my notes", (A, B)),
@@ -60,7 +60,7 @@ PROMPTS = [
     (AUDIT_TASK, GROUPS, "3 56b174b55e0b"),
     (FAMILY_AUDIT_TASK, GROUPS, "1 1a58359a5128"),
     (AUGMENTATION_TASK, (A, B, C), "2 4974514d8023"),
-    (JUDGE_TASK, (ToolPair(A, B, DESK), ToolPair(C, A)), "3 cac5340c7822"),
+    (JUDGE_TASK, (ToolPair(A, B, DESK), ToolPair(C, A)), "4 a64512ad0bb4"),
     (FILTER_TASK, FILTERS, "2 0d8bf68a622b"),
     (NAMESPACE_TASK, SPACES, "1 897471785e3c"),
     (QUALITY_TASK, (A, B, C), "2 8c86624f29c9"),
@@ -71,7 +71,7 @@ PROMPTS = [
     (SIBLINGS_TASK, ONE_BY_ONE, "3 22c68b89acbe"),
     (SPLIT_TASKS["dummy"], REQUESTS, "1 806db33e0642"),
     (SPLIT_TASKS["context"], SPLITS, "2 a34d3c210c9e"),
-    (SYNTHESIS_TASK, (MergeDraft((A, B), ROUTER),), "2 b61ef856c102"),
+    (SYNTHESIS_TASK, (MergeDraft((A, B), GATEWAY_TOOL),), "2 b61ef856c102"),
     (WORKER_TASK, JOBS, "1 08d7d40b555f"),
 ]
 

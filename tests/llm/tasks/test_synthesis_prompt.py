@@ -17,8 +17,10 @@ def drafted(*members):
     return MergeDraft(members, synthesise(members))
 
 
-PRUNE = drafted(tool("find", schema=takes("text")), tool("search", schema=takes("text")))
-ROUTER = drafted(tool("find", schema=takes("text")), tool("search", schema=takes("colour", "size")))
+DROP_IN = drafted(tool("find", schema=takes("text")), tool("search", schema=takes("text")))
+GATEWAY_TOOL = drafted(
+    tool("find", schema=takes("text")), tool("search", schema=takes("colour", "size"))
+)
 
 
 def read(item, **fields):
@@ -26,21 +28,24 @@ def read(item, **fields):
     return reader(SYNTHESIS_TASK, item, **row)(**fields)
 
 
-def test_a_prune_keeps_name_and_schema():
+def test_a_drop_in_keeps_name_and_schema():
     answer = read(
-        PRUNE,
+        DROP_IN,
         description="Finds\u200b\u202e notes.",
         parameters=[{"name": "text", "description": "Other."}],
     )
-    document = written(PRUNE, answer)
-    assert (PRUNE.kind, document) == ("prune", replace(PRUNE.document, description="Finds notes."))
+    document = written(DROP_IN, answer)
+    assert (DROP_IN.kind, document) == (
+        "drop_in",
+        replace(DROP_IN.document, description="Finds notes."),
+    )
 
 
-def test_a_router_gets_words_and_no_structure():
-    answer = read(ROUTER, parameters=[{"name": "text", "description": "What to find."}])
-    document, before = written(ROUTER, answer), ROUTER.document.schema
+def test_a_gateway_gets_words_and_no_structure():
+    answer = read(GATEWAY_TOOL, parameters=[{"name": "text", "description": "What to find."}])
+    document, before = written(GATEWAY_TOOL, answer), GATEWAY_TOOL.document.schema
     text = {**before["properties"]["text"], "description": "What to find."}
-    assert (ROUTER.kind, document.name) == ("router", "seek")
+    assert (GATEWAY_TOOL.kind, document.name) == ("gateway", "seek")
     assert document.schema == {**before, "properties": {**before["properties"], "text": text}}
 
 
@@ -56,7 +61,7 @@ def test_a_router_gets_words_and_no_structure():
     ],
 )
 def test_anything_else_is_a_reason(bad, why):
-    assert why in read(ROUTER, **bad)
+    assert why in read(GATEWAY_TOOL, **bad)
 
 
 def shown(item):
@@ -66,14 +71,14 @@ def shown(item):
 
 
 @pytest.mark.parametrize("stays", ["find", "search"])
-def test_a_prune_names_the_tool_that_stays(stays):
-    questions, texts = shown(MergeDraft(PRUNE.members, synthesise(PRUNE.members, chosen=stays)))
+def test_a_drop_in_names_the_tool_that_stays(stays):
+    questions, texts = shown(MergeDraft(DROP_IN.members, synthesise(DROP_IN.members, chosen=stays)))
     ((token,),) = questions.values()
     assert texts[token]["name"] == stays
     assert "routes" not in texts
 
 
-def test_a_router_shows_where_calls_went_and_whose():
+def test_a_gateway_shows_where_calls_went_and_whose():
     members = (
         tool("seek", "Seek.", id="a", server="desk", schema=takes("query")),
         tool("search", "Search.", id="b", server="shelf", schema=takes("colour", "size")),
@@ -90,21 +95,21 @@ def test_a_router_shows_where_calls_went_and_whose():
 
 
 def test_what_has_no_place_in_the_draft_is_shown_as_nothing():
-    (own, other) = ROUTER.merged.arguments
+    (own, other) = GATEWAY_TOOL.merged.arguments
     arguments = (own, replace(other, moves=other.moves[:1], dropped={"size": "It is gone."}))
-    item = replace(ROUTER, merged=replace(ROUTER.merged, arguments=arguments))
+    item = replace(GATEWAY_TOOL, merged=replace(GATEWAY_TOOL.merged, arguments=arguments))
     arguments = [row["arguments"] for row in item.routes["routes"]]
     assert {"colour": "colour", "size": None} in arguments
 
 
 def test_another_server_or_canonical_is_another_question():
-    members = PRUNE.members
+    members = DROP_IN.members
     drafts = [MergeDraft(members, synthesise(members, chosen=one.id)) for one in members]
     drafts.append(drafted(*(replace(one, server="desk") for one in members)))
     assert len({SYNTHESIS_TASK.subjects(one) for one in drafts}) == 3
 
 
 def test_the_order_of_the_members_is_not_in_the_question():
-    (key,) = keyed(SYNTHESIS_TASK, ROUTER)
-    turned = drafted(*ROUTER.members[::-1])
-    assert SYNTHESIS_TASK.request({key: ROUTER}) == SYNTHESIS_TASK.request({key: turned})
+    (key,) = keyed(SYNTHESIS_TASK, GATEWAY_TOOL)
+    turned = drafted(*GATEWAY_TOOL.members[::-1])
+    assert SYNTHESIS_TASK.request({key: GATEWAY_TOOL}) == SYNTHESIS_TASK.request({key: turned})

@@ -1,4 +1,4 @@
-"""A toolset of two servers with a prune, a family, a shared name and a tool of its own; the stub
+"""A toolset of two servers with a drop-in, a family, a shared name and a tool of its own; the stub
 servers that have its originals; a gateway between an SDK client and them.
 """
 
@@ -67,19 +67,19 @@ def accepted(catalog, *members, family=False):
         *(f"c-{members[0]}", tuple(sorted(members)), made.canonical, made.kind, "accepted", 0.9),
         *(made.document, made.arguments),
         selector=made.selector,
-        relation="parametric" if family else "duplicate",
+        relation="family" if family else "duplicate",
     )
 
 
-def write_stub_toolset(folder, routers=True, log=()):
+def write_stub_toolset(folder, gateway=True, log=()):
     """The bundle of the toolset in ``folder``/bundle, with the profiles of the log; its path."""
     catalog = stub_catalog()
     clusters = (
         accepted(catalog, "north/get", "north/read_file"),
         accepted(catalog, "north/work", "south/work", family=True),
     )
-    plan = replace(apply_clusters(catalog, clusters, routers), clusters=clusters)
-    config = PlanConfig(accept="all", routers=routers)
+    plan = replace(apply_clusters(catalog, clusters, gateway), clusters=clusters)
+    config = PlanConfig(accept="all", gateway=gateway)
     files = bundle_of(analysed(catalog, folder / "cache"), plan, log, config).files()
     write_folder(files, folder / "bundle")
     return folder / "bundle"

@@ -1,6 +1,6 @@
 """Every merged tool of reference servers, called through a gateway and directly; each night.
 
-Filesystem serves two folders (families), and the toolset as merged has prunes of its own.
+Filesystem serves two folders (families), and the toolset as merged has drop-ins of its own.
 """
 
 import asyncio
@@ -59,14 +59,14 @@ def merged_toolset(config, place):
     subprocess.run(read, cwd=ROOT, check=True)
     decisions = place / "decisions.jsonl"
     decisions.write_text("".join(map(family_line, *by_folder(catalog))))
-    options = ("--accept", "all", "--routers", "--decisions", decisions)
+    options = ("--accept", "all", "--gateway", "--decisions", decisions)
     subprocess.run(program("merge", catalog, "--out", bundle, *options), cwd=ROOT, check=True)
     return config, catalog, bundle
 
 
 def by_folder(catalog):
     """The tools of either filesystem server, in the same order, but for one that needs no family:
-    the prune that ``--accept all`` makes of it is one of those that are tried.
+    the drop-in that ``--accept all`` makes of it is one of those that are tried.
     """
     tools = read_catalog(load_paths([catalog])).tools
     return [
@@ -83,7 +83,7 @@ def family_line(one, other):
         (one.id, other.id),
         "night",
         "2026-01-01T00:00:00+00:00",
-        detail={"relation": "parametric"},
+        detail={"relation": "family"},
     )
     return json.dumps(decision_row(accept)) + "\n"
 
@@ -177,16 +177,16 @@ def test_each_merged_tool_does_what_its_originals_do(merged):
     config, catalog, bundle = merged
     table = read_served_bundle(bundle).table
     reachable = {one.tool_id for one in table.originals}
-    routers = [route for route in table.routes.values() if len(route.originals) > 1]
-    pruned = len(read_relabelling(bundle).phi) - len(reachable)
+    gateway = [route for route in table.routes.values() if len(route.originals) > 1]
+    replaced = len(read_relabelling(bundle).phi) - len(reachable)
     tools = [
         tool
         for tool in read_catalog(load_paths([catalog])).tools
         if tool.id in reachable and tool.name not in LEFT_OUT
     ]
     tools.sort(key=lambda tool: tool.name == "move_file")  # the others need the file
-    assert len(routers) >= 10
-    assert pruned >= 1
+    assert len(gateway) >= 10
+    assert replaced >= 1
     direct = asyncio.run(direct_outcomes(config, tools, fresh(config)))
     through = asyncio.run(outcomes_through(config, bundle, tools, fresh(config)))
     differing = {one: (direct[one], through[one]) for one in direct if direct[one] != through[one]}

@@ -25,7 +25,7 @@ from toolscope_core.model.tool import Tool
 
 
 def family():
-    """A router over two tools whose parameters differ in name and type."""
+    """A gateway tool over two tools whose parameters differ in name and type."""
     north = Tool("n/find", "find", "Find.", "n", schema_of(q="string", limit="string"))
     south = Tool("s/seek", "seek", "Seek.", "s", schema_of(text="string", most="integer"))
     merged = schema_of(q="string", limit="string", where="string")
@@ -37,7 +37,7 @@ def family():
         "s/seek": ArgumentMap("s/seek", "n/find", other, {"where": "s"}),
     }
     item = BundleTool(
-        Tool("n/find", "find", "Find.", "n", merged), ("n/find", "s/seek"), is_router=True
+        Tool("n/find", "find", "Find.", "n", merged), ("n/find", "s/seek"), is_gateway=True
     )
     originals = {one.id: Original(one.id, one.server, one.name) for one in (north, south)}
     phi = dict.fromkeys(originals, "n/find")
@@ -80,7 +80,7 @@ def test_a_tool_without_a_map_takes_what_it_declares(toolset):
     assert (call.arguments, call.lost) == ({"x": 1, "free": 2}, ("deep",))
 
 
-def test_a_prune_calls_the_tool_that_stayed_with_its_own_schema(toolset):
+def test_a_drop_in_calls_the_tool_that_stayed_with_its_own_schema(toolset):
     table = read_served_bundle(toolset).table
     (original,) = table.routes["get"].originals
     assert (original.server, original.name) == ("north", "get")

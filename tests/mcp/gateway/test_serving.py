@@ -265,8 +265,8 @@ def test_what_stands_in_the_way_is_said_before_anything_starts(toolset, config, 
     ],
 )
 def test_a_bundle_without_fingerprints_serves_no_tool_as_unchanged(config, tmp_path, hashes, words):
-    """Nor does one without routers keep quiet of what they would save."""
-    bundle = write_stub_toolset(tmp_path / "plain", routers=False)
+    """Nor does one without gateway tools keep quiet of what they would save."""
+    bundle = write_stub_toolset(tmp_path / "plain", gateway=False)
     (bundle / "fingerprints.json").unlink()
     if hashes is not None:
         (bundle / "fingerprints.json").write_text(hashes)

@@ -18,7 +18,7 @@ def clusters(shared):  # noqa: F811
     return {
         "mail": replace(mail, weakest_edge=0.55),
         "weather": replace(weather, weakest_edge=0.99),
-        "files": replace(files, weakest_edge=0.2, relation="parametric"),
+        "files": replace(files, weakest_edge=0.2, relation="family"),
     }, tools
 
 

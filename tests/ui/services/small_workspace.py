@@ -110,14 +110,14 @@ def accept_variants(variants, catalog_id):
     return variants.decide(catalog_id, offers, "ann")
 
 
-def accept_prune(work, catalog_id, name="send_mail"):
+def accept_drop_in(work, catalog_id, name="send_mail"):
     """Accept a cluster; a person says that its canonical stands for the tools of other servers."""
     cluster = by_name(work, catalog_id, name)
-    review.decide(work.snapshot(catalog_id), "accept", cluster, "ann", {"kind": "prune"})
+    review.decide(work.snapshot(catalog_id), "accept", cluster, "ann", {"kind": "drop_in"})
 
 
 def say_one_account(work, catalog_id):
-    """A person says that all servers are used with one account, so that copies can be pruned."""
+    """A person says that all servers are used with one account, so that copies can be replaced."""
     servers = [server.name for server in work.snapshot(catalog_id).catalog.servers]
     for one, other in combinations(servers, 2):
         server_advice.answer_account(work.snapshot(catalog_id), one, other, ONE_ACCOUNT, "ann")

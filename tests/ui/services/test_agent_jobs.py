@@ -24,12 +24,12 @@ WANTED = WantedRun(SET, "accepted", config=AgentConfig(changes=True, concurrency
 
 
 def open_families():
-    """The stub toolset with its prune and its family accepted, and a query set."""
+    """The stub toolset with its drop-in and its family accepted, and a query set."""
     work, catalog_id = open_workspace(*stub_catalog().tools)
     add_queries(work, catalog_id, QUERIES, SET)
     for pair, answer in (
         (Pair.of("north/get", "north/read_file"), "duplicate"),
-        (Pair.of("north/work", "south/work"), "parametric"),
+        (Pair.of("north/work", "south/work"), "family"),
     ):
         version = toolsets.version(work.snapshot(catalog_id), (pair.left, pair.right))
         toolsets.relate(work.snapshot(catalog_id), pair, answer, version, "ann")

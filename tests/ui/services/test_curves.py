@@ -27,7 +27,7 @@ def test_copies_collide_before_the_merge_and_not_after_it(opened):
     # on one server, are safe to merge
     assert at(view, 1.0) == {"original": 5, "merged": 4}
     assert [variant.tools for variant in view.variants] == [8, 7]
-    small_workspace.accept_prune(work, i)
+    small_workspace.accept_drop_in(work, i)
     view = curves.curve(work.snapshot(i))
     assert at(view, 1.0) == {"original": 5, "merged": 1}
     vectors = work.snapshot(i).analysed.vectors

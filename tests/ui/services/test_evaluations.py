@@ -135,6 +135,6 @@ def test_a_merge_is_taken_back_by_undo_or_by_keeping_apart(own):
     undone = evaluations.take_back(work.snapshot(catalog_id), cluster.members, "ben")
     assert undone.action == "undo"
     kept = evaluations.take_back(work.snapshot(catalog_id), cluster.members, "ben")
-    assert (kept.action, sorted(kept.ids)) == ("reject", sorted(cluster.members))
+    assert (kept.action, sorted(kept.ids)) == ("keep_apart", sorted(cluster.members))
     with pytest.raises(DecisionError, match="not proposed as one any more"):
         evaluations.take_back(work.snapshot(catalog_id), cluster.members, "ben")

@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import TEXT, TOOLS, accept_prune, add_analysed, by_name, tool
+from tests.ui.services.small_workspace import (
+    TEXT,
+    TOOLS,
+    accept_drop_in,
+    add_analysed,
+    by_name,
+    tool,
+)
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.model.configuration import PlanConfig
@@ -49,7 +56,7 @@ def test_a_zip_is_named_after_the_catalog_its_use_and_what_was_decided(catalog_i
 def test_a_zip_has_what_its_client_takes_first(catalog_id, work, label):
     record = work.snapshot(catalog_id).record
     (use,) = [use for use in uses("mcp") if use.label == label]
-    accept_prune(work, catalog_id)
+    accept_drop_in(work, catalog_id)
     config = PlanConfig(accept="all")
     made = exports.download(work.snapshot(catalog_id), config, use, fix=True)
     top = "claude-code.json" if label == "Claude Code" else "toolset.json"

@@ -33,7 +33,7 @@ def own(monkeypatch):
 def test_duplicates_families_and_siblings_are_counted_apart(work, catalog_id):
     counts = review.progress(work.snapshot(catalog_id)).clusters
     assert (counts.duplicates, counts.families) == (KindQueue(1, 0), KindQueue(2, 0))
-    assert (counts.prunes, counts.safe) == (1, 1)
+    assert (counts.drop_ins, counts.safe) == (1, 1)
     assert "2 for the same operation with another provider or value" in counts.waiting_in_words
     pairs = pair_list.pair_counts(work.snapshot(catalog_id).analysis)
     kept = pair_list.matching(work.snapshot(catalog_id), PairFilter("keep")).matching

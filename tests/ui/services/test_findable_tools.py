@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.ui.services.small_workspace import Functions, accept_prune
+from tests.ui.services.small_workspace import Functions, accept_drop_in
 from toolscope_core.evaluation.findability import COMPARED, OWN_SEARCH
 from toolscope_core.model.tool import Augmentation
 from ui.documents import siblings
@@ -37,7 +37,7 @@ def test_there_is_a_row_for_each_search_with_what_it_never_finds(measured):
 def test_another_decision_or_query_set_makes_it_anew(measured, shared):
     findable, catalog_id = measured
     work, _ = shared
-    accept_prune(work, catalog_id)
+    accept_drop_in(work, catalog_id)
     assert findable.rows(catalog_id) is None
     before = findable.shares(catalog_id, "codex")
     assert before["beta/get_weather"] == 0, "the tools as they are stay measured"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.ui.services import small_workspace
-from tests.ui.services.small_workspace import accept_prune, by_name
+from tests.ui.services.small_workspace import accept_drop_in, by_name
 from toolscope_core.embedding import projection
 from toolscope_core.model.errors import ConfigError, JobError
 from ui.overlap import maps
@@ -100,7 +100,7 @@ def test_what_cannot_be_had_is_refused_with_the_reason(catalog_id, monkeypatch, 
 
 def test_the_merged_panel_is_what_export_would_write(work, catalog_id, own_maps):
     mails = by_name(work, catalog_id, "send_mail")
-    accept_prune(work, catalog_id)
+    accept_drop_in(work, catalog_id)
     before, after = own_maps.drawn(catalog_id, "PCA", "servers", beside=True).panels
     rows = {tool.id: row for row, tool in enumerate(work.snapshot(catalog_id).catalog.tools)}
     place = after.members.index(tuple(rows[member] for member in mails.members))
@@ -139,7 +139,7 @@ def test_silhouettes_are_measured_once_for_each_toolset(work, catalog_id, comput
     assert sizes == {"as it came in": 8, "merged": 7}
     own_maps.run_silhouettes(catalog_id)
     assert computed_aside == ["silhouettes"] * 2
-    accept_prune(work, catalog_id)
+    accept_drop_in(work, catalog_id)
     assert own_maps.silhouettes(catalog_id) is None, "the merged toolset is another one"
     own_maps.run_silhouettes(catalog_id)
     assert computed_aside == ["silhouettes"] * 3

@@ -8,7 +8,7 @@ from ui.shared.services import review
 
 
 def test_what_people_settled_is_no_collision_any_more(work, catalog_id):
-    for action, name in (("accept", "get_weather"), ("reject", "send_mail")):
+    for action, name in (("accept", "get_weather"), ("keep_apart", "send_mail")):
         cluster = small_workspace.by_name(work, catalog_id, name)
         review.decide(work.snapshot(catalog_id), action, cluster, "ann")
     assert [c.tools[0].name for c in overview.worst(work.snapshot(catalog_id))] == ["list_files"]

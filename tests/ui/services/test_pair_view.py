@@ -92,7 +92,7 @@ def test_results_and_annotations_are_compared():
 
 def test_sent_to_review_a_pair_gets_a_card_that_nothing_accepts_by_itself(work, catalog_id):
     review.decide(
-        work.snapshot(catalog_id), "reject", by_name(work, catalog_id, "send_mail"), "ann"
+        work.snapshot(catalog_id), "keep_apart", by_name(work, catalog_id, "send_mail"), "ann"
     )
     decision = say(work, catalog_id, FAR)
     card = pair_view.view(work.snapshot(catalog_id), FAR).card

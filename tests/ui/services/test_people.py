@@ -24,7 +24,7 @@ DOCUMENT = Document("name", "words", None)
 
 def cluster(at):
     ids = tuple(sorted(list(TOOLS)[2 * at : 2 * at + 2]))
-    return Cluster(f"c{at}", ids, ids[0], "prune", "proposed", 0.9, DOCUMENT, ())
+    return Cluster(f"c{at}", ids, ids[0], "drop_in", "proposed", 0.9, DOCUMENT, ())
 
 
 CLUSTERS = [cluster(at) for at in range(300)]
@@ -74,9 +74,9 @@ def look(seq, audited, right, reviewer="bob"):
 def test_second_looks_are_at_what_others_said_and_the_last_look_counts():
     log = (
         said(1, "accept", "ann"),
-        said(2, "reject", "ann"),
+        said(2, "keep_apart", "ann"),
         said(3, "accept", "bob"),
-        said(4, "accept", "ann", relation="parametric"),
+        said(4, "accept", "ann", relation="family"),
         said(5, "edit", "ann"),
     )
     assert {one.seq for one in to_look_at(log, SEEN, "bob", 10)} == {1, 2}

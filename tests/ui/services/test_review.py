@@ -145,7 +145,7 @@ def test_sizes_are_those_of_the_chosen_client():
     assert other[1] < first[1] and other[2] < first[2]
 
 
-def test_a_router_that_gives_agents_more_to_read_is_in_no_batch():
+def test_a_gateway_that_gives_agents_more_to_read_is_in_no_batch():
     owners = [f"station-{number}-of-the-north-and-west-coast" for number in (1, 2)]
     schema = {"text": {"type": "string", "description": "What people say of it. " * 30}}
     notes = tool("", "write_note", "Write a note.", **schema)
@@ -153,12 +153,12 @@ def test_a_router_that_gives_agents_more_to_read_is_in_no_batch():
     work, i = small_workspace.open_workspace(*tools)
     names = {c.id: c.document.name for c in review.queue(work.snapshot(i))}
     larger = {"get_weather", "send_mail"}
-    assert {names[one] for one in review.larger_routers(work.snapshot(i))} == larger
+    assert {names[one] for one in review.larger_gateways(work.snapshot(i))} == larger
     assert (
         next(names[one.id] for one in review.queue(work.snapshot(i), by="surest")) == "write_note"
     )
     assert review.server_pairs(work.snapshot(i)) == (), "one proposal is left, which is no pair's"
-    (accepted,) = work.snapshot(i).plan_under(PlanConfig(accept="all", routers=True)).applied
+    (accepted,) = work.snapshot(i).plan_under(PlanConfig(accept="all", gateway=True)).applied
     assert accepted.document.name == "write_note"
     review.decide(work.snapshot(i), "accept", by_name(work, i, "get_weather"), "ann")
-    assert {names[one] for one in review.larger_routers(work.snapshot(i))} == {"send_mail"}
+    assert {names[one] for one in review.larger_gateways(work.snapshot(i))} == {"send_mail"}

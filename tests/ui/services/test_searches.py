@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.ui.services.small_workspace import accept_prune, add_queries
+from tests.ui.services.small_workspace import accept_drop_in, add_queries
 from ui.shared.services import loaded_queries, searches
 from ui.shared.services.searches import Lookup
 
@@ -21,7 +21,7 @@ QUERIES = [
 def small_workspace(shared):
     work, catalog_id = shared
     add_queries(work, catalog_id, QUERIES)
-    accept_prune(work, catalog_id)
+    accept_drop_in(work, catalog_id)
     return shared
 
 

@@ -56,7 +56,8 @@ def test_every_tool_of_both_is_in_one_row(opened):
 
 
 @pytest.mark.parametrize(
-    ("action", "words"), [("accept", "accepted"), ("reject", "kept apart"), ("omit", "left out")]
+    ("action", "words"),
+    [("accept", "accepted"), ("keep_apart", "kept apart"), ("omit", "left out")],
 )
 def test_what_was_decided_stays_in_the_table(opened, action, words):
     work, advice, i = opened
@@ -79,8 +80,8 @@ def test_one_account_of_two_servers_is_asked_once_for_all_their_cards():
         return cluster.kind, any("are on 2 servers" in reason for reason in cluster.reasons)
 
     assert server_advice.coverage(work.snapshot(i)).asks_for_account("alpha", "beta")
-    assert kind_and_reasons() == ("router", True)
-    for answer, expected in ((ONE_ACCOUNT, ("prune", False)), (OWN_ACCOUNTS, ("router", True))):
+    assert kind_and_reasons() == ("gateway", True)
+    for answer, expected in ((ONE_ACCOUNT, ("drop_in", False)), (OWN_ACCOUNTS, ("gateway", True))):
         server_advice.answer_account(work.snapshot(i), "alpha", "beta", answer, "ann")
         assert server_advice.coverage(work.snapshot(i)).are_on_one_account("beta", "alpha") is (
             answer == ONE_ACCOUNT
@@ -88,7 +89,7 @@ def test_one_account_of_two_servers_is_asked_once_for_all_their_cards():
         assert kind_and_reasons() == expected
     server_advice.answer_account(work.snapshot(i), "alpha", "beta", None, "ann")
     assert server_advice.coverage(work.snapshot(i)).are_on_one_account("alpha", "beta") is None
-    assert kind_and_reasons() == ("router", True)
+    assert kind_and_reasons() == ("gateway", True)
 
 
 def test_a_server_is_switched_off_as_one_batch(opened):
@@ -125,5 +126,5 @@ def test_advice_follows_the_decisions(opened):
     work, advice, i = opened
     assert [one.server for one in advice.advice(i).switch_off] == ["gamma"]
     (cluster,) = [c for c in review.queue(work.snapshot(i)) if "gamma/add_numbers" in c.members]
-    review.decide(work.snapshot(i), "reject", cluster, "ann")
+    review.decide(work.snapshot(i), "keep_apart", cluster, "ann")
     assert advice.advice(i).switch_off == ()

@@ -45,7 +45,7 @@ def test_it_says_where_a_guard_asks_for_all_or_none():
         work, i = small_workspace.open_workspace(*tools)
         own = small_workspace.Functions(work, review)
         for cluster, stays in only_pair(own, i).to_keep("alpha"):
-            own.decide(i, "canonical", cluster, "ann", {"canonical": stays, "kind": "prune"})
+            own.decide(i, "canonical", cluster, "ann", {"canonical": stays, "kind": "drop_in"})
         pair = only_pair(own, i)
         assert (pair.all_or_none, pair.outside) == (wanted, outside)
         work.close()
@@ -54,10 +54,10 @@ def test_it_says_where_a_guard_asks_for_all_or_none():
 def test_what_somebody_decided_meanwhile_is_refused_and_the_rest_stands(opened):
     own, i, _ = opened
     pair = only_pair(own, i)
-    own.decide(i, "reject", pair.clusters[0], "bob")
+    own.decide(i, "keep_apart", pair.clusters[0], "bob")
     made, refused = decide(own, i, "accept", pair)
     assert len(made) == 2
-    assert ["reject by bob" in str(error) for error in refused] == [True]
+    assert ["keep apart by bob" in str(error) for error in refused] == [True]
 
 
 def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkeypatch):
@@ -72,16 +72,16 @@ def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkey
     work, i = small_workspace.open_workspace(*lists, *mails)
     (pair,) = review.server_pairs(work.snapshot(i))
     assert pair.servers == ("fish", "fowl")
-    assert sorted(map(proposal_kind, pair.clusters)) == ["family", "router"]
+    assert sorted(map(proposal_kind, pair.clusters)) == ["family", "gateway"]
     beyond = dict(zip(map(proposal_kind, pair.clusters), pair.beyond, strict=True))
-    assert beyond == {"family": (), "router": ("goat",)}
+    assert beyond == {"family": (), "gateway": ("goat",)}
     assert (pair.duplicates, pair.kept_on("fish"), pair.kept_on("fowl")) == (1, 0, 0), "all stay"
     assert [one.relation for one, _ in pair.to_keep("fowl")] == ["duplicate"]
     made, refused = decide(small_workspace.Functions(work, review), i, "accept", pair)
     assert (len(made), refused, review.progress(work.snapshot(i)).waiting) == (2, (), 0)
 
 
-def test_an_accepted_prune_stays_one_when_a_server_begins_to_keep_things(opened, monkeypatch):
+def test_an_accepted_drop_in_stays_one_when_a_server_begins_to_keep_things(opened, monkeypatch):
     own, i, work = opened
     sums = by_name(work, i, "add_numbers")
     own.decide(i, "accept", sums, "ann")
@@ -89,4 +89,4 @@ def test_an_accepted_prune_stays_one_when_a_server_begins_to_keep_things(opened,
     again = plan_merge(
         work.snapshot(i).analysed.without_cache(), work.snapshot(i).log, PlanConfig()
     )
-    assert [(one.members, one.kind) for one in again.applied] == [(sums.members, "prune")]
+    assert [(one.members, one.kind) for one in again.applied] == [(sums.members, "drop_in")]

@@ -85,7 +85,7 @@ def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catal
     now = threshold_panel.moved_clusters(work.snapshot(record.id), own).now
     assert now.groups
     clusters = work.snapshot(record.id).plan.clusters
-    assert set(now.groups) == {c.members for c in clusters if c.relation != "parametric"}
+    assert set(now.groups) == {c.members for c in clusters if c.relation != "family"}
 
 
 def test_a_stricter_cut_tells_what_vanishes(shared):

@@ -48,7 +48,7 @@ class SearchFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client(Target):
-    """A client: ``file`` of a bundle switches pruned tools off in it, ``write`` makes its text;
+    """A client: ``file`` of a bundle switches replaced tools off in it, ``write`` makes its text;
     ``search`` is for clients whose model searches for tools.
 
     A toolset is checked against its rules if it has some.
@@ -425,12 +425,12 @@ def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
 
     A name that a tool which stays has too, as with exact copies, is not switched off.
     """
-    prunes = [cluster for cluster in plan.applied if cluster.kind == "prune"]
-    gone = {m for cluster in prunes for m in cluster.members if m != cluster.canonical}
+    drop_ins = [cluster for cluster in plan.applied if cluster.kind == "drop_in"]
+    gone = {m for cluster in drop_ins for m in cluster.members if m != cluster.canonical}
     gone |= set(plan.removed)
     edited = {
         cluster.canonical: cluster.document.description
-        for cluster in (*prunes, *(one for one in plan.edited if one.kind == "prune"))
+        for cluster in (*drop_ins, *(one for one in plan.edited if one.kind == "drop_in"))
         if cluster.document.description != plan.catalog.by_id[cluster.canonical].description
     }
     phi, eager = plan.phi, plan.eager

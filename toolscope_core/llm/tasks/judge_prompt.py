@@ -22,7 +22,7 @@ RelationAnswer = Literal[Relation, "unsure"]
 OUTCOME_OF_ANSWER: Mapping[RelationAnswer, PairOutcome] = {
     "duplicate": "merge",
     "subsumes": "merge",
-    "parametric": "family",
+    "family": "family",
     "related": "keep",
     "different": "keep",
     "unsure": "unsure",
@@ -73,7 +73,7 @@ You curate the toolset of an agent and compare its tools two by two.
 Judge each pair by itself, whatever you said of others. For each question say in one sentence what \
 decides it, then:
 - relation: "duplicate": the same job in other words; "subsumes": the same job, where one does \
-more or is general and its arguments can say all that the other has fixed; "parametric": a family; \
+more or is general and its arguments can say all that the other has fixed; "family": as above; \
 "related": the same topic or objects, another intent; "different": nothing in common; "unsure": \
 what is shown does not tell.
 - serves: which of the two could take every call meant for the other today, its schema as it is \

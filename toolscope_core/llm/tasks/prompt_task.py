@@ -180,7 +180,7 @@ PROMPT_VERSIONS = {
     "context split": "2",
     "dummy split": "1",
     "family audit": "1",
-    "judge": "3",
+    "judge": "4",
     "namespaces": "1",
     "plan filter": "2",
     "quality": "2",

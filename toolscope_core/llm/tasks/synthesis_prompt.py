@@ -1,8 +1,8 @@
 """Asks for the words of a merged tool (ToolScope, M_D: appendix G.3); the wording is ours.
 
 Only words: which parameters there are, their types and which are required comes from our own
-synthesis and its argument maps. A *prune* keeps its name and schema, so of it only the description
-is taken.
+synthesis and its argument maps. A *drop-in* keeps its name and schema, so of it only the
+description is taken.
 """
 
 from collections.abc import Mapping, Sequence
@@ -76,7 +76,7 @@ class MergeDraft:
 
     @property
     def kept(self) -> Tool:
-        """The member that gives the merged tool its id; of a prune the one that stays."""
+        """The member that gives the merged tool its id; of a drop-in the one that stays."""
         return next(tool for tool in self.members if tool.id == self.merged.canonical)
 
     @property
@@ -88,9 +88,9 @@ class MergeDraft:
     @property
     def routes(self) -> JsonObject:
         """Where the calls of each member go: the value of the selector, and by former argument the
-        one of the draft, ``None`` where it has no place; empty for what is no router.
+        one of the draft, ``None`` where it has no place; empty for what is no gateway tool.
         """
-        if self.kind != "router":
+        if self.kind != "gateway":
             return {}
         rows = [
             {
@@ -139,7 +139,7 @@ class WordsForm(prompts.AnswerForm[MergeDraft]):
     parameters: list[_ParameterWords]
 
     def stored(self, item: MergeDraft) -> JsonObject:
-        if item.kind == "prune":
+        if item.kind == "drop_in":
             name = item.document.name
             return {"name": name, "description": self.description, "parameters": {}}
         if len(self.name) > _LONGEST_NAME:
@@ -189,7 +189,7 @@ SYNTHESIS_TASK: prompts.PromptTask[MergeDraft] = prompts.PromptTask(
 def written(item: MergeDraft, answer: JsonObject) -> Document:
     """The document with the words of a stored answer; its structure is untouched."""
     document = replace(item.document, description=answer["description"])
-    if item.kind == "prune" or document.schema is None:
+    if item.kind == "drop_in" or document.schema is None:
         return document
     properties = {
         name: {**sub, "description": answer["parameters"][name]}

@@ -24,8 +24,8 @@ from toolscope_core.model.tool import JsonObject
 @dataclass(frozen=True, slots=True)
 class ServedBundle:
     """A bundle to serve: ``catalog`` are its tools with their ids, ``came_in`` all that they were
-    made of; ``withheld`` are the routers that were accepted and not exported, each as the ids of
-    its members; ``notes`` say, in sentences, what of a profile's words is not served.
+    made of; ``withheld`` are the gateway tools that were accepted and not exported, each as the ids
+    of its members; ``notes`` say, in sentences, what of a profile's words is not served.
     """
 
     table: RoutingTable
@@ -77,10 +77,10 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
     }
     catalog = _catalog(folder, "neutral.json")
     accepted = [row for row in clusters if row.get("state") == "accepted"]
-    routers = {
+    gateway = {
         frozenset(row["members"])
         for row in accepted
-        if row.get("kind") == "router" and isinstance(row.get("members"), list)
+        if row.get("kind") == "gateway" and isinstance(row.get("members"), list)
     }
     raw = _mcp_records(folder)
     tools = [
@@ -88,7 +88,7 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
             tool,
             members.get(tool.id) or (tool.id,),
             raw.get((tool.server, tool.name), {}),
-            frozenset(members.get(tool.id, ())) in routers,
+            frozenset(members.get(tool.id, ())) in gateway,
         )
         for tool in catalog.tools
     ]
@@ -111,7 +111,7 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
         replace(table, bundle=manifest, eager=frozenset(map(str, eager))),
         catalog,
         tuple(originals.values()),
-        tuple(sorted(tuple(sorted(one)) for one in routers - applied)),
+        tuple(sorted(tuple(sorted(one)) for one in gateway - applied)),
         tuple(notes),
     )
 

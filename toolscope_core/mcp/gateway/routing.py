@@ -38,7 +38,7 @@ class Original:
 @dataclass(frozen=True, slots=True)
 class Route:
     """A tool as agents see it. There are several ``originals`` only where all of them stay
-    reachable (a router), and the arguments say which is called. ``alphas`` by the id of the
+    reachable (a gateway tool), and the arguments say which is called. ``alphas`` by the id of the
     original, of those that have one; ``presets`` are arguments that every call gets and none may
     name. ``mended`` says, in sentences, what of the record clients would not have read;
     ``obstacle`` why no client is given it, empty where all are.
@@ -100,7 +100,7 @@ class BundleTool:
     tool: Tool
     members: tuple[str, ...]
     raw: JsonObject = field(default_factory=dict)
-    is_router: bool = False
+    is_gateway: bool = False
     presets: JsonObject = field(default_factory=dict)
 
 
@@ -216,7 +216,7 @@ def _route(
 ) -> Route:
     as_it_came = replace(item.tool, name=name, raw=item.raw or item.tool.raw)
     tool = with_clean_texts(as_it_came)
-    others = tuple(one for one in item.members if one != tool.id) if item.is_router else ()
+    others = tuple(one for one in item.members if one != tool.id) if item.is_gateway else ()
     called = [one for one in (tool.id, *others) if _agrees(alphas.get(one), item.presets)]
     written, sent = write_record(tool, "mcp"), write_record(tool, "mcp", sendable=True)
     readable = readable_record(sent)

@@ -83,7 +83,7 @@ _DOUBTS: Mapping[str, Callable[[Cluster, Catalog], bool]] = {
         not catalog.blocked.isdisjoint(one.members)
     ),
     "of the same operation for other providers or values": lambda one, catalog: is_family(one),
-    "for which a gateway is needed": lambda one, catalog: one.kind == "router",
+    "for which a gateway is needed": lambda one, catalog: one.kind == "gateway",
     "over several servers": lambda one, catalog: (
         len({catalog.by_id[member].server for member in one.members}) > 1
     ),
@@ -143,7 +143,7 @@ class ServerPairProposals:
             if not is_family(cluster)
             and (
                 cluster.canonical not in {one.id for one in sides[at]}
-                or (cluster.kind == "router" and cluster.chosen_kind is None)
+                or (cluster.kind == "gateway" and cluster.chosen_kind is None)
             )
         )
 

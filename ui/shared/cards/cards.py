@@ -40,7 +40,7 @@ class Card:
 
     ``tools`` has the canonical first, the others by id; ``evidence`` the weakest pairs first, of
     ``pairs`` in all, each by whoever is heard on it; ``disagreements`` those on which the model and
-    the offline judge differ, the widest gap first. ``unmatched`` says which words of a prune the
+    the offline judge differ, the widest gap first. ``unmatched`` says which words of a drop-in the
     others do not say, ``selector`` what tells the members of a family apart. ``loosest`` is the
     member that the judge is least sure of, empty where there are but two. ``drop_in`` is the
     member that could stay alone if the servers work on the same data, the canonical if it can;
@@ -96,7 +96,7 @@ def card_of(analysis: Analysis, cluster: Cluster, shape: str = PROMPT_SHAPES[0])
     members = tuple(tools[rows[member]] for member in order)
     shown = (*cluster.members, *cluster.newcomers)
     pairs = [Pair.of(a, b) for a, b in combinations(shown, 2)]
-    family = cluster.relation == "parametric"
+    family = cluster.relation == "family"
     probabilities = (
         analysis.family_probabilities(pairs) if family else analysis.probabilities(pairs)
     )
@@ -125,11 +125,11 @@ def card_of(analysis: Analysis, cluster: Cluster, shape: str = PROMPT_SHAPES[0])
 
 
 def _drop_in(analysis: Analysis, cluster: Cluster) -> str:
-    if cluster.kind == "prune" or cluster.relation == "parametric" or cluster.chosen_kind:
+    if cluster.kind == "drop_in" or cluster.relation == "family" or cluster.chosen_kind:
         return ""
     for canonical in (cluster.canonical, None):
-        seen = analysis.syntheses.synthesis(cluster.members, canonical, kind="prune")
-        if seen.kind == "prune":
+        seen = analysis.syntheses.synthesis(cluster.members, canonical, kind="drop_in")
+        if seen.kind == "drop_in":
             return seen.canonical
     return ""
 

@@ -67,15 +67,15 @@ MEMBERS_SHOWN, _NAMED = 12, 3
 _TEXT_SHOWN = 3_000
 DIFFERING_SHOWN = 10
 SINGLE_KINDS = {
-    "prune": "Works as edited, no gateway needed",
-    "router": "Needs a gateway: the server has another name or other parameters",
+    "drop_in": "Works as edited, no gateway needed",
+    "gateway": "Needs a gateway: the server has another name or other parameters",
 }
 _STATES: dict[State, tuple[str, Color, str]] = {
     "proposed": ("Proposed", "blue", ":material/lightbulb:"),
     "accepted": ("Accepted", "green", ":material/check:"),
     "stale": ("Changed since the decision", "orange", ":material/update:"),
     "conflict": ("In conflict", "red", ":material/warning:"),
-    "rejected": ("Kept apart", "gray", ":material/block:"),
+    "kept_apart": ("Kept apart", "gray", ":material/block:"),
 }
 
 
@@ -106,7 +106,7 @@ def size_badge(size: SizeChange) -> None:
 
 def kind_badge(cluster: Cluster) -> None:
     """What can be done about the cluster, in words, and on hover what they mean."""
-    color: Color = "green" if cluster.kind == "prune" else "violet"
+    color: Color = "green" if cluster.kind == "drop_in" else "violet"
     st.badge(kind_name(cluster).capitalize(), color=color, help=KINDS[proposal_kind(cluster)].means)
 
 
@@ -115,10 +115,10 @@ def question(card: Card) -> None:
     kept, gone = _named(card.canonical), listed(map(_named, card.switched_off), _NAMED)
     if card.selector is not None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
-    elif card.cluster.kind == "unknown":
+    elif card.cluster.kind == "looks_alike":
         why = "Nothing is merged, because their arguments are not known"
         st.markdown(f"{kept} and {gone} look alike. {why}.")
-    elif card.cluster.kind == "prune":
+    elif card.cluster.kind == "drop_in":
         st.markdown(f"Agents keep {kept} and no longer see {gone}.")
     else:
         st.markdown(f"Agents see one tool; a gateway passes each call on to {kept} or {gone}.")
@@ -134,7 +134,7 @@ def show_reasons_against(card: Card) -> None:
     reasons = [f"- :small[{safe_text.sentence(reason)}]" for reason in doubts]
     if reasons:
         st.markdown("\n".join(["**Check before you accept:**", "", *reasons]))
-    if cluster.kind == "prune" and card.selector is None:
+    if cluster.kind == "drop_in" and card.selector is None:
         wording(card)
     if not reasons and cluster.safe:
         st.markdown(":material/verified: Safe to accept: nothing speaks against it.")
@@ -213,7 +213,7 @@ def evidence(snapshot: Snapshot, card: Card) -> None:
     """The verdicts on the weakest pairs, with their reasons."""
     for verdict in card.evidence:
         judge = f" :gray[({safe_text.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
-        family = card.cluster.relation == "parametric"
+        family = card.cluster.relation == "family"
         value = f"{verdict.family:.2f}" if family else probability(verdict)
         headline = f"{value} {short(verdict.outcome)}"
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -255,12 +255,12 @@ def effect(card: Card, before: Cluster) -> None:
     """What an edited document changes: kind, size, arguments that would be lost."""
     after = card.cluster
     if len(after.members) == 1:
-        st.badge(SINGLE_KINDS[after.kind], color="green" if after.kind == "prune" else "violet")
+        st.badge(SINGLE_KINDS[after.kind], color="green" if after.kind == "drop_in" else "violet")
     else:
         kind_badge(after)
     if card.selector is not None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
-    if after.kind == "router" and before.kind == "prune":
+    if after.kind == "gateway" and before.kind == "drop_in":
         st.warning(
             "With this edit no server offers the merged tool under this name and with these "
             "parameters: it needs a gateway, and is exported only where you use one. An edit of "

@@ -71,7 +71,7 @@ def record_button(
 
 def set_button(
     snapshot: Snapshot,
-    action: Literal["propose", "reject"],
+    action: Literal["propose", "keep_apart"],
     ids: Sequence[str],
     version: str,
     label: str,
@@ -81,12 +81,12 @@ def set_button(
     """A button that sends tools of a ``version`` to review as one, or keeps them apart; ``names``
     says in words which they are, ``look`` goes to ``record_button``.
     """
-    record = toolsets.never_merge if action == "reject" else toolsets.send_to_review
+    record = toolsets.never_merge if action == "keep_apart" else toolsets.send_to_review
     record_button(
         label,
         lambda: [record(snapshot, ids, version, page_frame.reviewer())],
         f"{ACTIONS[action].done}: {names}",
-        icon=":material/block:" if action == "reject" else ":material/outbox:",
+        icon=":material/block:" if action == "keep_apart" else ":material/outbox:",
         **look,
     )
 
@@ -96,7 +96,7 @@ def decide(
 ) -> None:
     """Record a decision on the cluster that was shown; then show the cluster ``onward``."""
     message = f"{ACTIONS[action].done}: {shown.document.name}"
-    if shown.newcomers and action in ("accept", "reject"):
+    if shown.newcomers and action in ("accept", "keep_apart"):
         welcome = action == "accept"
         done = attempt(
             lambda: review.answer_newcomers(snapshot, shown, page_frame.reviewer(), welcome),
@@ -111,15 +111,15 @@ def decide(
 
 
 def answer(snapshot: Snapshot, shown: Cluster, name: str, onward: str, blind: bool = False) -> None:
-    """Accept, reject, or accept as a *family* what was shown. A ``blind`` *accept* says that the
-    tools do the same job, whatever was proposed; what the judge had said is told after it.
+    """Accept what was shown, keep it apart, or accept it as a *family*. A ``blind`` *accept* says
+    that the tools do the same job, whatever was proposed; what the judge had said is told after it.
     """
     if name == "family":
-        decide(snapshot, shown, "accept", onward, relation="parametric")
+        decide(snapshot, shown, "accept", onward, relation="family")
     elif name == "accept" and blind and queue.is_family(shown) and not shown.newcomers:
         decide(snapshot, shown, "accept", onward, relation="duplicate")
     else:
-        decide(snapshot, shown, "accept" if name == "accept" else "reject", onward)
+        decide(snapshot, shown, "accept" if name == "accept" else "keep_apart", onward)
     succeeded, text = st.session_state["notice"]
     if blind and succeeded:
         proposed = f"the {kind_name(shown)}" if queue.is_family(shown) else "the same job"
@@ -176,7 +176,7 @@ def choose_canonical(snapshot: Snapshot, shown: Cluster, choice_key: str) -> Non
 
 def make_drop_in(snapshot: Snapshot, shown: Cluster, kept: str) -> None:
     """Let one member stay alone, though the others may keep things of their own."""
-    decide(snapshot, shown, "canonical", None, canonical=kept, kind="prune")
+    decide(snapshot, shown, "canonical", None, canonical=kept, kind="drop_in")
 
 
 def name_after(snapshot: Snapshot, shown: Cluster, chosen: str) -> None:
@@ -187,7 +187,7 @@ def name_after(snapshot: Snapshot, shown: Cluster, chosen: str) -> None:
 
 
 def decide_all(snapshot: Snapshot, shown: Sequence[Cluster], action: Action) -> None:
-    """Accept or reject these clusters, or keep them for review, as one batch."""
+    """Accept these clusters or keep them apart, or keep them for review, as one batch."""
     _decide_each(
         snapshot, [(action, one, {}) for one in shown], f"{ACTIONS[action].done}: {{}}", "cluster"
     )
@@ -196,7 +196,9 @@ def decide_all(snapshot: Snapshot, shown: Sequence[Cluster], action: Action) -> 
 def decide_pair(
     snapshot: Snapshot, servers: Sequence[str], shown: Sequence[Cluster], action: Action
 ) -> None:
-    """Accept or reject these proposals between two servers, as one batch that can be undone."""
+    """Accept these proposals between two servers or keep them apart, as one batch that can be
+    undone.
+    """
     rows = [(action, cluster, dict[str, object]()) for cluster in shown]
     _decide_each(snapshot, rows, f"{ACTIONS[action].done}: {{}} between {' and '.join(servers)}")
 
@@ -204,7 +206,7 @@ def decide_pair(
 def keep_server(snapshot: Snapshot, pair: batches.ServerPairProposals, server: str) -> None:
     """Let this server's tools be the only ones that are kept, in every proposal of the two."""
     rows: list[tuple[Action, Cluster, dict[str, object]]] = [
-        ("canonical", cluster, {"canonical": tool_id, "kind": "prune"})
+        ("canonical", cluster, {"canonical": tool_id, "kind": "drop_in"})
         for cluster, tool_id in pair.to_keep(server)
     ]
     _decide_each(snapshot, rows, f"Tools of {server} are kept in {{}} now")

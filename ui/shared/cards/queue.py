@@ -46,13 +46,13 @@ class KindQueue:
 @dataclass(frozen=True, slots=True)
 class ClusterCounts:
     """The clusters of a plan: ``duplicates`` do one job, ``families`` one operation for several
-    providers or values. ``prunes`` of the duplicates need no gateway; ``safe`` ones wait, and may
+    providers or values. ``drop_ins`` of the duplicates need no gateway; ``safe`` ones wait, and may
     be accepted without a look.
     """
 
     duplicates: KindQueue
     families: KindQueue
-    prunes: int
+    drop_ins: int
     safe: int
 
     @property
@@ -75,11 +75,11 @@ class ClusterCounts:
 @dataclass(frozen=True, slots=True)
 class Progressed:
     """How far review is: the clusters as they stand, the rejections, and how many of those that
-    wait are what a rejection left: they hold some tools of a rejected one.
+    wait are what keeping apart left: they hold some tools of a cluster that is kept apart.
     """
 
     clusters: ClusterCounts
-    rejected: int
+    kept_apart: int
     left: int
 
     @property
@@ -92,7 +92,7 @@ class Progressed:
 
     @property
     def decided(self) -> int:
-        return self.accepted + self.rejected
+        return self.accepted + self.kept_apart
 
     @property
     def total(self) -> int:
@@ -155,7 +155,7 @@ def is_safe(cluster: Cluster) -> bool:
 
 def is_family(cluster: Cluster) -> bool:
     """Whether its members are the same operation for several providers or fixed values."""
-    return cluster.relation == "parametric"
+    return cluster.relation == "family"
 
 
 def short_kind(cluster: Cluster) -> str:
@@ -302,7 +302,7 @@ def cluster_counts(clusters: Iterable[Cluster]) -> ClusterCounts:
     return ClusterCounts(
         duplicates=_standing(duplicates),
         families=_standing(families),
-        prunes=sum(cluster.kind == "prune" for cluster in duplicates),
+        drop_ins=sum(cluster.kind == "drop_in" for cluster in duplicates),
         safe=sum(map(is_safe, clusters)),
     )
 
@@ -310,13 +310,13 @@ def cluster_counts(clusters: Iterable[Cluster]) -> ClusterCounts:
 def progressed(clusters: Iterable[Cluster], standing: Iterable[Decision]) -> Progressed:
     """How far the review of these clusters is, with the decisions that stand."""
     clusters = tuple(clusters)
-    rejected = [set(decision.ids) for decision in standing if decision.action == "reject"]
+    kept_apart = [set(decision.ids) for decision in standing if decision.action == "keep_apart"]
     left = (
-        any(not ids.isdisjoint(cluster.members) for ids in rejected)
+        any(not ids.isdisjoint(cluster.members) for ids in kept_apart)
         for cluster in clusters
         if waits(cluster)
     )
-    return Progressed(cluster_counts(clusters), len(rejected), sum(left))
+    return Progressed(cluster_counts(clusters), len(kept_apart), sum(left))
 
 
 def _standing(clusters: Iterable[Cluster]) -> KindQueue:

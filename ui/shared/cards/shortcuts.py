@@ -29,7 +29,9 @@ SHORTCUTS = {
     "accept": Shortcut(
         "A", "Accept", "accept the merge; of a pair: the same job", True, "Same job"
     ),
-    "reject": Shortcut("X", "Keep apart", "keep these tools apart for good", True, "Not the same"),
+    "keep_apart": Shortcut(
+        "X", "Keep apart", "keep these tools apart for good", True, "Not the same"
+    ),
     "family": Shortcut(
         "F", "Same operation", "accept it as one operation for several providers or values", True
     ),

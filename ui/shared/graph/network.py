@@ -17,7 +17,7 @@ from toolscope_core.model.pair import Pair
 from ui.shared.charts import pictures
 from ui.shared.data_tables import Column
 
-NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
+NodeState = Literal["proposed", "accepted", "kept_apart", "stale", "conflict", "alone"]
 EdgeKind = Literal["merge", "joined", "family", "unsure", "never"]
 """The relation between two tools: the judge's *merge*, a person's, the judge's *family* and its
 doubt (which join nothing), a person's *keep apart*."""
@@ -130,7 +130,7 @@ _FEW = 8
 NODE_SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
     "proposed": ("dot", "●", "proposed"),
     "accepted": ("square", "■", "accepted"),
-    "rejected": ("star", "★", "rejected"),
+    "kept_apart": ("star", "★", "kept_apart"),
     "stale": ("diamond", "◆", "stale"),
     "conflict": ("triangle", "▲", "conflict"),
     "alone": ("dot", "○", "in no cluster"),

@@ -129,7 +129,7 @@ def _heading(view: PairView) -> None:
 
 def _buttons(snapshot: Snapshot, view: PairView) -> None:
     decision_buttons.notice(snapshot)
-    kept_apart = any(decision.action == "reject" for decision in view.decisions)
+    kept_apart = any(decision.action == "keep_apart" for decision in view.decisions)
     with st.container(horizontal=True, vertical_alignment="center"):
         ids, names = [one.id for one in view.tools], " and ".join(one.name for one in view.tools)
         button = partial(
@@ -147,7 +147,7 @@ def _buttons(snapshot: Snapshot, view: PairView) -> None:
             about = decision_buttons.PROPOSES
             button("propose", label="Send to review", key=f"propose_{view.key}", help=about)
         about = "Keeps the two apart, whatever the judge says, until the decision is undone."
-        button("reject", label="Keep apart", key=f"never_{view.key}", help=about)
+        button("keep_apart", label="Keep apart", key=f"never_{view.key}", help=about)
         tool_selection.select_button(snapshot, ids, "a pair", f"both_{view.key}", "Select both")
     for decision in view.decisions:
         who = decision_trail.by_whom(decision)

@@ -150,9 +150,9 @@ def edits_not_applied(snapshot: Snapshot, plan: MergePlan) -> tuple[str, ...]:
     return tuple(f"{id_list(one.ids)}: {reasons[one.seq]}" for one in log if one.seq in reasons)
 
 
-def ways(snapshot: Snapshot, routers: bool, target: str) -> tuple[PolicySize, ...]:
+def ways(snapshot: Snapshot, gateway: bool, target: str) -> tuple[PolicySize, ...]:
     """What each accept policy means for the limit of ``target`` on tools."""
-    configs = [PlanConfig(accept=accept, routers=routers) for accept in _POLICIES]
+    configs = [PlanConfig(accept=accept, gateway=gateway) for accept in _POLICIES]
     plans = [(c.accept, snapshot.plan_under(c)) for c in configs]
     return tuple(
         PolicySize(accept, len(plan.tools), len(checked_plan.toolsets(plan, target, fix=True)))

@@ -10,7 +10,7 @@ from toolscope_core.decisions import constraints, decision_lines, forms
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.log import active, admit
 from toolscope_core.merging import analysing, model_verdicts
-from toolscope_core.merging.analysing import is_larger_router, merge_size, supposed
+from toolscope_core.merging.analysing import is_larger_gateway, merge_size, supposed
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.merging.model_verdicts import Disagreement
@@ -111,11 +111,11 @@ def sizes(snapshot: Snapshot) -> Mapping[str, SizeChange]:
     return {one.id: merge_size(one, tools, snapshot.shape, costs) for one in snapshot.plan.clusters}
 
 
-def larger_routers(snapshot: Snapshot) -> frozenset[str]:
+def larger_gateways(snapshot: Snapshot) -> frozenset[str]:
     """The ids of the proposals that are in no batch: see ``is_larger_router``."""
     size = sizes(snapshot)
     return frozenset(
-        one.id for one in snapshot.plan.clusters if is_larger_router(one, size[one.id])
+        one.id for one in snapshot.plan.clusters if is_larger_gateway(one, size[one.id])
     )
 
 
@@ -177,7 +177,7 @@ def decide(
     """Append what ``reviewer`` says of ``cluster`` as it was shown.
 
     ``detail`` names tools by id (see ``Decision``); the relation is the one shown, unless it
-    says another, and so is what an accepted merge keeps, and that it is a prune. Raises
+    says another, and so is what an accepted merge keeps, and that it is a drop-in. Raises
     ``StaleDecisionError`` when somebody else decided on the cluster meanwhile,
     ``DecisionError`` when the decision contradicts a standing one.
     """
@@ -185,7 +185,7 @@ def decide(
     is_as_shown = "relation" not in (detail or {}) and cluster.canonical in cluster.members
     if action == "accept" and is_as_shown:
         seen["canonical"] = cluster.canonical
-        seen |= {"kind": "prune"} if cluster.kind == "prune" else {}
+        seen |= {"kind": "drop_in"} if cluster.kind == "drop_in" else {}
     said = {**seen, **(detail or {})}
     return say(snapshot, action, cluster.members, reviewer, said, cluster.version)
 
@@ -244,10 +244,10 @@ def decide_each(
 
 @kept()
 def server_pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
-    """The pairs of servers between which two or more duplicates wait; larger routers are left
+    """The pairs of servers between which two or more duplicates wait; larger gateway tools are left
     to the queue.
     """
-    larger = larger_routers(snapshot)
+    larger = larger_gateways(snapshot)
     waiting = [cluster for cluster in queue(snapshot) if cluster.id not in larger]
     return batches.server_pairs(snapshot.analysis, waiting)
 
@@ -299,7 +299,7 @@ def undo(snapshot: Snapshot, reviewer: str, seq: int) -> Decision:
     return append_decision(snapshot.work.store, snapshot.id, retraction(seq, reviewer))
 
 
-SettledState = Literal["accepted", "rejected"]
+SettledState = Literal["accepted", "kept_apart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +311,7 @@ class SettledCluster:
 
 
 def clusters(snapshot: Snapshot, state: SettledState) -> tuple[SettledCluster, ...]:
-    """The accepted clusters by name, or the rejected ones, newest first. Rejected tools that
+    """The accepted clusters by name, or those kept apart, newest first. Tools kept apart that
     have changed or are gone are left out.
     """
     return accepted(snapshot) if state == "accepted" else _rejected(snapshot)
@@ -323,7 +323,7 @@ def _rejected(snapshot: Snapshot) -> tuple[SettledCluster, ...]:
     return tuple(
         SettledCluster(_as_rejected(analysis, one), one)
         for one in active(snapshot.log)[::-1]
-        if one.action == "reject" and _is_unchanged(analysis, one)
+        if one.action == "keep_apart" and _is_unchanged(analysis, one)
     )
 
 
@@ -369,8 +369,8 @@ def _is_unchanged(analysis: Analysis, decision: Decision) -> bool:
 
 
 def _as_rejected(analysis: Analysis, decision: Decision) -> Cluster:
-    family = decision.detail.get("relation") == "parametric"
-    return replace(supposed(analysis, decision.ids, family), state="rejected")
+    family = decision.detail.get("relation") == "family"
+    return replace(supposed(analysis, decision.ids, family), state="kept_apart")
 
 
 ReviewSplit = Literal["random", "server"]

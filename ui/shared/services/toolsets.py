@@ -48,7 +48,7 @@ def never_merge(snapshot: Snapshot, ids: Sequence[str], version: str, reviewer: 
             f"{len(ids):,} tools are {len(ids) * (len(ids) - 1) // 2:,} pairs to be kept "
             f"apart, each for good; select at most {MOST_APART} tools"
         )
-    return review.say(snapshot, "reject", ids, reviewer, version=version)
+    return review.say(snapshot, "keep_apart", ids, reviewer, version=version)
 
 
 def send_to_review(snapshot: Snapshot, ids: Sequence[str], version: str, reviewer: str) -> Decision:
@@ -76,12 +76,12 @@ def send_to_review(snapshot: Snapshot, ids: Sequence[str], version: str, reviewe
 def relate(
     snapshot: Snapshot,
     pair: Pair,
-    answer: Literal["duplicate", "parametric", "apart"],
+    answer: Literal["duplicate", "family", "apart"],
     version: str,
     reviewer: str,
 ) -> Decision:
     """Record what two tools are to each other: one job (*duplicate*, or *subsumes* where one
-    serves the other and not the other way round), a family (*parametric*), or to be kept apart.
+    serves the other and not the other way round), a family (*family*), or to be kept apart.
 
     Raises as ``never_merge`` does, and ``DecisionError`` where both are in merges already.
     """

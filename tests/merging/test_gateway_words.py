@@ -1,10 +1,10 @@
-"""What agents read of a router."""
+"""What agents read of a gateway tool."""
 
 import pytest
 
-from toolscope_core.merging.router_words import (
+from toolscope_core.merging.gateway_words import (
     argument_description,
-    router_description,
+    gateway_description,
     selector_description,
 )
 
@@ -25,18 +25,18 @@ You can use advanced search syntax:
 
 
 def described(text):
-    """What a router says in place of this text of both its members."""
-    return router_description("server", {"a": text, "b": text})
+    """What a gateway tool says in place of this text of both its members."""
+    return gateway_description("server", {"a": text, "b": text})
 
 
 def test_sentences_are_apart_and_what_one_says_of_syntax_stays_that_ones():
-    assert router_description("server", {"big": "Search for papers on arXiv", "simple": ARXIV}) == (
-        f"Search for papers on arXiv. `server`: big, simple.\n\n{SYNTAX}"
-    )
+    assert gateway_description(
+        "server", {"big": "Search for papers on arXiv", "simple": ARXIV}
+    ) == (f"Search for papers on arXiv. `server`: big, simple.\n\n{SYNTAX}")
 
 
 def test_what_only_the_canonical_says_of_syntax_is_not_said_of_all():
-    text = router_description("server", {"simple": ARXIV, "big": "Search for papers on arXiv"})
+    text = gateway_description("server", {"simple": ARXIV, "big": "Search for papers on arXiv"})
     lead, note = text.split("`server`: simple, big.")
     assert "ti:" not in lead
     assert lead.startswith("Search for papers on arXiv by title and abstract content.")
@@ -45,7 +45,7 @@ def test_what_only_the_canonical_says_of_syntax_is_not_said_of_all():
 
 def test_the_arguments_that_all_know_stay_a_list_where_one_leaves():
     text = "Find it.\n\nArgs:\n    query: The words\n    day: As YYYY-MM-DD"
-    lead = router_description("server", {"a": text, "b": "Find it."}).partition(" = a")[0]
+    lead = gateway_description("server", {"a": text, "b": "Find it."}).partition(" = a")[0]
     assert lead.startswith("Find it.\n\nArgs:\nquery: The words.\n\n`server`: a, b.")
 
 
@@ -97,7 +97,7 @@ def test_of_the_layout_of_the_source_only_lists_and_code_are_left(source, text):
 
 
 def test_twelve_values_are_named():
-    text = router_description("variant", {f"v{n}": "Do." for n in range(14)})
+    text = gateway_description("variant", {f"v{n}": "Do." for n in range(14)})
     assert text.endswith("v10, v11, …")
 
 
@@ -142,4 +142,4 @@ def test_an_argument_says_how_each_member_wants_it_written(texts, shown):
 
 def test_hidden_characters_of_members_are_left_out():
     hidden = {"a": "Do.", "b": "Use the synt\u200bax a:b"}
-    assert "\u200b" not in router_description("s", hidden) + selector_description(hidden)
+    assert "\u200b" not in gateway_description("s", hidden) + selector_description(hidden)

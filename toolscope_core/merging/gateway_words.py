@@ -1,5 +1,5 @@
-"""What agents read of a router: what it does, how to choose, and what only some members say of how
-their arguments are written.
+"""What agents read of a gateway tool: what it does, how to choose, and what only some members say
+of how their arguments are written.
 
 A query language that one of two searches takes (``ti:``, ``AND``) has to stay, and has to be that
 one's: the callers of the other would get nothing for it.
@@ -60,10 +60,10 @@ class _Paragraph(NamedTuple):
         return "" if all(map(_OF_ARGUMENTS.match, left)) else self.between.join(left)
 
 
-def router_description(selector: str, texts: Mapping[str, str]) -> str:
-    """The description of a router whose members are chosen by ``selector``: the canonical's, the
-    values, and what only some of them say of how arguments are written. ``texts`` are the members'
-    own descriptions by value, that of the canonical first.
+def gateway_description(selector: str, texts: Mapping[str, str]) -> str:
+    """The description of a gateway tool whose members are chosen by ``selector``: the canonical's,
+    the values, and what only some of them say of how arguments are written. ``texts`` are the
+    members' own descriptions by value, that of the canonical first.
     """
     paragraphs = {value: _paragraphs(text) for value, text in texts.items()}
     alone = _paragraphs_of_some(paragraphs)
@@ -84,8 +84,8 @@ def router_description(selector: str, texts: Mapping[str, str]) -> str:
 
 
 def selector_description(texts: Mapping[str, str]) -> str:
-    """The description of a router's selector: by its values the first sentence of each member, in
-    the members' own words and language; members that say the same stand together.
+    """The description of a gateway tool's selector: by its values the first sentence of each
+    member, in the members' own words and language; members that say the same stand together.
     """
     values_by_job: dict[object, list[str]] = {}
     jobs: dict[object, str] = {}
@@ -103,9 +103,9 @@ def selector_description(texts: Mapping[str, str]) -> str:
 
 
 def argument_description(selector: str, texts: Mapping[str, str]) -> str:
-    """The description of an argument of a router, from those that its members give it (by the value
-    of ``selector``, in order): the first, and beside it each that says how it is written where not
-    all do.
+    """The description of an argument of a gateway tool, from those that its members give it (by the
+    value of ``selector``, in order): the first, and beside it each that says how it is written
+    where not all do.
     """
     clean = {value: " ".join(without_hidden(text).split()) for value, text in texts.items()}
     alone = _paragraphs_of_some({value: _paragraphs(text) for value, text in clean.items()})
