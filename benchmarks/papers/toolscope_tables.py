@@ -277,7 +277,7 @@ TABLES: Mapping[str, PaperTable] = {
     "ts-4": PaperTable("CSR by k; figure 6, recall of table 5", THREE, 8, by_cut_off),
     "ts-8": PaperTable("tokens of all tools and of those found", THREE, 1, tokens),
     "ts-figure-4": PaperTable(
-        "CSR by the threshold of merges", ("seal-tools",), 4, partial(swept, knob="theta")
+        "CSR by the threshold of merges", ("seal-tools",), 4, partial(swept, knob="threshold")
     ),
     "ts-figure-5": PaperTable(
         "CSR by the quality of documentation; figure 13", THREE, 30, quality, asks=True

@@ -83,7 +83,7 @@ def test_a_strange_value_anywhere_is_read_or_refused(bundle, data):
     )
 
 
-@pytest.mark.parametrize("text", [b"", b"[", b"\xff", b"[[[[" * 50_000, b'{"version": 2}'])
+@pytest.mark.parametrize("text", [b"", b"[", b"\xff", b"[[[[" * 50_000, b'{"version": 3}'])
 def test_a_damaged_file_is_a_sentence(bundle, tmp_path, text):
     for name in ("relabel.json", "arguments.json"):
         shutil.copy(bundle / name, tmp_path / name)

@@ -26,7 +26,7 @@ MAILS, WEATHERS = Pair.of(MAIL.id, OTHER_MAIL.id), Pair.of(WEATHER.id, OTHER_WEA
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    cut = decided("threshold", similarity=0.7, probability=0.9)
+    cut = decided("threshold", similarity=0.7, same_job=0.9)
     place = tmp_path_factory.mktemp("written")
     return write_bundle(place / "bundle", place, ACCEPTED, REJECTED, cut)
 
@@ -61,12 +61,12 @@ def test_a_catalog_has_no_verdicts_and_no_decisions(tmp_path):
 def test_a_bundle_of_another_version_is_refused(bundle):
     manifest = json.loads((bundle / "manifest.json").read_text())
     (bundle / "manifest.json").write_text(json.dumps({**manifest, "version": 1}))
-    with pytest.raises(CatalogError, match="not a bundle's file of version 2: its version is 1"):
+    with pytest.raises(CatalogError, match="not a bundle's file of version 3: its version is 1"):
         read_baseline(bundle)
     whole = {file.name: file.read_bytes() for file in bundle.iterdir() if file.is_file()}
     packed = bundle.with_suffix(".zip")
     packed.write_bytes(zipped(whole))
-    with pytest.raises(ExportError, match="not a bundle's file of version 2: its version is 1"):
+    with pytest.raises(ExportError, match="not a bundle's file of version 3: its version is 1"):
         read_baseline(packed)
     packed.write_bytes(zipped({**whole, "manifest.json": b"[]"}))
     with pytest.raises(ExportError, match=r"bundle .* is damaged"):

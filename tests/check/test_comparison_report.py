@@ -76,7 +76,7 @@ def test_a_new_copy_is_an_overlap_with_the_first_that_was_there(judge):
     report = compare(catalog(*ALL, early), Baseline(BEFORE), judge)
     assert pairs(report.pairs.overlaps) == [Pair.of(early.id, MAIL.id)]
     (verdict,) = report.pairs.overlaps
-    assert verdict.probability == 1 and verdict.evidence
+    assert verdict.same_job == 1 and verdict.evidence
 
 
 def test_pairs_among_what_was_there_are_never_told(judge):
@@ -108,7 +108,7 @@ def test_what_the_bundle_said_of_a_pair_counts_before_the_judge(judge):
 def test_a_threshold_that_people_applied_holds_for_new_pairs(judge):
     now, before = catalog(MAIL, LIKE_MAIL), Baseline(catalog(MAIL))
     (overlap,) = compare(now, before, judge).pairs.overlaps
-    assert overlap.probability < 0.95 and overlap.similarity < 0.9
+    assert overlap.same_job < 0.95 and overlap.similarity < 0.9
     surer = compare(now, replace(before, least_probability=0.95), judge).pairs
     assert (surer.overlaps, pairs(surer.unsure)) == ((), [overlap.pair])
     nearer = compare(now, replace(before, least_similarity=0.9), judge).pairs

@@ -137,10 +137,10 @@ def test_a_threshold_is_the_catalogs_and_a_share():
     def threshold(**detail):
         return decision_on([], "threshold", similarity=0.7, **detail)
 
-    (row,) = logged(threshold(probability=0.9))
+    (row,) = logged(threshold(same_job=0.9))
     assert decision_of_row(CATALOG, decision_row(row)) == row
-    for bad in ({}, {"probability": 2}, {"probability": True}, {"probability": "0.7"}):
-        with pytest.raises(DecisionError, match="probability"):
+    for bad in ({}, {"same_job": 2}, {"same_job": True}, {"same_job": "0.7"}):
+        with pytest.raises(DecisionError, match="same_job"):
             logged(threshold(**bad))
     with pytest.raises(DecisionError, match="names a"):
         logged(replace(decide("accept", "a"), action="threshold", detail=row.detail))

@@ -52,7 +52,7 @@ def restored(log, seq):
 
 
 def threshold(value):
-    return decision_on([], "threshold", similarity=value, probability=value)
+    return decision_on([], "threshold", similarity=value, same_job=value)
 
 
 def test_what_builds_on_a_decision_goes_back_with_it_newest_first():

@@ -190,8 +190,8 @@ def test_the_document_of_an_accepted_merge_outweighs_that_of_a_member(example):
     assert written(plan_merge(example, apart, ALL), cluster.canonical).description == "Alone."
 
 
-def threshold(similarity, probability):
-    return {"action": "threshold", "detail": {"similarity": similarity, "probability": probability}}
+def threshold(similarity, same_job):
+    return {"action": "threshold", "detail": {"similarity": similarity, "same_job": same_job}}
 
 
 def test_an_applied_threshold_is_the_cut_of_the_plan_until_it_is_taken_back(example):
@@ -202,7 +202,7 @@ def test_an_applied_threshold_is_the_cut_of_the_plan_until_it_is_taken_back(exam
     assert len(plan.clusters) < len(before.clusters)
     assert set(judged_edges(example, log)) < set(judged_edges(example, ()))
     said = json.loads(files(example, log)["manifest.json"])["configuration"]
-    assert (said["threshold"], said["probability"]) == (0.9, 0.95)
+    assert (said["threshold"], said["same_job"]) == (0.9, 0.95)
     back = (*log, admit(log, decision_of_row(example.catalog, undo(1))))
     assert thresholds_of(example, back) == own
     assert plan_merge(example, back, PlanConfig()) == before

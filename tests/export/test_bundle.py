@@ -137,7 +137,7 @@ def test_a_pair_says_how_its_tools_are_related(files, analysis):
     for pair, row in zip(pairs, rows, strict=True):
         verdict = by_pair[pair]
         assert (row["relation"], row["verdict"]) == (verdict.relation, verdict.outcome)
-        assert (row["probability"], row["family"]) == (verdict.probability, verdict.family)
+        assert (row["same_job"], row["family"]) == (verdict.same_job, verdict.family)
     assert {row["serves"] for row in rows} >= {"both", "none", "left"}
     assert any(row["differs"]["left"] != row["differs"]["right"] for row in rows)
 
@@ -158,7 +158,7 @@ def test_the_sides_of_a_row_are_those_of_its_own_ids(serves, turned):
     straight = verdict_row("a", "b", replace(VERDICT, serves=serves))
     assert straight == {
         **{"left": "a", "right": "b", "similarity": 0.9, "verdict": "merge", "judge": "m"},
-        **{"relation": "subsumes", "probability": 0.85, "family": 0.123457, "serves": serves},
+        **{"relation": "subsumes", "same_job": 0.85, "family": 0.123457, "serves": serves},
         **{"differs": {"left": ["x"], "right": []}, "evidence": ["So."]},
     }
     back = verdict_row("b", "a", replace(VERDICT, serves=serves))
@@ -272,12 +272,12 @@ def test_a_failing_disk_leaves_or_puts_back_the_last_bundle(files, tmp_path, mon
         ("{", "not JSON"),
         ("[]", "not a bundle.*list"),
         ("{}", "not a bundle.*it has no version"),
-        ('{"version": 2}', '"entries" is a required'),
-        ('{"version": 2, "entries": [{"old_id": "a"}]}', '"new_id" is a required'),
+        ('{"version": 3}', '"entries" is a required'),
+        ('{"version": 3, "entries": [{"old_id": "a"}]}', '"new_id" is a required'),
     ],
 )
 def test_a_damaged_bundle_is_named(tmp_path, relabel, word):
-    (tmp_path / "arguments.json").write_text('{"version": 2, "maps": {}}', "utf-8")
+    (tmp_path / "arguments.json").write_text('{"version": 3, "maps": {}}', "utf-8")
     if relabel is not None:
         (tmp_path / "relabel.json").write_text(relabel, "utf-8")
     with pytest.raises(ExportError, match=word):
@@ -286,16 +286,16 @@ def test_a_damaged_bundle_is_named(tmp_path, relabel, word):
 
 @pytest.mark.parametrize(
     ("file", "version"),
-    [("arguments.json", 1), *(("relabel.json", version) for version in (3, "2", True, None))],
+    [("arguments.json", 1), *(("relabel.json", version) for version in (2, "3", True, None))],
 )
 def test_another_version_is_refused_in_words(files, tmp_path, file, version):
     for name in ("relabel.json", "arguments.json"):
         (tmp_path / name).write_bytes(files[name])
-    assert loaded(files, file)["version"] == 2
+    assert loaded(files, file)["version"] == 3
     (tmp_path / file).write_text(json.dumps({**loaded(files, file), "version": version}), "utf-8")
     with pytest.raises(ExportError) as refused:
         read_relabelling(tmp_path)
-    words = f"{file} is not a bundle's file of version 2: its version is {json.dumps(version)}"
+    words = f"{file} is not a bundle's file of version 3: its version is {json.dumps(version)}"
     assert words in str(refused.value)
     assert "export the bundle again" in str(refused.value)
 

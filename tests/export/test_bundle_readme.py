@@ -89,7 +89,7 @@ def test_a_bundle_without_its_merged_tools_is_refused(bundle, tmp_path):
         load_paths([tmp_path / "b"])
 
 
-@pytest.mark.parametrize("manifest", ["[]", "{", '{"version": 2}', '{"toolsets": 1}'])
+@pytest.mark.parametrize("manifest", ["[]", "{", '{"version": 3}', '{"toolsets": 1}'])
 def test_another_manifest_makes_no_bundle(tmp_path, manifest):
     (tmp_path / "manifest.json").write_text(manifest)
     (tmp_path / "tools.json").write_text('{"tools": [{"name": "a", "description": "Do a."}]}')

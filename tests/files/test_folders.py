@@ -18,12 +18,12 @@ from toolscope_core.model.errors import ExportError
 
 def bundle(text):
     files = {
-        "relabel.json": json.dumps({"version": 2, "entries": []}).encode(),
-        "arguments.json": json.dumps({"version": 2, "maps": {}, "note": text}).encode(),
+        "relabel.json": json.dumps({"version": 3, "entries": []}).encode(),
+        "arguments.json": json.dumps({"version": 3, "maps": {}, "note": text}).encode(),
         "clients/cursor.json": text.encode(),
     }
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    about = {"program": "toolscope", "version": 2, "sha256": hashes}
+    about = {"program": "toolscope", "version": 3, "sha256": hashes}
     return {**files, "manifest.json": json.dumps(about).encode()}
 
 

@@ -110,7 +110,7 @@ def test_exact_copies_are_certain_even_across_servers_and_undeclared():
 def test_a_tool_that_says_too_little_is_never_a_merge(other):
     verdict = judged().verdict(ROW["a"], ROW[other])
     assert verdict.outcome == "unsure"
-    assert verdict.probability < shipped_weights().merge_at
+    assert verdict.same_job < shipped_weights().merge_at
     assert "a person must look" in " ".join(verdict.evidence)
 
 
@@ -181,7 +181,7 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
     assert verdict == prepared.verdict(ROW["a"], ROW["b"])
     assert verdict.pair == Pair("a", "b")
     assert verdict.judge == prepared.name == shipped_weights().name
-    assert verdict.probability == probability("a", "b")
+    assert verdict.same_job == probability("a", "b")
     assert -1.0 <= verdict.similarity <= 1.0
 
 
@@ -356,7 +356,7 @@ def test_the_shares_of_a_pair_add_up_to_its_probability(random, servers, order):
         shares = judge.shares(left, right)
         assert shares == judge.shares(right, left)
         shown = 1.0 / (1.0 + math.exp(-sum(share.added for share in shares)))
-        assert shown == pytest.approx(judge.verdict(left, right).probability, abs=1e-6)
+        assert shown == pytest.approx(judge.verdict(left, right).same_job, abs=1e-6)
 
 
 def test_what_overrules_the_signals_is_a_share_of_its_own():
@@ -386,7 +386,7 @@ def test_a_family_that_also_looks_like_one_job_is_no_merge():
     verdict = judge.verdict(0, 1)
     assert verdict.outcome == "family"
     assert verdict.evidence[0] == "The same operation for another shape: circle / square."
-    assert verdict.probability < shipped_weights().merge_at
+    assert verdict.same_job < shipped_weights().merge_at
     assert judge.shares(0, 1)[-1].name == "another provider or value: not the same job"
     merged = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=9.0))
     assert merged.verdict(0, 1).outcome == "merge"
@@ -396,7 +396,7 @@ def test_a_family_that_also_looks_like_one_job_is_no_merge():
 def test_what_reads_and_what_writes_is_never_one_job():
     tools = (TOOLS[0], replace(TOOLS[2], id="z"))  # get, delete
     judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=-16.0))
-    assert judge.verdict(0, 1).probability < shipped_weights().merge_at
+    assert judge.verdict(0, 1).same_job < shipped_weights().merge_at
     assert judge.shares(0, 1)[-1].name == "one writes or destroys, the other does not"
 
 

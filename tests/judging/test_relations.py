@@ -57,12 +57,12 @@ def test_relation_outcome_and_probabilities_tell_one_story(tools):
         judgement = judge.verdict(left, right)
         same_job = judgement.relation in ("duplicate", "subsumes")
         assert (judgement.outcome == "merge") == (
-            same_job and judgement.probability >= weights.merge_at
+            same_job and judgement.same_job >= weights.merge_at
         )
-        assert (judgement.outcome == "merge") == (judgement.probability >= weights.merge_at)
+        assert (judgement.outcome == "merge") == (judgement.same_job >= weights.merge_at)
         assert (judgement.outcome == "family") == (judgement.relation == "family")
         assert (judgement.outcome == "family") == (judgement.family >= weights.family_at)
-        assert judgement.outcome == weights.outcome(judgement.probability, judgement.family)
+        assert judgement.outcome == weights.outcome(judgement.same_job, judgement.family)
         assert judgement.serves == "none" or same_job
         assert judgement.relation != "subsumes" or judgement.serves != "both"
         two = tools[left], tools[right]
@@ -98,7 +98,7 @@ def test_exact_copies_are_duplicates_that_serve_each_other():
     one = TOOLS[0]
     judgement = verdict(one, replace(one, id="z", server="elsewhere"))
     assert (judgement.relation, judgement.serves) == ("duplicate", "both")
-    assert judgement.probability == 1.0
+    assert judgement.same_job == 1.0
     assert judgement.differs == ((), ())
     assert judgement.family < shipped_weights().family_at
 
@@ -110,7 +110,7 @@ GERMAN = "Holt den Kurs für zwei Währungen von der Bank."
 def test_an_unclear_tool_is_at_most_unsure(change):
     judgement = verdict(TOOLS[0], replace(TOOLS[0], id="z", **change))
     assert judgement.outcome in ("unsure", "keep", "family")
-    assert judgement.probability < shipped_weights().merge_at
+    assert judgement.same_job < shipped_weights().merge_at
 
 
 def test_two_tools_that_declare_nothing_are_judged_on_words():
@@ -119,8 +119,8 @@ def test_two_tools_that_declare_nothing_are_judged_on_words():
         for name, text in (("a", TOOLS[0].description), ("z", TOOLS[0].description + " Today."))
     )
     half = verdict(replace(one, schema=TOOLS[0].schema), other)
-    assert verdict(one, other).probability > half.probability
-    assert half.probability < shipped_weights().merge_at, "one that declares its own is held back"
+    assert verdict(one, other).same_job > half.same_job
+    assert half.same_job < shipped_weights().merge_at, "one that declares its own is held back"
 
 
 SOURCE = {"source": TEXT}
@@ -197,6 +197,6 @@ def test_what_is_neither_is_related_or_different():
 )
 def test_the_sentence_is_as_sure_as_the_verdict(relation, outcome, probability, sentence):
     given = replace(
-        verdict(TOOLS[0], TOOLS[1]), relation=relation, outcome=outcome, probability=probability
+        verdict(TOOLS[0], TOOLS[1]), relation=relation, outcome=outcome, same_job=probability
     )
     assert relation_of(given, (TOOLS[0], TOOLS[1])) == sentence

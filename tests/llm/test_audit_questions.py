@@ -119,7 +119,7 @@ def analysis_of_near(analysis, count):
     """The analysis with its first so many candidates, those that its judge calls a family first."""
     scores = analysis.scores
     order = sorted(range(len(scores)), key=lambda at: -scores.family[at])[:count]
-    columns = (scores.left, scores.right, scores.similarity, scores.probability, scores.family)
+    columns = (scores.left, scores.right, scores.similarity, scores.same_job, scores.family)
     return replace(analysis, scores=PairScores(*(column[sorted(order)] for column in columns)))
 
 

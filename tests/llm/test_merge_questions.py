@@ -81,7 +81,7 @@ def test_paper_asks_about_every_candidate_pair_and_every_cluster(example):
 def test_by_default_what_the_offline_judge_is_sure_to_keep_apart_is_not_asked(example, verdicts):
     least, pairs = QuestionConfig().sure_below, list(verdicts.verdicts)
     assert (example.probabilities(pairs) + example.family_probabilities(pairs) >= least).all()
-    likely = example.scores.probability + example.scores.family
+    likely = example.scores.same_job + example.scores.family
     assert verdicts.saved.sure == sum(likely < least)
     assert 0 < len(pairs) < len(example.scores) / 2
 
@@ -135,7 +135,7 @@ def test_only_merges_of_the_offline_judge_are_implied(example, outcome):
     plan = pairs_to_ask(example, NOBODY, config)
     implied = [pair for pair in plan.pairs if pair not in model_verdicts.verdicts]
     merge_at = example.judge.weights.merge_at
-    assert all(plan.probability[pair] >= merge_at for pair in implied)
+    assert all(plan.same_job[pair] >= merge_at for pair in implied)
     assert len(implied) == model_verdicts.saved.implied
     merged = nx.Graph(
         (p.left, p.right) for p, v in model_verdicts.verdicts.items() if v.outcome == "merge"
@@ -199,7 +199,7 @@ def test_a_relation_is_a_verdict_with_two_probabilities(
     model_verdicts = ask_for_verdicts(example, NOBODY, ask, PAPER)
     for verdict in model_verdicts.verdicts.values():
         assert verdict.outcome == outcome
-        assert (verdict.probability, verdict.family) == (probability, family)
+        assert (verdict.same_job, verdict.family) == (probability, family)
         assert verdict.relation == ("different" if relation == "unsure" else relation)
 
 
@@ -221,7 +221,7 @@ def test_who_serves_whom_is_told_by_the_side_of_the_pair(example):
 def test_what_may_be_a_family_is_asked_about_however_surely_it_is_no_merge(example):
     def asked_with(family):
         size = len(example.scores)
-        scores = replace(example.scores, probability=np.zeros(size), family=np.full(size, family))
+        scores = replace(example.scores, same_job=np.zeros(size), family=np.full(size, family))
         return pairs_to_ask(replace(example, scores=scores), NOBODY, QuestionConfig())
 
     assert not asked_with(0.2).pairs

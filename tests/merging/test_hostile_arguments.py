@@ -31,8 +31,8 @@ def _here(tmp_path, monkeypatch):
         {"old_id": name, "new_id": name, "old_name": name, "new_name": name}
         for name in ("add", "sum")
     ]
-    Path("good/relabel.json").write_text(json.dumps({"version": 2, "entries": rows}), "utf-8")
-    Path("good/arguments.json").write_text('{"version": 2, "maps": {}}', "utf-8")
+    Path("good/relabel.json").write_text(json.dumps({"version": 3, "entries": rows}), "utf-8")
+    Path("good/arguments.json").write_text('{"version": 3, "maps": {}}', "utf-8")
     Path("folder").mkdir()
     Path("folder/theirs.txt").write_text("not ours", "utf-8")
     Path("file").write_text("[]", "utf-8")
@@ -180,7 +180,7 @@ ROWS = [
     {"action": "accept", "ids": ["\ud800", "add"], "reviewer": "\udfff"},
     {"action": [], "ids": 5, "members": {}, "detail": 7},
     {"action": "undo", "detail": {"retracts": 10**4000}, "reviewer": "a", "seq": 10**4000},
-    {"action": "threshold", "detail": {"similarity": 1e308, "probability": -1}, "reviewer": "a"},
+    {"action": "threshold", "detail": {"similarity": 1e308, "same_job": -1}, "reviewer": "a"},
     {"action": "edit", "ids": ["add"], "detail": {"schema": {"type": 5}}, "reviewer": "a"},
     {"action": "edit", "ids": ["add"], "detail": {"renames": {"a": "\ud800"}}, "reviewer": "a"},
     {"action": "recut", "ids": ["add", "sum"], "detail": {"groups": [[[]], {}]}, "reviewer": "a"},
@@ -198,7 +198,7 @@ def test_no_row_is_a_traceback(args, row):
     run(args, "given.jsonl")
 
 
-BAD = ["[]", "7", "null", "NaN", '"x"', HUGE, DEEP, "{}", '{"version": 2}', '{"version": "x"}', ""]
+BAD = ["[]", "7", "null", "NaN", '"x"', HUGE, DEEP, "{}", '{"version": 3}', '{"version": "x"}', ""]
 BAD_ENTRIES = [{"entries": bad} for bad in (5, {}, [5], [{}], [{"old_id": 5}], [None])]
 BAD_MAPS = [
     {"maps": bad}
@@ -209,7 +209,7 @@ BAD_MAPS = [
 @pytest.mark.parametrize("name", ["relabel.json", "arguments.json"])
 @pytest.mark.parametrize(
     "text",
-    [*BAD, *(json.dumps({"version": 2, **bad}) for bad in (*BAD_ENTRIES, *BAD_MAPS))],
+    [*BAD, *(json.dumps({"version": 3, **bad}) for bad in (*BAD_ENTRIES, *BAD_MAPS))],
     ids=lambda text: text[:30],
 )
 def test_a_malformed_bundle_is_refused(name, text):

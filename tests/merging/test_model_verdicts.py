@@ -12,10 +12,10 @@ BARS = Bars(unsure_at=0.2, merge_at=0.85, auto_at=0.9, family_at=0.6)
 AB, AC, BC = Pair("a", "b"), Pair("a", "c"), Pair("b", "c")
 
 
-def verdict_of(outcome, probability=0.95, pair=AB, similarity=0.8, family=0.0, serves="both"):
+def verdict_of(outcome, same_job=0.95, pair=AB, similarity=0.8, family=0.0, serves="both"):
     served = serves if outcome == "merge" else "none"
     return Verdict(
-        pair, similarity, probability, outcome, ("So.",), "m at h", family=family, serves=served
+        pair, similarity, same_job, outcome, ("So.",), "m at h", family=family, serves=served
     )
 
 

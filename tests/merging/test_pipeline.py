@@ -55,7 +55,7 @@ def test_every_near_pair_is_judged_once_in_row_order(example):
     assert all(left < right for left, right in rows)
     further = example.scores.similarity < 0.4 - 1e-6
     assert 0 < further.sum() == len(example.far_candidates(0.0)) < len(rows) / 10
-    assert ((example.scores.probability >= 0) & (example.scores.probability <= 1)).all()
+    assert ((example.scores.same_job >= 0) & (example.scores.same_job <= 1)).all()
 
 
 def test_any_pair_can_be_asked_for_and_the_answer_is_remembered(example):
@@ -63,7 +63,7 @@ def test_any_pair_can_be_asked_for_and_the_answer_is_remembered(example):
     pairs = [Pair(ids[0], ids[1]), Pair(ids[1], ids[2])]
     first = example.probabilities(pairs)
     assert np.array_equal(first, example.probabilities(pairs))
-    assert example.verdict(pairs[0]).probability == pytest.approx(first[0])
+    assert example.verdict(pairs[0]).same_job == pytest.approx(first[0])
 
 
 def test_the_plan_without_decisions_makes_nothing_anew(example, tmp_path, monkeypatch):

@@ -34,7 +34,7 @@ PAGES = {
         **{"one": "x", "other": "y", "cell": PAIR},
         **{"method": "PCA", "colour": "server", "map_beside": "true"},
         **{"words": "false", "compare_variants": "true"},
-        **{"theta": "0.9", "probability": "0.8"},
+        **{"similarity": "0.9", "same_job": "0.8"},
     },
     "graph": {"drawn": "x"},
     "review": {"show": "Undecided", "cluster": "x", "undecided": PAIR, "servers": "x"}

@@ -91,7 +91,7 @@ def read_by_page(monkeypatch, work, name):
         threshold, candidates=r"Candidate pairs: ([\d,]+)", merge_pairs=r"Pairs to merge: ([\d,]+)"
     )
     _, heatmap = page("overlap", view="Heatmap", heatmap_show="All tools")
-    read(heatmap, candidates=r"([\d,]+) (?:candidate pairs|pairs? at θ or more[^,])")
+    read(heatmap, candidates=r"([\d,]+) (?:candidate pairs|pairs? at the threshold or more[^,])")
 
     _, review = page("review")
     read(

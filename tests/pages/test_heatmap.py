@@ -47,7 +47,7 @@ def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     row, column = (shown.blocks[at] for at in shown.grid.cells[1])
     click(app, f"blocks_1_{digest('servers', 'pairs')[:8]}", 1)
     assert place(app) == {"one": row.key, "other": column.key}
-    assert "at θ or more" in words(app)
+    assert "at the threshold or more" in words(app)
     click(app, f"tile_1_{digest(row.key, column.key)[:8]}", 0)
     analysis = work.snapshot(1).analysed
     pair = pair_at(analysis, tile(analysis, row, column), 0)

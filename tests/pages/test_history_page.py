@@ -127,7 +127,7 @@ def test_somebody_who_decided_meanwhile_is_not_overruled_by_a_restore(page):
 
 
 def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monkeypatch):
-    monkeypatch.setattr("ui.history.learning_panel.learned", offered)
+    monkeypatch.setattr("ui.history.learning_panel.learned_weights.learned", offered)
     page = open_app().open("history")
     page.open("history", history_part="More")
     assert "Decided one by one: **0 decisions**" in page.text

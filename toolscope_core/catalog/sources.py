@@ -257,7 +257,7 @@ def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> J
     return {**moved(document, name), **({_PARTS: parts} if parts else {})}
 
 
-BUNDLE = 2
+BUNDLE = 3
 """That of a bundle's manifest, and of its φ and α."""
 PROFILES, PROFILE_FOLDER = "profiles.json", "profiles/"
 """The file of a bundle that says which tools each profile has, and where their exports are."""

@@ -102,7 +102,7 @@ def _with_files(baseline: Baseline, folder: Path) -> Baseline:
         ),
         model=str(manifest["versions"]["model"]),
         least_similarity=float(last.get("similarity", 0.0)),
-        least_probability=float(last["probability"]) if last else None,
+        least_probability=float(last["same_job"]) if last else None,
     )
 
 

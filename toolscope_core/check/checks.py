@@ -97,7 +97,7 @@ def _outcome(verdict: Verdict, least: float | None) -> PairOutcome:
     """The outcome of a verdict at the ``least`` probability that people applied, if they did."""
     if least is None or verdict.outcome == "family":
         return verdict.outcome
-    if verdict.probability >= least:
+    if verdict.same_job >= least:
         return "merge"
     return "unsure" if verdict.outcome == "merge" else verdict.outcome
 
@@ -108,12 +108,12 @@ def _judged(catalog: Catalog, wanted: Collection[str], judge: PairJudge) -> tupl
         return ()
     texts = compared_texts(catalog.tools)
     vectors = embed_cached(texts, judge.embedder, judge.cache, judge.progress)
-    theta = judge.config.threshold or default_threshold(judge.embedder.name)
+    threshold = judge.config.threshold or default_threshold(judge.embedder.name)
     is_wanted = np.array([tool.id in wanted for tool in catalog.tools])
     first = _first_copies(catalog, is_wanted)
     offline = OfflineJudge.of(catalog.tools, vectors, model=judge.embedder.name)
     named = same_named(offline.signals.plain, vectors, judge.config.neighbours)
-    near = candidates(vectors, first, judge.config.neighbours, theta, named)
+    near = candidates(vectors, first, judge.config.neighbours, threshold, named)
     chosen = is_wanted[near.left] | is_wanted[near.right]
     left, right = near.left[chosen], near.right[chosen]
     judge.progress(Step("judge", 0, len(left)))

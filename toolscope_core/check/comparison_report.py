@@ -166,7 +166,7 @@ def _pairs(
     """The pairs, the most probable first; of each the new tool first."""
 
     def probability(verdict: Verdict) -> float:
-        return verdict.family if check == "family" else verdict.probability
+        return verdict.family if check == "family" else verdict.same_job
 
     for verdict in sorted(verdicts, key=lambda one: (-probability(one), one.pair)):
         pair: Pair = verdict.pair

@@ -92,7 +92,7 @@ WithGateway = Annotated[
 _Threshold = Annotated[
     float | None,
     typer.Option(
-        help="Least cosine of candidate pairs, where theta begins; default that of the encoder."
+        help="Least cosine of candidate pairs, where the sweep begins; default that of the encoder."
     ),
 ]
 
@@ -191,11 +191,11 @@ def sweep(
         Knob,
         typer.Option(
             "--move",
-            help="What is moved: the least similarity of merges (theta), the weight of dense "
+            help="What is moved: the least similarity of merges (threshold), the weight of dense "
             "scores (alpha), how many are reranked (candidates), how many are given (k), or the "
             "embedding model (encoder, with --encoder).",
         ),
-    ] = "theta",
+    ] = "threshold",
     encoders: Annotated[
         list[str] | None,
         typer.Option(

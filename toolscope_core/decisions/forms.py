@@ -415,7 +415,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
         "Threshold applied",
         "the catalog",
         "Pairs of less similarity or probability are not proposed; the last one standing counts.",
-        detail=(_share("similarity"), _share("probability")),
+        detail=(_share("similarity"), _share("same_job")),
         least=0,
         most=0,
     ),

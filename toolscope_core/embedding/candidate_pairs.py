@@ -43,7 +43,7 @@ class Candidates:
 
 
 def default_threshold(model_name: str) -> float:
-    """θ: the least cosine of a candidate pair for an embedding model.
+    """The least cosine of a candidate pair for an embedding model.
 
     0.6 for all-MiniLM-L6-v2 and its int8 form, calibrated on labelled pairs; 0.82 for
     thenlper/gte-large (ToolScope, arXiv 2510.20036). Others get 0.7: cosines are not comparable
@@ -55,7 +55,8 @@ def default_threshold(model_name: str) -> float:
 def nearest(
     vectors: Vectors, neighbours: int, threshold: float, engine: Engine = LOCAL
 ) -> Candidates:
-    """Pairs in which one row is among the ``neighbours`` nearest of the other, cosine ≥ θ.
+    """Pairs in which one row is among the ``neighbours`` nearest of the other, cosine ≥ the
+    threshold.
 
     ``vectors`` is float32 of shape (n, d), rows normalised. Exact inner product, by blocks of rows
     on the workers of ``engine``. Rows tied with the last neighbour count too, up to as many ties

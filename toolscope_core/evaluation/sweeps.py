@@ -135,7 +135,7 @@ _Value = TypeVar("_Value")
 
 def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
     """The values that a sweep goes through, ascending; none for encoders, which have names."""
-    if knob == "theta":
+    if knob == "threshold":
         least = analysis.threshold
         step = max(HIGHEST_THETA - least, 0.0) / (THETAS - 1)
         return tuple(round(least + step * number, 4) for number in range(THETAS))
@@ -143,10 +143,10 @@ def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
 
 
 def plan_at(
-    analysis: Analysis, log: Sequence[Decision], theta: float, config: PlanConfig
+    analysis: Analysis, log: Sequence[Decision], similarity: float, config: PlanConfig
 ) -> MergePlan:
-    """The merge where pairs merge from cosine ``theta`` on."""
-    thresholds = MergeThresholds(theta, own_thresholds(analysis).probability)
+    """The merge where pairs merge from cosine ``similarity`` on."""
+    thresholds = MergeThresholds(similarity, own_thresholds(analysis).same_job)
     return analysing.plan_of(
         analysis, analysing.proposed(analysis, log, thresholds=thresholds), config
     )
@@ -160,7 +160,7 @@ def setting_points(
     done: Collection[float | str] = (),
     progress: Progress = silent,
 ) -> Iterator[SweepPoint]:
-    """A point for each value of a setting that is not ``done``, as soon as it is there. *theta*
+    """A point for each value of a setting that is not ``done``, as soon as it is there. *threshold*
     measures what the merge exports, the others the toolset under the standing decisions. Two values
     with the same toolset and search are searched once.
 
@@ -175,9 +175,9 @@ def setting_points(
     last: SweepPoint | None = None
     for value in _not_done(values_of(knob, analysis), done, progress):
         config, toolset = _moved(standing.config, knob, value), planned
-        if knob == "theta":
+        if knob == "threshold":
             plan = plan_at(analysis, standing.log, value, standing.plan)
-            toolset = measured_toolsets.of_plan(plan, f"θ {value:g}")
+            toolset = measured_toolsets.of_plan(plan, f"from {value:g}")
         if last and (last.config, last.measured.toolset.version) == (config, toolset.version):
             figures = last.measured
         else:
@@ -196,8 +196,8 @@ def encoder_points(
     progress: Progress = silent,
 ) -> Iterator[SweepPoint]:
     """A point for each encoder that is not ``done``, as soon as it is there: it analyses the
-    catalog at the θ that is its default, and searches what its merge leaves. ``load`` gives the
-    encoder of a name.
+    catalog at the threshold that is its default, and searches what its merge leaves. ``load`` gives
+    the encoder of a name.
 
     Reports ``Step("sweep", …)`` in encoders. Raises ``ModelError`` for one that cannot be loaded.
     """

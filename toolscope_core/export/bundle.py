@@ -274,7 +274,7 @@ def verdict_row(left: str, right: str, verdict: Verdict) -> dict[str, Any]:
         "right": right,
         "similarity": round(verdict.similarity, 6),
         "relation": verdict.relation,
-        "probability": verdict.probability,
+        "same_job": verdict.same_job,
         "family": round(verdict.family, 6),
         "serves": serves,
         "differs": {"left": list(differs[0]), "right": list(differs[1])},

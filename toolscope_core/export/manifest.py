@@ -59,7 +59,7 @@ def manifest(
         "configuration": {
             **chosen,
             "threshold": thresholds.similarity,
-            "probability": thresholds.probability,
+            "same_job": thresholds.same_job,
             "neighbours": analysis.config.neighbours,
             "accept": config.accept,
             "gateway": config.gateway,

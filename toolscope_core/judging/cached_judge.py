@@ -94,12 +94,12 @@ class CachedJudge:
     def _with_reasons_of_some(self, scores: PairScores) -> Iterator[list[Any]]:
         """The values of verdicts, one block of those with reasons after the other."""
         weights = self.judge.weights
-        kept = (scores.probability < weights.unsure_at) & (scores.family < weights.family_at)
+        kept = (scores.same_job < weights.unsure_at) & (scores.family < weights.family_at)
         others = np.flatnonzero(~kept)
         parts = (others[start : start + _BLOCK] for start in range(0, len(others), _BLOCK))
         rows = ((scores.left[part], scores.right[part]) for part in parts)
         made = chain.from_iterable(self._engine.map_blocks(_explained, self._shared, rows))
-        columns = kept, scores.similarity, scores.probability, scores.family
+        columns = kept, scores.similarity, scores.same_job, scores.family
         for is_kept, near, same_job, family in _rows_of(*columns):
             if is_kept:
                 relation, serves = weights.relation(near, (same_job, family), ((), ()), "none")
@@ -222,5 +222,5 @@ def _verdict(pair: Pair, judge: str, value: Sequence[Any]) -> Verdict:
     return Verdict(pair=pair, judge=judge, **columns)
 
 
-_COLUMNS = "similarity probability outcome evidence relation family serves differs".split()
+_COLUMNS = "similarity same_job outcome evidence relation family serves differs".split()
 """What is kept of a verdict, in order."""

@@ -313,7 +313,7 @@ class OfflineJudge:
             yield Verdict(
                 pair=Pair.of(self.tools[a].id, self.tools[b].id),
                 similarity=near[at],
-                probability=same_job,
+                same_job=same_job,
                 outcome=outcome,
                 evidence=explain(compared, dict(zip(SIGNALS, added[at], strict=True)), short),
                 judge=self.name,

@@ -148,7 +148,7 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
     perhaps = "They look like"
     if verdict.outcome == "unsure":
         perhaps = "They may do"
-    elif verdict.probability >= _SURE:
+    elif verdict.same_job >= _SURE:
         perhaps = "They do"
     match verdict.relation:
         case "duplicate":

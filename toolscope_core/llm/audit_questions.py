@@ -48,7 +48,7 @@ def clusters_to_audit(
     for pair, p in graph.edges.items():
         # an edge of the model is raised to where merges begin
         verdict = model_verdicts.verdicts.get(pair)
-        sure = verdict.probability if verdict else p
+        sure = verdict.same_job if verdict else p
         for tool in (pair.left, pair.right):
             weakest[tool] = min(sure, weakest.get(tool, 1.0))
     clusters = []

@@ -98,7 +98,7 @@ class PairsToAsk:
     """
 
     pairs: tuple[Pair, ...]
-    probability: Mapping[Pair, float]
+    same_job: Mapping[Pair, float]
     sure: int
 
 
@@ -107,7 +107,7 @@ def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig)
     copies, and pairs that the offline judge is sure are neither a merge nor a family.
     """
     tools, scores = analysis.catalog.tools, analysis.scores
-    columns = (scores.left, scores.right, scores.probability, scores.family)
+    columns = (scores.left, scores.right, scores.same_job, scores.family)
     candidates = {
         Pair.of(tools[a].id, tools[b].id): (same, family)
         for a, b, same, family in zip(*(column.tolist() for column in columns), strict=True)
@@ -180,8 +180,8 @@ def _in_rounds(
     merges as join the model's: round by round, a spanning forest of those still apart.
     """
     merge_at = analysis.judge.weights.merge_at
-    waiting = [pair for pair in plan.pairs if plan.probability[pair] >= merge_at]
-    now = [pair for pair in plan.pairs if plan.probability[pair] < merge_at]
+    waiting = [pair for pair in plan.pairs if plan.same_job[pair] >= merge_at]
+    now = [pair for pair in plan.pairs if plan.same_job[pair] < merge_at]
     verdicts: dict[Pair, Verdict] = {}
     while True:
         merged = [pair for pair, verdict in verdicts.items() if verdict.outcome == "merge"]
@@ -255,7 +255,7 @@ def _verdict(
     return Verdict(
         pair=pair,
         similarity=cosine,
-        probability=round(same, 6),
+        same_job=round(same, 6),
         outcome=outcome,
         evidence=(value["reason"],) if value["reason"] else (),
         judge=asker.name,

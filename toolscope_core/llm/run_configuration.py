@@ -81,8 +81,8 @@ def prompts(kind: RunKind) -> dict[str, str]:
 
 
 def still_holds(run_config: JsonObject, catalog: Catalog, analysis: Analysis | None = None) -> bool:
-    """Whether a run under this configuration would ask the same today: no prompt, offline judge, θ
-    or catalog has changed since. One that another version of this program wrote does not.
+    """Whether a run under this configuration would ask the same today: no prompt, offline judge,
+    threshold or catalog has changed since. One that another version of this program wrote does not.
     """
     questions = run_config.get("questions")
     try:

@@ -240,7 +240,7 @@ def with_verdicts(analysis: Analysis, model_verdicts: ModelVerdicts) -> Analysis
         left=ends[0][order],
         right=ends[1][order],
         similarity=np.append(scores.similarity, cosines)[order],
-        probability=np.append(scores.probability, more[0])[order],
+        same_job=np.append(scores.same_job, more[0])[order],
         family=np.append(scores.family, more[1])[order],
     )
     offline = analysis.scores
@@ -248,7 +248,9 @@ def with_verdicts(analysis: Analysis, model_verdicts: ModelVerdicts) -> Analysis
 
 
 def own_thresholds(analysis: Analysis) -> MergeThresholds:
-    """The thresholds of a plan without a decision: θ, and the probability where *merge* begins."""
+    """The thresholds of a plan without a decision: the least similarity, and the probability where
+    *merge* begins.
+    """
     return MergeThresholds(analysis.threshold, analysis.judge.weights.merge_at)
 
 
@@ -262,7 +264,7 @@ def thresholds_of(analysis: Analysis, log: Sequence[Decision]) -> MergeThreshold
         return own
     return MergeThresholds(
         max(own.similarity, float(applied[-1]["similarity"])),
-        max(LEAST_PROBABILITY, float(applied[-1]["probability"])),
+        max(LEAST_PROBABILITY, float(applied[-1]["same_job"])),
     )
 
 

@@ -147,7 +147,7 @@ class CoverageLink:
     where they are ``unsure`` (nobody would merge them, and it is as likely as not).
     """
 
-    probability: float
+    same_job: float
     alike: bool
     unsure: bool = False
 
@@ -228,7 +228,7 @@ class ServerCoverage:
         if len(pairs) < _FEW:
             return all(a.description.split() == b.description.split() for a, b in pairs)
         links = (self.links.get(a.id, {}).get(b.id) for a, b in pairs)
-        return all(link and link.probability >= LEAST_OFFLINE for link in links)
+        return all(link and link.same_job >= LEAST_OFFLINE for link in links)
 
     def serving(self, server: str, others: Collection[str]) -> tuple[frozenset[str], ...]:
         """For each of its tools which of the ``others`` surely serve it."""
@@ -346,7 +346,7 @@ def _changed_arguments(alpha: ArgumentMap) -> Iterator[str]:
 
 
 def _rank(served: CoveredTool, link: CoverageLink) -> tuple[int, int, float, str]:
-    return _BEST[served.way], len(served.lost), -link.probability, served.by
+    return _BEST[served.way], len(served.lost), -link.same_job, served.by
 
 
 def server_coverage(

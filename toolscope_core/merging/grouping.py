@@ -88,9 +88,7 @@ def groups_at(
     judge = analysis.probabilities
     scores, kept = analysis.scores, merges_at(analysis, thresholds)
     joined = row_graph(analysis, links, scores.left[kept], scores.right[kept])
-    groups = correct(
-        joined, analysis.row_probabilities, thresholds.probability, links, divide=divide
-    )
+    groups = correct(joined, analysis.row_probabilities, thresholds.same_job, links, divide=divide)
     groups = _with_safe_subsets(analysis, groups, judge) if divide else groups
     return with_requested(groups + suspended(groups, links, judge), links, judge)
 
@@ -105,7 +103,7 @@ def _groups_with_verdicts(
     bars = bars_of(analysis)
     judge = partial(model_verdicts.probabilities, offline=analysis.probabilities, bars=bars)
     edges = edges_at(analysis, thresholds)
-    groups = correct_pairs(analysis, edges, links, judge, at=thresholds.probability, divide=divide)
+    groups = correct_pairs(analysis, edges, links, judge, at=thresholds.same_job, divide=divide)
     groups = _with_safe_subsets(analysis, groups, judge) if divide else groups
     groups = with_requested(groups + suspended(groups, links, judge), links, judge)
     doubts = partial(model_verdicts.doubts, offline=analysis.probabilities, bars=bars)

@@ -199,7 +199,7 @@ class ModelVerdicts:
             if copies.get(pair.left, pair.left) == copies.get(pair.right, pair.right):
                 serves |= {(pair.left, pair.right): True, (pair.right, pair.left): True}
             elif verdict is not None and verdict.outcome not in ("unanalysed", "unsure"):
-                side = verdict.serves if verdict.probability >= sure_at else "none"
+                side = verdict.serves if verdict.same_job >= sure_at else "none"
                 serves[pair.left, pair.right] = side in ("left", "both")
                 serves[pair.right, pair.left] = side in ("right", "both")
         refused = frozenset(tool for (tool, _), does in serves.items() if not does)
@@ -303,7 +303,7 @@ class Disagreement:
     @property
     def gap(self) -> float:
         one, other = self.offline, self.model
-        return max(abs(one.probability - other.probability), abs(one.family - other.family))
+        return max(abs(one.same_job - other.same_job), abs(one.family - other.family))
 
 
 def disagreements(
@@ -322,4 +322,4 @@ def disagreements(
 
 
 def _probability(verdict: Verdict, outcome: PairOutcome) -> float:
-    return verdict.family if outcome == "family" else verdict.probability
+    return verdict.family if outcome == "family" else verdict.same_job

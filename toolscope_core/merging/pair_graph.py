@@ -19,7 +19,7 @@ from toolscope_core.model.tool import sorted_ids
 def merges_at(analysis: Analysis, thresholds: MergeThresholds) -> NDArray[np.bool_]:
     """A mask of the candidate pairs that are merges at thresholds."""
     near = analysis.nearness >= thresholds.similarity
-    return np.asarray(near & (analysis.scores.probability >= thresholds.probability))
+    return np.asarray(near & (analysis.scores.same_job >= thresholds.same_job))
 
 
 def merge_edges(analysis: Analysis, thresholds: MergeThresholds | None = None) -> dict[Pair, float]:
@@ -32,7 +32,7 @@ def merge_edges(analysis: Analysis, thresholds: MergeThresholds | None = None) -
 def unsure_pairs(analysis: Analysis) -> dict[Pair, float]:
     """The candidate pairs that the judge is unsure of, with their probability."""
     weights, scores = analysis.judge.weights, analysis.scores
-    open_ = (scores.probability >= weights.unsure_at) & (scores.probability < weights.merge_at)
+    open_ = (scores.same_job >= weights.unsure_at) & (scores.same_job < weights.merge_at)
     return _chosen(analysis, open_ & (scores.family < weights.family_at))
 
 
@@ -132,7 +132,7 @@ def _chosen(
 ) -> dict[Pair, float]:
     """The candidate pairs of a mask, with their probability or another of their ``values``."""
     tools, scores = analysis.catalog.tools, analysis.scores
-    values = scores.probability if values is None else values
+    values = scores.same_job if values is None else values
     return {
         Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(values[row])
         for row in np.flatnonzero(mask)

@@ -14,7 +14,7 @@ ReasoningEffort = Literal["none", "minimal", "low", "medium", "high"]
 REASONING_EFFORTS: tuple[ReasoningEffort, ...] = get_args(ReasoningEffort)
 RequestSplit = Literal["none", "rules", "steps"]
 """What an experiment splits requests by."""
-Knob = Literal["theta", "alpha", "candidates", "k", "encoder"]
+Knob = Literal["threshold", "alpha", "candidates", "k", "encoder"]
 """A setting that a sweep moves."""
 LearningMethod = Literal["tool2vec", "mlc", "refiner"]
 """What is trained of a learned search; each stands on those before it."""
@@ -308,4 +308,4 @@ class MergeThresholds:
     """The least cosine and the least probability of candidate pairs that are merges."""
 
     similarity: float
-    probability: float
+    same_job: float

@@ -85,7 +85,7 @@ class Decision:
     [fingerprint…]}``, canonical ``{"canonical": fingerprint}`` and perhaps the ``{"kind"}`` of the
     merge, edit any of ``{"name", "description", "schema", "renames", "maps"}``, omit
     ``{"reason"}``, account ``{"account"}``, load ``{"loading"}``, namespace ``{"description"}``,
-    threshold ``{"similarity", "probability"}`` without members, flag ``{"note"}``, note ``{"about":
+    threshold ``{"similarity", "same_job"}`` without members, flag ``{"note"}``, note ``{"about":
     key, "note"}``, profile as ``profile_detail`` has it, or ``{"profile", "deleted"}``, undo
     ``{"retracts": seq}``; accept, split, drop and recut may have the ``{"relation"}`` of the
     cluster that was on the screen, and what was decided at once with others the ``{"batch"}``.

@@ -36,14 +36,14 @@ class PairScores:
     """Judged pairs as columns of equal length m, sorted by (left, right).
 
     ``left`` and ``right`` are int32 row numbers into ``catalog.tools`` with left < right;
-    ``similarity`` is the cosine in [-1, 1], ``probability`` that of the same job and ``family``
+    ``similarity`` is the cosine in [-1, 1], ``same_job`` the probability of that and ``family``
     that of a family, both in [0, 1]; all float64.
     """
 
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     similarity: NDArray[np.float64]
-    probability: NDArray[np.float64]
+    same_job: NDArray[np.float64]
     family: NDArray[np.float64]
 
     def __len__(self) -> int:
@@ -54,14 +54,14 @@ class PairScores:
         """The number of pairs that are merges if the probabilities hold. Divided by ``len`` it is
         the catalog's own share of merges, which is not labelled.
         """
-        return round(float(self.probability.sum()))
+        return round(float(self.same_job.sum()))
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The verdict of a judge on a pair, with its reasons as sentences; ``judge`` names the judge.
 
-    ``probability`` is that of the same job (*duplicate* or *subsumes*), ``family`` that of a
+    ``same_job`` is the probability of one job (*duplicate* or *subsumes*), ``family`` that of a
     family (*family*: the same operation for another provider or fixed value); both in [0, 1].
     ``serves`` says which of the two could serve every caller of the other as it is. ``differs``
     are the words that only the left and only the right one has.
@@ -69,7 +69,7 @@ class Verdict:
 
     pair: Pair
     similarity: float
-    probability: float
+    same_job: float
     outcome: PairOutcome
     evidence: tuple[str, ...] = ()
     judge: str = "offline"

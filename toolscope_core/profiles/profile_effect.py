@@ -166,4 +166,4 @@ def _confusions(analysis: Analysis, chosen: ProfileTools) -> tuple[Verdict, ...]
         if tools[left].id in chosen.ids and tools[right].id in chosen.ids
     ]
     verdicts = [one for one in analysis.verdicts(pairs) if one.outcome != "keep"] if pairs else []
-    return tuple(sorted(verdicts, key=lambda one: (-max(one.probability, one.family), one.pair)))
+    return tuple(sorted(verdicts, key=lambda one: (-max(one.same_job, one.family), one.pair)))

@@ -49,7 +49,7 @@ def open_run(
     """Go on with the newest run that is not done, or record a new one under ``run_id``.
 
     Only a run of this catalog and kind with this very configuration is continued: with another
-    prompt, model or θ it is another run.
+    prompt, model or threshold it is another run.
     """
     key = digest(kind, configuration)
     unfinished = (

@@ -78,7 +78,7 @@ class Wanted:
     after: str = "accepted and safe"
     rerank: str = "auto"
     split: RequestSplit = "rules"
-    knob: Knob = "theta"
+    knob: Knob = "threshold"
     encoders: tuple[str, ...] = ()
     search: SearchName = ""
     alpha: float | None = None

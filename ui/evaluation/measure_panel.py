@@ -22,7 +22,7 @@ from ui.shared.snapshot import Snapshot
 _NAMED = 5
 """Names in one sentence."""
 KNOBS: dict[str, Knob] = {
-    "least similarity of merges (θ)": "theta",
+    "least similarity of merges": "threshold",
     "weight of meaning against words": "alpha",
     "how many are reranked (M)": "candidates",
     "how many tools are given (top k)": "k",
@@ -101,7 +101,7 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
         help="Query sets are added on the Catalog page. Without one, requests are made from the "
         "descriptions of the tools: such figures are too good, and only good to compare.",
     )
-    knob: Knob = "theta"
+    knob: Knob = "threshold"
     before, after = ORIGINAL, "all proposals"
     sides = measured_sides.names(snapshot)
     if kind == "sweep":
@@ -196,7 +196,7 @@ def newest(snapshot: Snapshot, kind: str) -> Experiment | None:
 
 def knob_name(experiment: Experiment) -> str:
     """What a sweep moved, in words."""
-    knob = experiment.configuration.get("knob", "theta")
+    knob = experiment.configuration.get("knob", "threshold")
     return next(name for name, value in KNOBS.items() if value == knob)
 
 

@@ -106,14 +106,14 @@ def _bundles(work: Workspace) -> UploadedBundles:
 
 def names(snapshot: Snapshot) -> tuple[str, ...]:
     """The toolsets that can be compared: as it is, under each accept policy, uploaded bundles,
-    at each θ that is swept, and the other versions of the catalog.
+    at each threshold that is swept, and the other versions of the catalog.
     """
     analysis = snapshot.analysis
-    thetas = (f"θ {value:g}" for value in values_of("theta", analysis))
+    thresholds = (f"from {value:g}" for value in values_of("threshold", analysis))
     bundles = _bundles(snapshot.work).names(snapshot.record.name)
     written = VARIANT_SIDES if reviewed_variants.accepted(snapshot) else ()
     learned = [one for one in LEARNED_SIDES if model(snapshot, one) is not None]
-    others = (*bundles, *thetas, *_versions(snapshot))
+    others = (*bundles, *thresholds, *_versions(snapshot))
     return (ORIGINAL, *POLICIES, *written, *learned, *others)
 
 
@@ -152,7 +152,7 @@ def toolset_of(snapshot: Snapshot, side: str) -> tuple[measured_toolsets.Toolset
         return _with_variants(snapshot, side), None
     if side in POLICIES:
         plan = snapshot.plan_under(POLICIES[side])
-    elif side.startswith("θ "):
+    elif side.startswith("from "):
         log = snapshot.log
         plan = plan_at(analysis, log, float(side[2:]), PlanConfig(accept="auto"))
     elif side.startswith(PREFIX):

@@ -141,8 +141,8 @@ class Curve:
     """The number of pairs of tools from each similarity on, in one or more variants of a toolset;
     the others are compared with the first.
 
-    ``thresholds`` ascend; ``floor`` is θ, from which on pairs are candidates. ``waiting`` names
-    the variants that are not counted yet.
+    ``thresholds`` ascend; ``floor`` is the threshold, from which on pairs are candidates.
+    ``waiting`` names the variants that are not counted yet.
     """
 
     thresholds: tuple[float, ...]
@@ -222,7 +222,7 @@ MOST_CELLS = 1_000
 
 _CHUNK = 2_048
 _ROUNDING = 5e-7
-"""Stored cosines have six digits: this much below θ is θ."""
+"""Stored cosines have six digits: this much below the threshold is at it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,9 +241,9 @@ class BlockGrid:
 class Tile:
     """Tools of one block against those of another (or all against all), by cosine.
 
-    ``rows`` and ``columns`` are catalog rows in the order of the grid; ``left_out`` tools of
-    either did not fit; ``near`` pairs, shown or not, are at θ or closer, and ``candidates`` were
-    judged.
+    ``rows`` and ``columns`` are catalog rows in the order of the grid; ``left_out`` tools of either
+    did not fit; ``near`` pairs, shown or not, are at the threshold or closer, and ``candidates``
+    were judged.
     """
 
     rows: ToolRows
@@ -255,13 +255,13 @@ class Tile:
 
     @property
     def in_words(self) -> str:
-        """How many pairs are at θ or more, and why those are not the candidate pairs."""
+        """How many pairs reach the threshold, and why those are not the candidate pairs."""
         if self.near == self.candidates:
-            return f"{quantity(self.near, 'pair')} at θ or more"
+            return f"{quantity(self.near, 'pair')} at the threshold or more"
         return (
-            f"{quantity(self.near, 'pair')} at θ or more, {self.candidates:,} candidate pairs (of "
-            "exact copies one is compared with the others, and each tool with its nearest; names "
-            "that say the same are compared at any similarity)"
+            f"{quantity(self.near, 'pair')} at the threshold or more, {self.candidates:,} "
+            "candidate pairs (of exact copies one is compared with the others, and each tool with "
+            "its nearest; names that say the same are compared at any similarity)"
         )
 
 
@@ -404,7 +404,7 @@ def _strongest(
     vectors: Vectors, one: ToolRows, other: ToolRows, threshold: float
 ) -> tuple[tuple[NDArray[np.float32], NDArray[np.float32]], int]:
     """The closest cosine of every tool of either side to one of the other side, and how many
-    pairs reach θ. A tool is not compared with itself.
+    pairs reach the threshold. A tool is not compared with itself.
     """
     best_one = np.full(len(one), -1.0, dtype=np.float32)
     best_other = np.full(len(other), -1.0, dtype=np.float32)

@@ -77,7 +77,8 @@ LOOKS = (("circle", "solid"), ("diamond", "dash"), ("square", "dot"))
 def collision_curve(view: Curve) -> go.Figure:
     """Pairs from each threshold on, on a log scale; below, how each further variant changed them.
 
-    The critical zone and θ are marked. A threshold without pairs has no place on a log scale.
+    The critical zone and the threshold are marked. A threshold without pairs has no place on a log
+    scale.
     """
     changes = [_change(view, place) for place in range(1, len(view.variants))]
     figure = pictures.figure(
@@ -140,7 +141,7 @@ def _mark(figure: go.Figure, view: Curve) -> None:
     figure.add_shape(type="rect", **zone, fillcolor=ZONE, line={"width": 0}, layer="below")
     floor = {"x0": view.floor, "x1": view.floor, "y0": 0, "y1": 1, "yref": "paper"}
     figure.add_shape(type="line", **floor, line={"dash": "dash", "color": pictures.GREY})
-    theta = (view.floor, 1, f"θ = {view.floor:.2f}")
-    for at, up, text in (theta, (CRITICAL, 0.95, "critical zone")):
+    threshold = (view.floor, 1, f"threshold {view.floor:.2f}")
+    for at, up, text in (threshold, (CRITICAL, 0.95, "critical zone")):
         place = {"x": at, "y": up, "yref": "paper", "xanchor": "left", "yanchor": "top"}
         figure.add_annotation(text=text, showarrow=False, **place)

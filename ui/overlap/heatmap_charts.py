@@ -145,7 +145,7 @@ def _cosines(threshold: float, unit: int) -> dict[str, Any]:
     at = (threshold - low) / (1 - low)
     marks = sorted({*(round(n / 10, 1) for n in range(11) if low <= n / 10), round(threshold, 2)})
     marks = [n for n in marks if n == round(threshold, 2) or abs(n - threshold) >= 0.04]
-    tick_labels = [f"θ = {n:.2f}" if n == round(threshold, 2) else f"{n:.1f}" for n in marks]
+    tick_labels = [f"threshold {n:.2f}" if n == round(threshold, 2) else f"{n:.1f}" for n in marks]
     return {
         "colorscale": [[0.0, FAINT], [at, BLUE], [at, YELLOW], [1.0, _RED]],
         "zmin": low * unit,

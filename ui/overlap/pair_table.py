@@ -76,7 +76,7 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
             shown=tool_selection.selected(snapshot) is not None,
         ),
         Column(
-            "probability",
+            "same_job",
             title="same job",
             full=1.0,
             format="%.2f",

@@ -51,7 +51,7 @@ class Moved:
 
 def apply_thresholds(snapshot: Snapshot, chosen: MergeThresholds, reviewer: str) -> Decision:
     """Make the plan with these thresholds from now on; undo takes it back."""
-    detail = {"similarity": chosen.similarity, "probability": chosen.probability}
+    detail = {"similarity": chosen.similarity, "same_job": chosen.same_job}
     return review.say(snapshot, "threshold", (), reviewer, detail)
 
 
@@ -130,13 +130,13 @@ def threshold_panel(snapshot: Snapshot) -> None:
 def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
     bar = st.container(horizontal=True)
     similarity = bar.slider(
-        f"Similarity threshold (θ), in the plan {plan.similarity:.2f}",
-        own.similarity, 1.0, plan.similarity, 0.01, key="theta", bind="query-params",
+        f"Similarity threshold, in the plan {plan.similarity:.2f}",
+        own.similarity, 1.0, plan.similarity, 0.01, key="similarity", bind="query-params",
         help=f"The scale starts at {own.similarity:.2f}: pairs below were not judged.",
     )  # fmt: skip
     probability = bar.slider(
-        f"Probability threshold, in the plan {plan.probability:.2f}",
-        LEAST_PROBABILITY, 1.0, plan.probability, 0.01, key="probability", bind="query-params",
+        f"Probability threshold, in the plan {plan.same_job:.2f}",
+        LEAST_PROBABILITY, 1.0, plan.same_job, 0.01, key="same_job", bind="query-params",
         help="The probability that two tools do the same job.",
     )  # fmt: skip
     return MergeThresholds(round(similarity, 4), round(probability, 4))
@@ -150,7 +150,7 @@ def _apply(snapshot: Snapshot, chosen: MergeThresholds, plan: MergeThresholds) -
             "Apply to the plan",
             lambda: apply_thresholds(snapshot, chosen, page_frame.reviewer()),
             f"Applied to the plan: similarity {chosen.similarity:.2f}, probability "
-            f"{chosen.probability:.2f}",
+            f"{chosen.same_job:.2f}",
             key="apply_cut",
             disabled=chosen == plan,
             help="Replaces the proposals; decisions stay. Recorded under your name and in the "

@@ -120,7 +120,7 @@ def _confusions(snapshot: Snapshot, chosen: ProfileTools) -> None:
                 Column("tool", lambda one: one.pair.left),
                 Column("other tool", lambda one: one.pair.right),
                 Column("relation", lambda one: RELATIONS[one.relation]),
-                Column("same job", lambda one: one.probability, format="%.2f"),
+                Column("same job", lambda one: one.same_job, format="%.2f"),
             ],
             "Tools of the profile that are alike",
         )

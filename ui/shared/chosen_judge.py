@@ -44,7 +44,7 @@ def chosen_at(run: ModelRun, decisions: int) -> JudgeChoice:
 @kept()
 def judged(analysis: Analysis, choice: JudgeChoice, store: Store, catalog_id: int) -> Analysis:
     """The analysis with the verdicts that count; as it is where the run was another's: of a prompt,
-    a judge or a θ no longer in use.
+    a judge or a threshold no longer in use.
     """
     # The questions and their prompts are loaded only where somebody chose a model.
     from toolscope_core.llm.merge_questions import ask_for_verdicts

@@ -43,8 +43,8 @@ def test_counts_are_coloured_by_their_logarithm_and_written_in_the_cells():
 def test_cosines_of_tools_go_out_as_hundredths_and_turn_colour_at_the_threshold():
     cells = heatmap(NEAR, 0.6).data[0]
     assert cells.z.tolist() == [[100, 50, 25], [50, 100, 75], [25, 75, 100]]
-    assert "θ = 0.60" in cells.colorbar.ticktext
-    assert cells.colorbar.tickvals[cells.colorbar.ticktext.index("θ = 0.60")] == 60
+    assert "threshold 0.60" in cells.colorbar.ticktext
+    assert cells.colorbar.tickvals[cells.colorbar.ticktext.index("threshold 0.60")] == 60
     at = (0.6 - 0.2) / (1 - 0.2)
     assert [stop[0] for stop in cells.colorscale] == pytest.approx([0, at, at, 1])
 

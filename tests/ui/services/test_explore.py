@@ -127,12 +127,12 @@ def test_what_needs_an_analysis_says_so(own):
 
 def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(work, catalog_id, analysis):
     found = pair_list.matching(work.snapshot(catalog_id), PairFilter())
-    keys = [(-row.probability, -row.similarity, row.left_id, row.right_id) for row in found.rows]
+    keys = [(-row.same_job, -row.similarity, row.left_id, row.right_id) for row in found.rows]
     assert keys == sorted(keys)
     assert found.total == found.matching == len(analysis.scores)
     counts = pair_counts(work.snapshot(catalog_id).analysis)
     assert counts.merge == sum(row.verdict == "merge" for row in found.rows) > 0
-    assert counts.expected == round(sum(row.probability for row in found.rows)) > 0
+    assert counts.expected == round(sum(row.same_job for row in found.rows)) > 0
     gamma = pair_list.matching(work.snapshot(catalog_id), PairFilter(server="gamma"))
     assert gamma.rows
     assert all("gamma" in (row.left_server, row.right_server) for row in gamma.rows)

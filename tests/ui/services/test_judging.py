@@ -125,7 +125,7 @@ def test_every_view_hears_the_same_judge(server, work, catalog_id):
     view = pair_view.view(work.snapshot(catalog_id), pair)
     heard = replace(model_verdicts.verdicts[pair], differs=view.offline.differs)
     assert view.verdict == heard and view.offline.judge != judge
-    assert view.waterfall.probability == view.offline.probability
+    assert view.waterfall.probability == view.offline.same_job
     files = exports.bundle(work.snapshot(catalog_id), PlanConfig())
     assert files["pairs.jsonl"].decode().count(f'"judge":"{judge}"') == len(asked)
     assert f'"origin":"{server.origin}"'.encode() in files["manifest.json"].replace(b": ", b":")

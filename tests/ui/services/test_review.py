@@ -90,7 +90,7 @@ def test_a_card_says_where_each_argument_comes_from_and_what_it_saves():
     assert [row.name for row in card.arguments] == ["q", "region"]
     assert all(row.sources["beta/web_search"] == row.name for row in card.arguments)
     assert card.pairs == len(card.evidence)
-    order = [said.probability for said in card.evidence]
+    order = [said.same_job for said in card.evidence]
     assert order == sorted(order)
 
 

@@ -60,7 +60,7 @@ def probability(verdict: Verdict) -> str:
     """The probability that led to the verdict: of a family, or of the same job."""
     if verdict.outcome == "family":
         return f"{verdict.family:.2f}"
-    return f"{verdict.probability:.2f}"
+    return f"{verdict.same_job:.2f}"
 
 
 MEMBERS_SHOWN, _NAMED = 12, 3

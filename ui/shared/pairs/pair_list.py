@@ -56,7 +56,7 @@ class PairRow:
     model's verdict; empty where it was not asked.
     """
 
-    probability: float
+    same_job: float
     family: float
     similarity: float
     verdict: PairOutcome
@@ -96,7 +96,7 @@ def pair_list(
     """
     scores, tools = analysis.scores, analysis.catalog.tools
     outcomes = outcomes_of(analysis)
-    passing = scores.probability >= wanted.least
+    passing = scores.same_job >= wanted.least
     if wanted.server is not None:
         here = np.array([tool.server == wanted.server for tool in tools], dtype=bool)
         passing &= here[scores.left] | here[scores.right]
@@ -115,7 +115,7 @@ def pair_list(
     if wanted.only:
         passing &= selected > 0
     matches = np.flatnonzero(passing)
-    probabilities = scores.family if wanted.verdict == "family" else scores.probability
+    probabilities = scores.family if wanted.verdict == "family" else scores.same_job
     strength = (matches, -scores.similarity[matches], -probabilities[matches])
     ranked = matches[np.lexsort((*strength, selected[matches] == 0))][:limit]
     verdicts = analysis.judge.verdicts(scores.left[ranked], scores.right[ranked], brief=True)
@@ -196,7 +196,7 @@ def _row(analysis: Analysis, row: int, verdict: Verdict, tokens: Mapping[str, in
     scores = analysis.scores
     left, right = (analysis.catalog.tools[side[row]] for side in (scores.left, scores.right))
     return PairRow(
-        probability=float(scores.probability[row]),
+        same_job=float(scores.same_job[row]),
         family=float(scores.family[row]),
         similarity=float(scores.similarity[row]),
         verdict=verdict.outcome,
@@ -217,9 +217,9 @@ def _row(analysis: Analysis, row: int, verdict: Verdict, tokens: Mapping[str, in
 def outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
     """The offline judge's verdict on every candidate pair, by its probabilities."""
     scores, weights = analysis.scores, analysis.judge.weights
-    below = np.where(scores.probability >= weights.unsure_at, "unsure", "keep")
+    below = np.where(scores.same_job >= weights.unsure_at, "unsure", "keep")
     single = np.where(scores.family >= weights.family_at, "family", below)
-    return np.asarray(np.where(scores.probability >= weights.merge_at, "merge", single))
+    return np.asarray(np.where(scores.same_job >= weights.merge_at, "merge", single))
 
 
 def model_outcomes_of(analysis: Analysis) -> NDArray[np.str_]:

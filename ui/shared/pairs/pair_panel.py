@@ -110,7 +110,7 @@ def _heading(view: PairView) -> None:
     st.subheader(f"{one} and {other}", anchor=False)
     with st.container(horizontal=True):
         cluster_card.badge("Judge", verdict.outcome)
-        st.badge(f"Same job {verdict.probability:.2f}", color="gray")
+        st.badge(f"Same job {verdict.same_job:.2f}", color="gray")
         st.badge(f"Other provider or value {verdict.family:.2f}", color="gray")
         if view.has_model_verdict:
             offline, differs = view.offline, verdict.outcome != view.offline.outcome
@@ -236,7 +236,7 @@ def _quoted(texts: Sequence[str]) -> str:
 def _signals(view: PairView) -> None:
     verdict = view.offline
     job, family = st.columns(2)
-    job.metric("Same job", f"{verdict.probability:.2f}", help="The sum of the bars below.")
+    job.metric("Same job", f"{verdict.same_job:.2f}", help="The sum of the bars below.")
     family.metric(
         "Other provider or value",
         f"{verdict.family:.2f}",
@@ -280,7 +280,7 @@ def _nearest(
             Column("tool"),
             Column("server"),
             Column("similarity", format="%.2f", help="Cosine"),
-            Column("probability", format="%.2f"),
+            Column("same_job", title="same job", format="%.2f"),
             Column("verdict", width=70),
         ],
         f"Tools most similar to {side}",

@@ -130,7 +130,7 @@ class Neighbour:
     tool: str
     server: str
     similarity: float
-    probability: float
+    same_job: float
     verdict: PairOutcome
     key: str
 
@@ -262,7 +262,7 @@ def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
     return Waterfall(
         names=tuple(share.name for share in shares),
         added=tuple(share.added for share in shares),
-        probability=verdict.probability,
+        probability=verdict.same_job,
         levels=(("merge", weights.merge_at), ("unsure", weights.unsure_at)),
     )
 
@@ -283,7 +283,7 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = _NEIGHBOURS) -> tupl
             tool=other.name,
             server=other.server,
             similarity=float(cosine[at]),
-            probability=chance,
+            same_job=chance,
             verdict=analysis.judge.weights.outcome(chance, family),
             key=pair_key(pair),
         )
