@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.train_judge import THRESHOLDS, Labelled, fit, left_out
+from benchmarks.train_judge import THRESHOLDS, LabelledCatalog, fit, left_out
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.weights import Weights, shipped_weights
@@ -19,7 +19,7 @@ from toolscope_core.model.pair import PairScores
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class MergeCounts:
     """Labelled pairs put together (``together``), how many of them are merges (``right``), and
     how many merges are labelled (``merges``).
     """
@@ -33,7 +33,7 @@ class Kept:
         return f"{self.right}/{self.together}{share}, found {self.right}/{self.merges}"
 
 
-def judged_unseen(analysis: Analysis, name: str, catalogs: Sequence[Labelled]) -> Analysis:
+def judged_unseen(analysis: Analysis, name: str, catalogs: Sequence[LabelledCatalog]) -> Analysis:
     """The analysis of the catalog ``name``: where it is labelled, by a judge that never saw its
     labels.
     """
@@ -48,7 +48,7 @@ def judged_unseen(analysis: Analysis, name: str, catalogs: Sequence[Labelled]) -
     return replace(analysis, cached_judge=CachedJudge.of(judge), scores=scores).without_cache()
 
 
-def unseen_weights(catalogs: Sequence[Labelled], name: str) -> Weights:
+def unseen_weights(catalogs: Sequence[LabelledCatalog], name: str) -> Weights:
     """A judge that never saw the labels of ``name``, with the shipped thresholds, and moved as far
     as the shipped one was so that they fit.
     """
@@ -64,12 +64,14 @@ def unseen_weights(catalogs: Sequence[Labelled], name: str) -> Weights:
     return replace(unseen, **moved, **thresholds)
 
 
-def kept(labelled: Labelled, catalog: Catalog, clusters: Iterable[Sequence[str]]) -> Kept:
+def kept(
+    labelled: LabelledCatalog, catalog: Catalog, clusters: Iterable[Sequence[str]]
+) -> MergeCounts:
     """What became of the labelled pairs where the ids of each cluster are put together."""
     place: Mapping[str, int] = {tool: at for at, ids in enumerate(clusters) for tool in ids}
     into = np.array([place.get(tool.id, -1 - row) for row, tool in enumerate(catalog.tools)])
     together = into[labelled.left] == into[labelled.right]
-    return Kept(
+    return MergeCounts(
         right=int((together & labelled.merge).sum()),
         together=int(together.sum()),
         merges=int(labelled.merge.sum()),

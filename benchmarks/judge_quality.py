@@ -52,7 +52,7 @@ def area(merge: Mask, score: Numbers) -> str:
     return f"{roc_auc_score(merge, score):.3f} [{low:.3f}, {high:.3f}]"
 
 
-def report(catalog: train_judge.Labelled, pair_probabilities: PairProbabilities) -> None:
+def report(catalog: train_judge.LabelledCatalog, pair_probabilities: PairProbabilities) -> None:
     """The figures of one catalog, of the pairs labelled by who could serve whom."""
     afresh = catalog.only(catalog.afresh)
     pair_probabilities = PairProbabilities(
@@ -85,7 +85,9 @@ def report(catalog: train_judge.Labelled, pair_probabilities: PairProbabilities)
     print(f"  Brier {brier:.3f}, calibration error {error:.3f}")
 
 
-def report_thresholds(catalog: train_judge.Labelled, pair_probabilities: PairProbabilities) -> None:
+def report_thresholds(
+    catalog: train_judge.LabelledCatalog, pair_probabilities: PairProbabilities
+) -> None:
     weights = shipped_weights()
     right = catalog.serves != "none"
     among = train_judge.prunable(catalog) & (pair_probabilities.same_job >= weights.merge_at)
@@ -105,7 +107,7 @@ def report_thresholds(catalog: train_judge.Labelled, pair_probabilities: PairPro
     print(f"  not keep (≥ {weights.unsure_at:.2f}): {kept} of {int(catalog.merge.sum())} same jobs")
 
 
-def report_candidates(catalog: train_judge.Labelled) -> None:
+def report_candidates(catalog: train_judge.LabelledCatalog) -> None:
     threshold = default_threshold(DEFAULT_MODEL)
     candidates = nearest(catalog.vectors, _NEIGHBOURS, threshold)
     codes = set((candidates.left.astype(np.int64) * len(catalog.tools) + candidates.right).tolist())
@@ -130,7 +132,7 @@ def calibration_error(merge: Mask, predicted: Numbers) -> float:
 
 
 def report_ablation(
-    catalogs: Sequence[train_judge.Labelled], whole: dict[str, PairProbabilities]
+    catalogs: Sequence[train_judge.LabelledCatalog], whole: dict[str, PairProbabilities]
 ) -> None:
     """The area of the same job lost without each signal, by catalog, and the mean."""
     measured = [catalog for catalog in catalogs if catalog.name != train_judge.REGISTRY]
@@ -150,13 +152,13 @@ def report_ablation(
         print(f"  {signal:<18} {np.mean(lost):+.4f}   {each}")
 
 
-def _without(catalog: train_judge.Labelled, signal: int) -> Numbers:
+def _without(catalog: train_judge.LabelledCatalog, signal: int) -> Numbers:
     signals = catalog.signals.copy()
     signals[:, signal] = np.nan
     return signals
 
 
-def report_time(catalog: train_judge.Labelled) -> None:
+def report_time(catalog: train_judge.LabelledCatalog) -> None:
     rng = np.random.default_rng(0)
     left, right = rng.integers(0, len(catalog.tools), (2, _TIMED_PAIRS)).astype(np.int32)
     prepared = OfflineJudge.of(catalog.tools, catalog.vectors)

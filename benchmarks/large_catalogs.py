@@ -40,7 +40,7 @@ _SYNONYMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Planted:
+class PlantedCopy:
     """A tool and the copy of it that another server has in other words: server, name."""
 
     tool: tuple[str, str]
@@ -54,12 +54,12 @@ def large_catalog() -> Catalog:
         return read_catalog(load_paths([Path(folder)]))
 
 
-def write_large(tools: int, folder: Path) -> list[Planted]:
+def write_large(tools: int, folder: Path) -> list[PlantedCopy]:
     """Write about ``tools`` tools into ``folder``, ``SHARD_TOOLS`` a file, and say which of them
     are copies of which. The same number gives the same catalog.
     """
     rng = np.random.default_rng(tools)
-    planted: list[Planted] = []
+    planted: list[PlantedCopy] = []
     shard: list[Any] = []
     count = shards = in_shard = 0
     for number, server in _replicas(rng):
@@ -67,7 +67,7 @@ def write_large(tools: int, folder: Path) -> list[Planted]:
         if rng.random() < _COPIED:
             rows.append(_reworded(server, number))
             planted += [
-                Planted((server["server"], tool["name"]), (rows[1]["server"], other["name"]))
+                PlantedCopy((server["server"], tool["name"]), (rows[1]["server"], other["name"]))
                 for tool, other in zip(server["tools"], rows[1]["tools"], strict=True)
             ]
         shard += rows

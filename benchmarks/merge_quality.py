@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks import measuring
 from benchmarks.held_out import judged_unseen, kept
-from benchmarks.train_judge import APPS, Labelled, load
+from benchmarks.train_judge import APPS, LabelledCatalog, load
 from benchmarks.train_judge import CATALOGS as LABELLED
 from toolscope_core.catalog.calls import map_call, takes, unmap_call, validator_of
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
@@ -59,7 +59,7 @@ def main() -> None:
             print_drop_ins(plans["auto"], read_labels(name))
 
 
-def report(name: str, labelled: Mapping[str, Labelled]) -> dict[str, MergePlan]:
+def report(name: str, labelled: Mapping[str, LabelledCatalog]) -> dict[str, MergePlan]:
     """Print the figures of a catalog; its plan for each way."""
     start = time.perf_counter()
     analysis = judged_unseen(
@@ -88,7 +88,7 @@ def report(name: str, labelled: Mapping[str, Labelled]) -> dict[str, MergePlan]:
 
 
 def cells(
-    plan: MergePlan, saved: float, labelled: Labelled | None, calls: Sequence[GoldCall]
+    plan: MergePlan, saved: float, labelled: LabelledCatalog | None, calls: Sequence[GoldCall]
 ) -> str:
     clusters = [cluster.members for cluster in plan.applied]
     replaced, routed = (

@@ -34,7 +34,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchmarks.large_catalogs import Planted
+    from benchmarks.large_catalogs import PlantedCopy
 
 STAGES = (
     *("import", "read", "embed", "candidates", "judge", "graph + correct"),
@@ -222,7 +222,7 @@ def lay_around(watch: Watch) -> None:
             setattr(place, name, watch.around(stage, getattr(place, name)))
 
 
-def recovered(bundle: Path, planted: Sequence[Planted]) -> Report:
+def recovered(bundle: Path, planted: Sequence[PlantedCopy]) -> Report:
     """What of the planted copies is a judged pair, and what stands in one proposal."""
     from benchmarks.measuring import json_rows
     from toolscope_core.catalog.sources import files_of

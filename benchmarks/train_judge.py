@@ -61,7 +61,7 @@ _FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledCatalog:
     """A catalog with its labelled pairs as rows: ``merge`` is the same job, ``family`` another
     value of one selector; ``serves`` is which side could serve the other's callers, empty where
     nobody was asked.
@@ -89,7 +89,7 @@ class Labelled:
         """The pairs labelled by who could serve whom."""
         return self.serves != ""
 
-    def only(self, rows: NDArray[np.bool_]) -> Labelled:
+    def only(self, rows: NDArray[np.bool_]) -> LabelledCatalog:
         """Some of the pairs."""
         own = {name: getattr(self, name)[rows] for name in _OF_PAIRS}
         return replace(self, **own)
@@ -98,12 +98,12 @@ class Labelled:
 _OF_PAIRS = ("left", "right", "merge", "family", "serves", "sureness", "signals", "beside")
 
 
-def load(name: str) -> Labelled:
+def load(name: str) -> LabelledCatalog:
     """One of ``CATALOGS`` from the benchmark data, embedded through the user's cache."""
     return labelled(name, catalog_file(name), _labels(name))
 
 
-def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Labelled:
+def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> LabelledCatalog:
     """A catalog file with labels (``left``, ``right``, ``relation``, ``serves``, ``confidence``,
     ``weight``), whose ids must be tools of it.
     """
@@ -114,7 +114,7 @@ def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Label
     right = np.array([row[pair["right"]] for pair in labels], dtype=np.int32)
     signals = Signals.of(tools, vectors)
     relations = [pair["relation"] for pair in labels]
-    return Labelled(
+    return LabelledCatalog(
         name=name,
         tools=tools,
         vectors=vectors,
@@ -131,19 +131,19 @@ def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Label
     )
 
 
-def fit(catalogs: Sequence[Labelled]) -> Weights:
+def fit(catalogs: Sequence[LabelledCatalog]) -> Weights:
     """A judge trained on the catalogs, with thresholds still to be chosen."""
     job, family = _fit(catalogs, family=False), _fit(catalogs, family=True)
     return Weights("in training", *job, *family, 1.0, 1.0, 0.0, 1.0)
 
 
-def left_out(catalogs: Sequence[Labelled], name: str) -> Weights:
+def left_out(catalogs: Sequence[LabelledCatalog], name: str) -> Weights:
     """A judge that never saw the catalog ``name``, nor another of the same author."""
     kin = APPS if name in APPS else (name,)
     return fit([catalog for catalog in catalogs if catalog.name not in kin])
 
 
-def by_signals(catalog: Labelled, weights: Weights) -> judge.PairProbabilities:
+def by_signals(catalog: LabelledCatalog, weights: Weights) -> judge.PairProbabilities:
     """The probabilities by the signals alone: no threshold, nothing held back."""
     return judge.PairProbabilities(
         *(
@@ -157,7 +157,7 @@ def by_signals(catalog: Labelled, weights: Weights) -> judge.PairProbabilities:
     )
 
 
-def folds(catalog: Labelled) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+def folds(catalog: LabelledCatalog) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
     """By server: pairs of which both servers are left out, and those of which neither is."""
     hashes = (hashlib.sha256(tool.server.encode()).hexdigest() for tool in catalog.tools)
     fold = np.array([int(digits, 16) % _FOLDS for digits in hashes])
@@ -171,7 +171,7 @@ def folds(catalog: Labelled) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.boo
             yield new, clear
 
 
-def unseen(catalogs: Sequence[Labelled], name: str) -> judge.PairProbabilities:
+def unseen(catalogs: Sequence[LabelledCatalog], name: str) -> judge.PairProbabilities:
     """Probabilities by the signals from judges that never saw the catalog, or, on the registry,
     never a pair with one of the two servers.
     """
@@ -187,14 +187,14 @@ def unseen(catalogs: Sequence[Labelled], name: str) -> judge.PairProbabilities:
     return judge.PairProbabilities(job, family)
 
 
-def prunable(catalog: Labelled) -> NDArray[np.bool_]:
+def prunable(catalog: LabelledCatalog) -> NDArray[np.bool_]:
     """The labelled pairs of which one schema takes all calls to the other."""
     pairs = zip(catalog.left.tolist(), catalog.right.tolist(), strict=True)
     two = [(catalog.tools[a], catalog.tools[b]) for a, b in pairs]
     return np.array([serving(*tools, match_parameters(*tools)) != "none" for tools in two])
 
 
-def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
+def with_thresholds(weights: Weights, catalogs: Sequence[LabelledCatalog]) -> Weights:
     """The weights, moved so that one threshold fits tools of one server and of two, and the least
     probability of *unsure*, chosen on predictions for what was left out.
 
@@ -248,7 +248,7 @@ def _odds(probability: float) -> float:
     return float(np.log(probability / (1.0 - probability)))
 
 
-def as_json(weights: Weights, catalogs: Sequence[Labelled]) -> str:
+def as_json(weights: Weights, catalogs: Sequence[LabelledCatalog]) -> str:
     """The weights file."""
     content = {
         "version": VERSION,
@@ -295,7 +295,7 @@ def _labels(name: str) -> list[dict[str, Any]]:
     return labels
 
 
-def _fit(catalogs: Sequence[Labelled], family: bool) -> tuple[Model, Model]:
+def _fit(catalogs: Sequence[LabelledCatalog], family: bool) -> tuple[Model, Model]:
     """The models of tools beside each other and of two servers: one logistic regression, in which
     each signal has a weight and a smaller one for the difference between the two.
     """
@@ -318,7 +318,7 @@ def _fit(catalogs: Sequence[Labelled], family: bool) -> tuple[Model, Model]:
     return beside, across
 
 
-def _balanced(catalog: Labelled) -> NDArray[np.float64]:
+def _balanced(catalog: LabelledCatalog) -> NDArray[np.float64]:
     """Weight of each pair: same job, families and the rest of the catalog sum to one third each,
     to less where there are few.
     """

@@ -13,7 +13,7 @@ from benchmarks.measuring import catalog_file, data_folder
 from toolscope_core.catalog.document_variants import read_variants
 from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.evaluation.bench import Bench
-from toolscope_core.evaluation.comparison import Measured, Trial
+from toolscope_core.evaluation.comparison import Measurement, Trial
 from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.metrics import MetricRow
 from toolscope_core.evaluation.query_sets import Query
@@ -114,7 +114,7 @@ class PaperTable:
     asks: bool = False
 
 
-def figures(own: Measured, names: Sequence[str]) -> JsonObject:
+def figures(own: Measurement, names: Sequence[str]) -> JsonObject:
     rows = [row for row in own.rows if row.name in names]
     return {"tools": len(own.toolset.tools), **named(rows)}
 

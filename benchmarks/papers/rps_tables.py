@@ -32,7 +32,7 @@ from toolscope_core.rps.planner import (
     plan_figures,
 )
 from toolscope_core.rps.rewrites import (
-    MeasuredRewrite,
+    RewriteEffect,
     TellingEffect,
     answers_of,
     best_rewrites,
@@ -215,7 +215,7 @@ def siblings(one: PaperSet) -> Iterator[JsonObject]:
     analysis = one.bench.analysis()
     plan = plan_merge(analysis, (), PlanConfig())
     for least in (COLLIDE, 0.7):
-        seen: dict[str, list[tuple[MeasuredRewrite, TellingEffect]]] = {}
+        seen: dict[str, list[tuple[RewriteEffect, TellingEffect]]] = {}
         pairs = sibling_pairs(analysis, plan, (), least)
         for own in pairs:
             tools = (catalog.by_id[own.pair.left], catalog.by_id[own.pair.right])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from benchmarks import train_judge
-from benchmarks.held_out import Kept, kept
+from benchmarks.held_out import MergeCounts, kept
 from benchmarks.merge_quality import calls_kept
 from benchmarks.sentences import source_templates
-from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
+from benchmarks.train_judge import LabelledCatalog, as_json, fit, folds, left_out, prunable
 from toolscope_core.evaluation.comparison import GoldCall
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.weights import MODELS, Weights
@@ -38,14 +38,14 @@ def catalog_of(left, right, merge, **more):
         "signals": np.zeros((size, 1)),
         "beside": np.ones(size, dtype=bool),
     }
-    return Labelled(**given | more)
+    return LabelledCatalog(**given | more)
 
 
 def test_kept_counts_labelled_pairs_in_one_cluster():
     left, right = ([ord(pair[side]) - ord("a") for pair in PAIRS] for side in (0, 1))
     labelled, catalog = catalog_of(left, right, list(PAIRS.values())), Catalog(TOOLS)
-    assert kept(labelled, catalog, ["abf", "de"]) == Kept(right=2, together=2, merges=4)
-    assert kept(labelled, catalog, ["cf"]) == Kept(right=0, together=1, merges=4)
+    assert kept(labelled, catalog, ["abf", "de"]) == MergeCounts(right=2, together=2, merges=4)
+    assert kept(labelled, catalog, ["cf"]) == MergeCounts(right=0, together=1, merges=4)
 
 
 @pytest.mark.parametrize(("target_type", "is_kept"), [("string", True), ("number", False)])

@@ -32,7 +32,7 @@ from toolscope_core.model.catalog import Server
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import Pair
-from toolscope_core.model.plan import Dangling, Relabel
+from toolscope_core.model.plan import DanglingReference, Relabel
 from toolscope_core.model.tool import Tool
 
 NEW_MAIL = on("gamma", MAIL)
@@ -149,7 +149,7 @@ def test_names_that_went_are_dangling_where_texts_still_have_them(judge):
     report = compare(now, Baseline(catalog(citing, MAIL, OTHER_MAIL, SUM)), judge)
     assert report.dangling == (), "another tool still has the name"
     report = compare(catalog(citing, MAIL), Baseline(catalog(citing, MAIL, SUM)), judge)
-    assert report.dangling == (Dangling("beta/help", "add_numbers", ""),)
+    assert report.dangling == (DanglingReference("beta/help", "add_numbers", ""),)
     citing_before = Baseline(catalog(citing, MAIL, SUM), dangling={("beta/help", "add_numbers")})
     assert compare(catalog(citing, MAIL), citing_before, judge).dangling == ()
 
@@ -166,7 +166,7 @@ def test_names_that_the_bundle_merged_away_are_dangling_in_new_texts(judge):
     assert report.dangling == ()
     accepted = Baseline(catalog(MAIL, other), relabels=merged)
     report = compare(catalog(MAIL, other, citing), accepted, judge)
-    assert report.dangling == (Dangling("beta/help", "post_mail", "send_mail"),)
+    assert report.dangling == (DanglingReference("beta/help", "post_mail", "send_mail"),)
 
 
 def test_tokens_are_those_of_both_catalogs_by_shape_and_by_server(judge):

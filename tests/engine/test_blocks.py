@@ -16,7 +16,7 @@ from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.engine import ray_engine
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import ConfigError, missing_packages_in_words
-from toolscope_core.model.protocols import LOCAL, Shared
+from toolscope_core.model.protocols import LOCAL, SharedState
 from toolscope_core.retrieval.documents import tool_document
 
 
@@ -29,7 +29,7 @@ class NoEngine:
 
 def test_a_block_is_worked_on_when_its_result_is_asked_for():
     done = []
-    results = LOCAL.map_blocks(lambda value, block: done.append(block), Shared(1), [1, 2])
+    results = LOCAL.map_blocks(lambda value, block: done.append(block), SharedState(1), [1, 2])
     next(results)
     assert done == [1]
 

@@ -7,7 +7,7 @@ import pytest
 
 from toolscope_core.engine.ray_engine import RayEngine, RayWorker, ray_engine
 from toolscope_core.model.errors import ConfigError, EngineError
-from toolscope_core.model.protocols import Shared
+from toolscope_core.model.protocols import SharedState
 
 
 class RayError(Exception):
@@ -92,7 +92,7 @@ def times(factor, block):
 def test_results_come_in_the_order_of_blocks_and_a_worker_has_two_at_a_time(ray):
     with ray_engine(None) as engine:
         assert ray.address == "local"
-        assert list(engine.map_blocks(times, Shared(10), range(9))) == [*range(0, 90, 10)]
+        assert list(engine.map_blocks(times, SharedState(10), range(9))) == [*range(0, 90, 10)]
     assert ray.address is None
     assert ray.most == 4, "two for each of two"
 
@@ -123,4 +123,4 @@ def test_a_failure_on_a_worker_is_an_error_here(ray, failure, seen, message):
         raise failure
 
     with pytest.raises(seen, match=message):
-        list(RayEngine(1).map_blocks(fails, Shared(1), [1]))
+        list(RayEngine(1).map_blocks(fails, SharedState(1), [1]))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS, KnownOrder, trial
 from toolscope_core.evaluation.change_effects import (
-    Searched,
+    SearchedQueries,
     ToolsetChange,
     change_effect,
     compared_changes,
@@ -24,7 +24,7 @@ def ranker():
 
 @pytest.fixture
 def before(ranker):
-    return Searched.of(trial(), ranker)
+    return SearchedQueries.of(trial(), ranker)
 
 
 def test_a_merge_wins_the_requests_that_only_its_members_stood_in_the_way_of(before, ranker):

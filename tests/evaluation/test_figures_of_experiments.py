@@ -7,7 +7,7 @@ import pytest
 
 from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS
 from toolscope_core.evaluation.confusions import (
-    FoundInstead,
+    Mismatch,
     case_rows,
     confusion_matrix,
     failed_case,
@@ -88,10 +88,10 @@ def test_cells_hold_their_queries_and_cases_what_was_found_instead():
     queries = (*QUERIES[:2], Query("n", "hello", needs_none=True))
     rankings = (("find", "search"), ("find", "search", "mail"), ("mail",))
     assert confusion_matrix(queries, rankings, TOOLS) == {
-        FoundInstead("find", "find"): (1,),
-        FoundInstead("mail", "search"): (1,),
-        FoundInstead("none", "mail"): (2,),
-        FoundInstead("search", "find"): (0,),
+        Mismatch("find", "find"): (1,),
+        Mismatch("mail", "search"): (1,),
+        Mismatch("none", "mail"): (2,),
+        Mismatch("search", "find"): (0,),
     }
     rows = list(case_rows(queries, rankings, TOOLS))
     assert [row["forbidden"] for row in rows] == [["find"], ["search"], ["mail"]]

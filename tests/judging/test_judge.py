@@ -19,7 +19,7 @@ from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.judging import judge as judge_module
 from toolscope_core.judging import weights as weights_module
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.judging.explanation import Compared, explain
+from toolscope_core.judging.explanation import ToolComparison, explain
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.signals import COUNTS, SIGNALS
 from toolscope_core.judging.weights import MODELS, Weights, shipped_weights
@@ -255,7 +255,7 @@ def test_the_evidence_tells_servers_apart():
 def test_long_lists_are_cut_and_small_contributions_left_out():
     letters = {"xx": "vv", "yy": "ww"}
     many = [tool(n, n, "", *(f"{of}{at}" for at in range(9))) for n, of in letters.items()]
-    compared = Compared(
+    compared = ToolComparison(
         tools=(many[0], many[1]),
         readings=(read_tool(many[0]), read_tool(many[1])),
         similarity=0.75,

@@ -10,7 +10,7 @@ from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.learned_weights import (
     LEAST_DECISIONS,
     JudgeUpdate,
-    Learned,
+    WeightUpdate,
     described,
     fitted,
     learned,
@@ -119,7 +119,7 @@ def test_it_learns_only_from_enough_of_both_kinds_and_checks_on_decisions_left_o
     assert learned(judge, upside_down[: LEAST_DECISIONS - 1]) is None
     assert learned(judge, [replace(one, same=True) for one in upside_down]) is None
     made = learned(judge, upside_down)
-    assert isinstance(made, Learned)
+    assert isinstance(made, WeightUpdate)
     assert made.decisions == made.pairs == 40
     assert made.before < 0.3 < 0.9 < made.after and made.helps
     assert not replace(made, low=0.0).helps

@@ -3,7 +3,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.merging.pair_graph import ClusterChanges, Regrouped, cluster_changes
+from toolscope_core.merging.pair_graph import ClusterChanges, GroupChange, cluster_changes
 
 SIZE = 8
 EDGES = st.dictionaries(
@@ -35,12 +35,12 @@ def test_changes_are_named():
     after = (("a", "b", "x"), ("c", "d"), ("h", "i"), ("p", "q"))
     assert cluster_changes(before, after) == ClusterChanges(
         appeared=(("h", "i"),),
-        grown=(Regrouped(("a", "b", "x"), (("a", "b"), ("x",))),),
-        split=(Regrouped(("c", "d", "e"), (("c", "d"), ("e",))),),
+        grown=(GroupChange(("a", "b", "x"), (("a", "b"), ("x",))),),
+        split=(GroupChange(("c", "d", "e"), (("c", "d"), ("e",))),),
         vanished=(("f", "g"),),
     )
     joined = cluster_changes((("a", "b"), ("c", "d", "e")), (("a", "b", "c", "d", "e"),))
-    assert joined.grown == (Regrouped(tuple("abcde"), (("c", "d", "e"), ("a", "b"))),)
+    assert joined.grown == (GroupChange(tuple("abcde"), (("c", "d", "e"), ("a", "b"))),)
     assert len(joined) == 1
 
 

@@ -13,7 +13,7 @@ from toolscope_core.store.experiment_rows import (
     open_experiment,
 )
 from ui.evaluation import evaluations
-from ui.evaluation.evaluations import Wanted
+from ui.evaluation.evaluations import ExperimentRequest
 from ui.shared.cards import change_effect_panel
 from ui.shared.services import experiments, loaded_queries, review
 
@@ -36,7 +36,7 @@ def page(open_app):
 
 
 def measure(page, **wanted):
-    return evaluations.run(page.now, Wanted(queries="q.jsonl", **wanted))
+    return evaluations.run(page.now, ExperimentRequest(queries="q.jsonl", **wanted))
 
 
 def experiment(page, part, **query):
@@ -191,7 +191,7 @@ def test_a_damaged_experiment_is_said_and_not_drawn(through_the_app, page):
 
 
 def test_synthetic_requests_are_called_so(page):
-    evaluations.run(page.now, Wanted())
+    evaluations.run(page.now, ExperimentRequest())
     page.open("evaluation")
     assert "Synthetic: these requests are made from the descriptions" in page.text
 

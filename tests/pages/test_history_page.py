@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.ui.services.small_workspace import by_name
-from toolscope_core.judging.learned_weights import JudgeUpdate, Learned
+from toolscope_core.judging.learned_weights import JudgeUpdate, WeightUpdate
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.profile import Profile
@@ -153,7 +153,7 @@ def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monke
 def offered(judge, taught):
     """An update that helps, from any lesson."""
     update = JudgeUpdate(judge.name, 0.5, 0.0, {"closeness": 0.25})
-    return Learned(update, 1, 3, 0.8, 0.9, 0.05, 0.15) if taught else None
+    return WeightUpdate(update, 1, 3, 0.8, 0.9, 0.05, 0.15) if taught else None
 
 
 def test_two_states_are_compared(page):

@@ -15,7 +15,7 @@ from toolscope_core.decisions.constraints import profiles
 from toolscope_core.decisions.decision_lines import read_decisions
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.confusions import FoundInstead
+from toolscope_core.evaluation.confusions import Mismatch
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
 from toolscope_core.evaluation.query_sets import Query, example_profiles, example_requests
 from toolscope_core.merging.clusters import apply_clusters
@@ -139,7 +139,7 @@ def test_tools_of_a_profile_that_stand_before_those_asked_for_are_counted():
     queries = [Query(text, text, (frozenset({one}),)) for text, one in wants.items()]
     ranker = Ranked(a=[MAIL, READ], b=[DELETE, MAIL, READ], c=[MAIL, READ], d=[READ])
     misses = misses_of(plan, selection, [*queries, Query("e", "e")], ranker)
-    assert misses.texts == {FoundInstead(READ, MAIL): ("a", "b")}
+    assert misses.texts == {Mismatch(READ, MAIL): ("a", "b")}
     assert misses.requests == 3, "nothing of it is asked for by d and e"
     assert misses.in_words.startswith(
         "requests that find another of its tools before the right one: 0.667 ["

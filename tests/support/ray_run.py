@@ -18,7 +18,7 @@ from toolscope_core.judging import cached_judge
 from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ModelError, ToolScopeError
-from toolscope_core.model.protocols import LOCAL, Shared
+from toolscope_core.model.protocols import LOCAL, SharedState
 
 
 class DeadlyEngine:
@@ -81,7 +81,7 @@ def sums_while_a_node_goes():
     node = cluster.add_node(num_cpus=1)
     sums = []
     with ray_engine(cluster.address) as engine:
-        for one in engine.map_blocks(added, Shared(1), range(20)):
+        for one in engine.map_blocks(added, SharedState(1), range(20)):
             if len(sums) == 3:
                 cluster.remove_node(node)
             sums.append(one)
@@ -91,7 +91,7 @@ def sums_while_a_node_goes():
 
 def error_of(engine, function):
     try:
-        list(engine.map_blocks(function, Shared("it"), range(3)))
+        list(engine.map_blocks(function, SharedState("it"), range(3)))
     except ToolScopeError as error:
         return [type(error).__name__, str(error)]
 
@@ -109,7 +109,7 @@ def run(folder, *paths):
                 merged(path, one, folder / f"{path.stem}-{one is LOCAL}") for one in (LOCAL, deadly)
             ]
             results["equal"].append(bundles[0] == bundles[1] and len(bundles[0]) > 10)
-        results["names"] = list(engine.map_blocks(in_dashboard, Shared(1), range(8)))
+        results["names"] = list(engine.map_blocks(in_dashboard, SharedState(1), range(8)))
         results["refused"] = error_of(engine, refused)
         results["lost"] = error_of(engine, always_killed)
         results["too large"] = error_of(engine, out_of_memory)

@@ -255,7 +255,7 @@ def _unreadable(row: JsonObject) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Relabelled:
+class _RelabelledCall:
     """A call rewritten, and the id of the tool that it called; empty if it was not understood.
     ``settled`` as in ``RelabelledQuery``, in the call.
     """
@@ -293,26 +293,26 @@ def _relabelled(
     phi: Mapping[str, str | None],
     alphas: Mapping[str, ArgumentMap],
     names: Mapping[str, tuple[str, str | None]],
-) -> _Relabelled:
+) -> _RelabelledCall:
     places = _places(call)
     if places is None:
-        return _Relabelled(call)
+        return _RelabelledCall(call)
     tool_at, arguments_at = places
     tool, given = _at(call, tool_at), _at(call, arguments_at)
     old, new = tool, phi.get(tool, tool)
     if tool not in phi and tool in names:
         old, new = names[tool]
     elif tool not in phi and tool_at != ("tool",):
-        return _Relabelled(call)
+        return _RelabelledCall(call)
     if new is None:
-        return _Relabelled(call, old, settled=("/".join(tool_at),))
+        return _RelabelledCall(call, old, settled=("/".join(tool_at),))
     row, alpha = _put(call, tool_at, new), alphas.get(old)
     arguments = _object(given)
     if alpha is None or given is None:
-        return _Relabelled(row, old, is_renamed=new != tool)
+        return _RelabelledCall(row, old, is_renamed=new != tool)
     if arguments is None:
         why = f"{old}: its arguments are no object"
-        return _Relabelled(row, old, (why,), new != tool)
+        return _RelabelledCall(row, old, (why,), new != tool)
     mapped = map_call(alpha, arguments)
     new_arguments = dict(mapped.arguments)
     as_given = canonical_json(new_arguments) if isinstance(given, str) else new_arguments
@@ -320,7 +320,7 @@ def _relabelled(
     lost = tuple(f"{old}.{name}" for name in mapped.lost)
     put_in = {*alpha.constants, *(move.target for move in alpha.moves if move.op == "map")}
     settled = tuple(f"{'/'.join(arguments_at)}/{name}" for name in sorted(put_in))
-    return _Relabelled(row, old, lost, new != tool, settled)
+    return _RelabelledCall(row, old, lost, new != tool, settled)
 
 
 def _at(value: object, path: Sequence[str]) -> Any:

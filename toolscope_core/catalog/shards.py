@@ -14,7 +14,7 @@ from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.protocols import LOCAL, Engine, Progress, Shared, Step, silent
+from toolscope_core.model.protocols import LOCAL, Engine, Progress, SharedState, Step, silent
 from toolscope_core.model.tool import Tool
 
 _LINES = (".jsonl", ".ndjson")
@@ -33,7 +33,7 @@ def read_shards(
     Raises ``CatalogError`` where there is no file, or not one tool in them.
     """
     files = sources.input_files(paths)
-    done = list(engine.map_blocks(_read_shard, Shared(None), _sources(files, progress)))
+    done = list(engine.map_blocks(_read_shard, SharedState(None), _sources(files, progress)))
     catalogs = [one for one in done if isinstance(one, Catalog)]
     problems = [one for one in done if isinstance(one, Problem)]
     if not catalogs:

@@ -31,7 +31,7 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenContainer:
     """A list or mapping that is being read; ``size`` counts its values, ``characters`` those of its
     texts, aliases written out.
     """
@@ -66,17 +66,17 @@ def read_yaml(text: str) -> tuple[Any, ...] | Flaw:
 
 def _documents(text: str) -> list[Any]:
     documents: list[Any] = []
-    stack: list[_Open] = []
+    stack: list[_OpenContainer] = []
     anchors: dict[str, _Sized] = {}
     for event in yaml.parse(text, Loader=LOADER):
         if isinstance(event, yaml.DocumentStartEvent):
-            stack, anchors = [_Open(mapping=False, anchor=None)], {}
+            stack, anchors = [_OpenContainer(mapping=False, anchor=None)], {}
         elif isinstance(event, yaml.DocumentEndEvent):
             documents += stack[0].items
         elif isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
             if len(stack) > flaws.MAX_DEPTH:
                 raise _RefusedError(flaws.TOO_DEEP)
-            stack.append(_Open(isinstance(event, yaml.MappingStartEvent), event.anchor))
+            stack.append(_OpenContainer(isinstance(event, yaml.MappingStartEvent), event.anchor))
         elif isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
             done = stack.pop()
             value = _mapping(done.items) if done.mapping else done.items
@@ -93,7 +93,7 @@ def _documents(text: str) -> list[Any]:
 
 
 def _put(
-    around: _Open,
+    around: _OpenContainer,
     sized: _Sized,
     anchors: dict[str, _Sized] | None = None,
     anchor: str | None = None,

@@ -113,7 +113,7 @@ def _settled(baseline: Baseline) -> frozenset[Pair]:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class BaselineChanges:
     """The ``changes`` of a catalog against an earlier one, without those that only raw records
     hold; ``before`` is by new id the old id of every tool that was there.
     """
@@ -133,13 +133,13 @@ class Matched:
         return None if left is None or right is None else Pair.of(left, right)
 
 
-def matched(old: Catalog, new: Catalog) -> Matched:
+def matched(old: Catalog, new: Catalog) -> BaselineChanges:
     """The changes from ``old`` to ``new``; the order of records plays no part."""
     changes = diff(_differing(old, new), _differing(new, old))
     fresh = {tool.id for tool in changes.added}
     renamed = {change.new.id: change.old.id for change in changes.changed}
     before = {tool.id: renamed.get(tool.id, tool.id) for tool in new.tools if tool.id not in fresh}
-    return Matched(changes, before)
+    return BaselineChanges(changes, before)
 
 
 def _differing(one: Catalog, other: Catalog) -> Catalog:

@@ -8,7 +8,7 @@ import numpy as np
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, SizeChange, tokenizer
-from toolscope_core.check.baseline import Baseline, Matched
+from toolscope_core.check.baseline import Baseline, BaselineChanges
 from toolscope_core.decisions.constraints import profiles
 from toolscope_core.decisions.decision_lines import under_new_ids
 from toolscope_core.decisions.log import active
@@ -20,7 +20,7 @@ from toolscope_core.embedding.candidate_pairs import (
 )
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.evaluation.comparison import PLACES, request_of
-from toolscope_core.evaluation.confusions import FoundInstead, failed_case
+from toolscope_core.evaluation.confusions import Mismatch, failed_case
 from toolscope_core.evaluation.measured_toolsets import Ranker, ToolsetRanker
 from toolscope_core.evaluation.query_sets import Query, with_ids, with_names
 from toolscope_core.judging.judge import OfflineJudge
@@ -33,7 +33,7 @@ from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import Pair, PairOutcome, Verdict
-from toolscope_core.model.plan import Dangling, MergedTool, Relabel
+from toolscope_core.model.plan import DanglingReference, MergedTool, Relabel
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.profiles.intent_cover import intents_of
@@ -64,7 +64,9 @@ class NewPairs:
     unsure: tuple[Verdict, ...] = ()
 
 
-def new_pairs(catalog: Catalog, tools: Matched, baseline: Baseline, judge: PairJudge) -> NewPairs:
+def new_pairs(
+    catalog: Catalog, tools: BaselineChanges, baseline: Baseline, judge: PairJudge
+) -> NewPairs:
     """The pairs with a new or changed tool that are an overlap, a family or unsure, and were not
     the same before. Pairs that people keep apart or put together are left out.
     """
@@ -85,7 +87,9 @@ def _was_there(now: PairOutcome, before: PairOutcome | None) -> bool:
     return before == now or (now == "unsure" and before in ("merge", "family"))
 
 
-def _earlier(tools: Matched, baseline: Baseline, judge: PairJudge) -> Mapping[Pair, PairOutcome]:
+def _earlier(
+    tools: BaselineChanges, baseline: Baseline, judge: PairJudge
+) -> Mapping[Pair, PairOutcome]:
     """The verdicts of before on pairs of which both tools were there; judged where nobody had."""
     if baseline.outcomes is not None:
         return baseline.outcomes
@@ -134,7 +138,9 @@ def _first_copies(catalog: Catalog, is_new: np.ndarray[tuple[int], np.dtype[np.b
     return np.array([first[tool.content_hash] for tool in catalog.tools], dtype=np.int32)
 
 
-def new_danglings(catalog: Catalog, tools: Matched, baseline: Baseline) -> tuple[Dangling, ...]:
+def new_danglings(
+    catalog: Catalog, tools: BaselineChanges, baseline: Baseline
+) -> tuple[DanglingReference, ...]:
     """References to gone tools that the baseline did not have, in tool order."""
     phi = {row.old_id: row for row in baseline.relabels}
     kept = []
@@ -150,13 +156,13 @@ def new_danglings(catalog: Catalog, tools: Matched, baseline: Baseline) -> tuple
     )
 
 
-def gone_tools(tools: Matched, baseline: Baseline) -> tuple[Relabel, ...]:
+def gone_tools(tools: BaselineChanges, baseline: Baseline) -> tuple[Relabel, ...]:
     """What became of each tool that is gone or renamed since the baseline, or by its merges."""
     merged = (row for row in baseline.relabels if row.status != "kept")
     return (*_gone(tools), *merged)
 
 
-def _gone(tools: Matched) -> Iterator[Relabel]:
+def _gone(tools: BaselineChanges) -> Iterator[Relabel]:
     """The tools that the catalog has no longer, or under another name."""
     for tool in tools.changes.removed:
         yield Relabel(tool.id, None, tool.server, tool.name, None, "removed")
@@ -171,7 +177,7 @@ class CaseConfusion:
     """A case by the ids of today, and what it finds in the place of what it asks for."""
 
     case: Query
-    confusion: FoundInstead
+    confusion: Mismatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +190,7 @@ class ReplayedCases:
 
 
 def replayed_cases(
-    before: Catalog, now: Catalog, tools: Matched, cases: Sequence[Query], ranker: Ranker
+    before: Catalog, now: Catalog, tools: BaselineChanges, cases: Sequence[Query], ranker: Ranker
 ) -> ReplayedCases:
     """Cases searched in both catalogs, split by rule. A case may name a tool by a name that no
     other has, and by its id of before, where it has another one now.
@@ -207,7 +213,7 @@ def replayed_cases(
     return ReplayedCases(len(cases), failed, tuple(new))
 
 
-def new_findings(old: Catalog, new: Catalog, tools: Matched) -> tuple[Finding, ...]:
+def new_findings(old: Catalog, new: Catalog, tools: BaselineChanges) -> tuple[Finding, ...]:
     """The *block* and *warn* findings that were not there, the worst first, then in tool order.
 
     A finding on a tool that is as it was counts as there whatever its place, which may depend on
@@ -243,7 +249,7 @@ class StaleDecision:
 
 
 def stale_decisions(
-    catalog: Catalog, baseline: Baseline, tools: Matched
+    catalog: Catalog, baseline: Baseline, tools: BaselineChanges
 ) -> tuple[StaleDecision, ...]:
     """The decisions in force that name a tool which the baseline has as it was decided on, and the
     catalog has not, in their order; a renamed tool has changed.
@@ -300,7 +306,7 @@ def token_growth(old: Catalog, new: Catalog) -> TokenGrowth:
 def checked_profile(
     name: str,
     baseline: Baseline,
-    tools: Matched,
+    tools: BaselineChanges,
     analysis: Analysis,
     queries: Sequence[Query],
     setup: SearchSetup,

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from toolscope_core.catalog.gone_names import gone_names
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check import checks
-from toolscope_core.check.baseline import Baseline, Matched, matched
+from toolscope_core.check.baseline import Baseline, BaselineChanges, matched
 from toolscope_core.check.field_changes import FieldChange
 from toolscope_core.check.text_mentions import TextSearch, search_below
 from toolscope_core.check.version_changes import ToolChange, both_sides
@@ -21,7 +21,7 @@ from toolscope_core.model.cluster import RELATIONS
 from toolscope_core.model.environment import origin_of
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, Verdict, pair_key
-from toolscope_core.model.plan import Dangling
+from toolscope_core.model.plan import DanglingReference
 from toolscope_core.profiles.profile_effect import ProfileReport
 
 
@@ -30,9 +30,9 @@ class GateReport:
     """What a catalog brings against its baseline; empty parts where it brings nothing."""
 
     catalog: Catalog
-    tools: Matched
+    tools: BaselineChanges
     pairs: checks.NewPairs
-    dangling: tuple[Dangling, ...]
+    dangling: tuple[DanglingReference, ...]
     tokens: checks.TokenGrowth
     stale: tuple[checks.StaleDecision, ...]
     findings: tuple[Finding, ...]

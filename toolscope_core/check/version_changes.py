@@ -122,7 +122,7 @@ class ChangeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Reworded:
+class TextChange:
     """A text that reads otherwise now."""
 
     tool: str
@@ -166,7 +166,7 @@ class Changes:
     summary: str
     breaking: int
     rows: tuple[ChangeRow, ...]
-    reworded: tuple[Reworded, ...]
+    reworded: tuple[TextChange, ...]
     doubts: tuple[Doubt, ...]
 
 

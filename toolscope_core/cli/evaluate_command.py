@@ -237,7 +237,9 @@ def evaluation(
         trial = Trial(catalog, kept, rankings.requests, cutoffs)
         report = _with_merge(report, trial, rankings, rows, toolset, search, options)
         if options.each_change:
-            before = change_effects.Searched(catalog.tools, kept, rankings.requests, rankings.names)
+            before = change_effects.SearchedQueries(
+                catalog.tools, kept, rankings.requests, rankings.names
+            )
             merges = tuple(change_effects.merges_of(toolset))
             changes = change_effects.compared_changes(
                 before, merges, searcher.ranker, terminal.progress()

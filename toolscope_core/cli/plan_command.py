@@ -28,7 +28,7 @@ from toolscope_core.cli.searcher import (
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.protocols import Spent
+from toolscope_core.model.protocols import TaskCost
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import IN_VIEW
 from toolscope_core.rps.planner import PlanOptions, model_planner, offline_planner
@@ -87,7 +87,7 @@ class PlanReport:
     plan: RequestPlan
     searches: int
     tools_shown: int
-    spent: tuple[Spent, ...]
+    spent: tuple[TaskCost, ...]
     seconds: float
 
 

@@ -21,7 +21,7 @@ from toolscope_core.evaluation.search_results import place_id
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import LOCAL, Engine, Progress, Spent, silent
+from toolscope_core.model.protocols import LOCAL, Engine, Progress, TaskCost, silent
 from toolscope_core.model.search_configuration import (
     Assembly,
     ClientName,
@@ -307,7 +307,7 @@ class Searcher:
         self.bench = Bench.of(catalog, options.searched.embedder)
         self.options, self._engine = options, engine
         self.progress, self._phi, self._former = progress, phi, former
-        self.spent: tuple[Spent, ...] = ()
+        self.spent: tuple[TaskCost, ...] = ()
         """What models that split or planned requests took."""
 
     @cached_property

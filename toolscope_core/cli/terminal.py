@@ -14,7 +14,7 @@ import typer
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.model.errors import ToolScopeError, missing_packages_in_words
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.protocols import Progress, Spent, Step, silent, spent_in_all
+from toolscope_core.model.protocols import Progress, Step, TaskCost, silent, spent_in_all
 
 MOST_TOLD = 10
 """The most lines about one thing."""
@@ -141,7 +141,7 @@ def _pace(step: Step, seconds: float, made: int) -> str:
     return f", {made / seconds:,.0f} a second, {time_left} left"
 
 
-def tell_spent(model: str, spent: Sequence[Spent]) -> None:
+def tell_spent(model: str, spent: Sequence[TaskCost]) -> None:
     """What all tasks together took of the model."""
     all_tasks = spent_in_all(spent)
     say(
@@ -151,7 +151,7 @@ def tell_spent(model: str, spent: Sequence[Spent]) -> None:
     )
 
 
-def spent_json(spent: Iterable[Spent]) -> dict[str, int]:
+def spent_json(spent: Iterable[TaskCost]) -> dict[str, int]:
     """What questions to a model took: ``questions`` count whether or not the answer was known,
     calls and tokens are what was paid for now.
     """

@@ -7,7 +7,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.model.protocols import LOCAL, Engine, Progress, Shared, Step, Vectors, silent
+from toolscope_core.model.protocols import (
+    LOCAL,
+    Engine,
+    Progress,
+    SharedState,
+    Step,
+    Vectors,
+    silent,
+)
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.products import product_words
 from toolscope_core.wording.reading import named_words
@@ -68,7 +76,7 @@ def nearest(
         return _candidates(vectors, np.empty(0, np.int64), threshold)
     blocks = (slice(start, start + _SEARCHED) for start in range(0, rows, _SEARCHED))
     find = partial(_near_codes, neighbours, threshold)
-    codes = engine.map_blocks(find, Shared(vectors), blocks)
+    codes = engine.map_blocks(find, SharedState(vectors), blocks)
     return _candidates(vectors, np.unique(np.concatenate(list(codes))), threshold)
 
 

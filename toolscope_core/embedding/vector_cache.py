@@ -319,7 +319,7 @@ def embed_cached(
     size = min(PIECE, CHUNK)
     pieces = [missing[start : start + size] for start in range(0, len(missing), size)]
     encode = partial(_encode, keep_tokens)
-    made = runner.map_blocks(encode, protocols.Shared(embedder), pieces)
+    made = runner.map_blocks(encode, protocols.SharedState(embedder), pieces)
     fresh: dict[str, Vectors] = {}
     codes: dict[str, TokenCodes] = {}
     for at, (piece, (encoded, tokens)) in enumerate(zip(pieces, made, strict=True), 1):

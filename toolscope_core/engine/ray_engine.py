@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from toolscope_core.files.folders import code_version
 from toolscope_core.model.errors import ConfigError, EngineError
-from toolscope_core.model.protocols import Shared, SharedValue, WorkBlock, WorkResult
+from toolscope_core.model.protocols import SharedState, SharedValue, WorkBlock, WorkResult
 
 _RETRIES = 3
 """How often a block is sent again whose worker died. Workers are started again without end."""
@@ -92,7 +92,7 @@ class RayEngine:
         )(RayWorker)
         names = (f"ToolScope {number}" for number in range(1, workers + 1))
         self._workers = [actor.options(name=name).remote() for name in names]
-        self._refs: WeakKeyDictionary[Shared[Any], Any] = WeakKeyDictionary()
+        self._refs: WeakKeyDictionary[SharedState[Any], Any] = WeakKeyDictionary()
         versions = {self._result(one.version.remote()) for one in self._workers}
         if versions != {code_version(*_PACKAGES)}:
             raise ConfigError(
@@ -103,7 +103,7 @@ class RayEngine:
     def map_blocks(
         self,
         function: Callable[[SharedValue, WorkBlock], WorkResult],
-        shared: Shared[SharedValue],
+        shared: SharedState[SharedValue],
         blocks: Iterable[WorkBlock],
     ) -> Iterator[WorkResult]:
         """Whoever is done first gets the next block; what is done early waits in the store. Ray's
@@ -130,7 +130,7 @@ class RayEngine:
                 send(running.pop(done[0]))
             yield self._result(in_order.popleft())
 
-    def _ref(self, shared: Shared[Any]) -> Any:
+    def _ref(self, shared: SharedState[Any]) -> Any:
         """Where the value is in the object store; it is put there the first time."""
         if shared not in self._refs:
             self._refs[shared] = self._ray.put(shared.value)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.evaluation.comparison import PLACES, Measured, MergeEffect, QueryEffect, Trial
+from toolscope_core.evaluation.comparison import (
+    PLACES,
+    Measurement,
+    MergeEffect,
+    QueryEffect,
+    Trial,
+)
 from toolscope_core.evaluation.confusions import is_right
 from toolscope_core.evaluation.intervals import Interval, discordant_p, holm, share_interval
 from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset, joined_queries
@@ -40,7 +46,7 @@ class ToolsetChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SearchedQueries:
     """Queries with gold answers, what was searched for each in ``tools``, and what it finds."""
 
     tools: tuple[Tool, ...]
@@ -49,7 +55,7 @@ class Searched:
     rankings: Rankings
 
     @classmethod
-    def of(cls, trial: Trial, ranker: Ranker, progress: Progress = silent) -> Searched:
+    def of(cls, trial: Trial, ranker: Ranker, progress: Progress = silent) -> SearchedQueries:
         """What the queries of a trial find in its catalog."""
         tools = trial.catalog.tools
         rankings = ranker.rankings(tools, trial.requests, PLACES, progress)
@@ -95,7 +101,7 @@ class ChangeEffect:
 
 
 def change_effect(
-    before: Searched, change: ToolsetChange, ranker: Ranker, progress: Progress = silent
+    before: SearchedQueries, change: ToolsetChange, ranker: Ranker, progress: Progress = silent
 ) -> ChangeEffect:
     """The effect of one change: only the queries that it touches are searched again."""
     touched, after = before.touched_by(change), change.applied_to(before.tools)
@@ -145,7 +151,10 @@ class ComparedChange:
 
 
 def compared_changes(
-    before: Searched, changes: Sequence[ToolsetChange], ranker: Ranker, progress: Progress = silent
+    before: SearchedQueries,
+    changes: Sequence[ToolsetChange],
+    ranker: Ranker,
+    progress: Progress = silent,
 ) -> tuple[ComparedChange, ...]:
     """Each change alone, that which loses most first. Reports ``Step("merges", …)`` in changes."""
     effects = []
@@ -173,8 +182,8 @@ def compared_changes(
 def merge_effects(
     plan: MergePlan,
     trial: Trial,
-    before: Measured,
-    after: Measured,
+    before: Measurement,
+    after: Measurement,
     ranker: Ranker,
     progress: Progress = silent,
 ) -> tuple[MergeEffect, ...]:
@@ -211,7 +220,7 @@ def without_merge(toolset: Toolset, came: Toolset, merge: MergedTool) -> Toolset
     )
 
 
-def _touched(merge: MergedTool, trial: Trial, before: Measured, after: Measured) -> list[int]:
+def _touched(merge: MergedTool, trial: Trial, before: Measurement, after: Measurement) -> list[int]:
     members = set(merge.members)
     return [
         place
@@ -227,7 +236,7 @@ def _effect(
     merge: MergedTool,
     touched: Sequence[int],
     trial: Trial,
-    after: Measured,
+    after: Measurement,
     ranker: Ranker,
 ) -> MergeEffect:
     toolset, k = without_merge(after.toolset, came, merge), max(trial.cutoffs)

@@ -156,7 +156,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """What the queries find in one toolset, in their order. ``tokens`` are those of all its
     definitions, ``sent`` by cut-off the mean of those of the tools that a query finds.
     """
@@ -187,7 +187,7 @@ class ToolsetFigures:
     metrics: Mapping[str, Interval]
 
     @classmethod
-    def of(cls, one: Measured, **more: Any) -> Self:
+    def of(cls, one: Measurement, **more: Any) -> Self:
         """``more`` are the other fields of the class, or other values for these."""
         own: dict[str, Any] = {
             "version": one.toolset.version,
@@ -345,7 +345,7 @@ def measured(
     ranker: Ranker,
     tokens: Callable[[Tool], int],
     progress: Progress = silent,
-) -> Measured:
+) -> Measurement:
     """What the queries of a trial find in a toolset, and the rates of correct selections without a
     model (``offline_rates``); ``tokens`` counts those of a definition.
     """
@@ -359,7 +359,7 @@ def measured(
 
 def of_rankings(
     toolset: Toolset, trial: Trial, rankings: Rankings, tokens: Callable[[Tool], int]
-) -> Measured:
+) -> Measurement:
     """The figures of rankings that are there, of at least the largest cut-off."""
     golds = tuple(query.gold for query in relabelled(trial.queries, toolset.phi))
     costs = {tool.id: tokens(tool) for tool in toolset.tools}
@@ -367,7 +367,7 @@ def of_rankings(
         k: sum(costs[one] for ranking in rankings for one in ranking[:k]) / len(rankings)
         for k in trial.cutoffs
     }
-    return Measured(
+    return Measurement(
         toolset=toolset,
         golds=golds,
         rankings=rankings,
@@ -378,7 +378,7 @@ def of_rankings(
     )
 
 
-def compared(trial: Trial, before: Measured, after: Measured) -> Comparison:
+def compared(trial: Trial, before: Measurement, after: Measurement) -> Comparison:
     """Two measurements of one trial side by side; merges, confusions and what people forbade are
     the caller's to add.
     """
@@ -402,7 +402,7 @@ def compared(trial: Trial, before: Measured, after: Measured) -> Comparison:
 
 
 def _compared_query(
-    query: Query, at: int, before: Measured, after: Measured, k: int
+    query: Query, at: int, before: Measurement, after: Measurement, k: int
 ) -> ComparedQuery:
     old, new = (ndcg(side.rankings[at], side.golds[at], k) for side in (before, after))
     return ComparedQuery.of(

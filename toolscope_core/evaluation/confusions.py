@@ -16,7 +16,7 @@ _NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class FoundInstead:
+class Mismatch:
     """What a request asks for, and what stands in its place: ids of tools, or one of the two names
     above; the same twice where the request finds what it asks for.
     """
@@ -79,7 +79,7 @@ def wanted_and_instead(
     ranking: Sequence[str],
     tools: Collection[str],
     equal: Mapping[str, str] = _NOTHING,
-) -> tuple[FoundInstead, ...]:
+) -> tuple[Mismatch, ...]:
     """For each need of a request what is found for it. Of n needs the first n places count, without
     tools that it allows and further answers of one need; what they hold beside answers stands in
     the place of the needs that they do not serve.
@@ -91,9 +91,9 @@ def wanted_and_instead(
     ranked = list(dict.fromkeys(equal.get(one, one) for one in ranking))
     if query.needs_none:
         first = next((one for one in ranked if one not in query.allowed), NONE)
-        return (FoundInstead(NONE, first),)
+        return (Mismatch(NONE, first),)
     open_needs, strangers = sorted(needs, key=len), list[str]()
-    served: list[FoundInstead] = []
+    served: list[Mismatch] = []
     skipped = {equal.get(one, one) for one in query.allowed} - wanted
     for one in ranked:
         if len(strangers) == len(open_needs):
@@ -101,7 +101,7 @@ def wanted_and_instead(
         need = next((need for need in open_needs if one in need), None)
         if need is not None:
             open_needs.remove(need)
-            served.append(FoundInstead(one, one))
+            served.append(Mismatch(one, one))
         elif one not in wanted and one not in skipped:
             strangers.append(one)
     places = {one: place for place, one in enumerate(ranked)}
@@ -111,7 +111,7 @@ def wanted_and_instead(
         min(need & names, key=lambda one: (places.get(one, len(places)), one), default=NOT_A_TOOL)
         for need in open_needs
     )
-    return (*served, *map(FoundInstead, missed, strangers))
+    return (*served, *map(Mismatch, missed, strangers))
 
 
 def is_right(query: Query, ranking: Sequence[str]) -> bool:
@@ -124,9 +124,9 @@ def confusion_matrix(
     rankings: Iterable[Sequence[str]],
     tools: Collection[str],
     equal: Mapping[str, str] = _NOTHING,
-) -> dict[FoundInstead, tuple[int, ...]]:
+) -> dict[Mismatch, tuple[int, ...]]:
     """The cells that have a query, with the places of these; by what is asked for, then found."""
-    cells: dict[FoundInstead, list[int]] = {}
+    cells: dict[Mismatch, list[int]] = {}
     for place, (query, ranking) in enumerate(zip(queries, rankings, strict=True)):
         for one in dict.fromkeys(wanted_and_instead(query, ranking, tools, equal)):
             cells.setdefault(one, []).append(place)
@@ -165,7 +165,7 @@ def case_rows(
 
 def failed_case(
     case: Query, ranking: Sequence[str], tools: Collection[str]
-) -> tuple[FoundInstead, ...]:
+) -> tuple[Mismatch, ...]:
     """What a case finds in the place of what it asks for; nothing where it holds. A tool that it
     forbids is never allowed; one that needs no tool fails by those alone.
     """

@@ -28,7 +28,7 @@ benchmarks' queries in their own catalog and for 38 % of those in another's, wit
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RankingPlace:
     """A place of a ranking: the tool or server ``id``, shown as ``name``. ``parts`` are what the
     dense and the sparse score and the reranker gave to ``score``; none of a server. ``part`` is the
     number of the sub-query that brought it, from 1, 0 for the request itself. ``led_by`` is the
@@ -65,13 +65,13 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundSide:
+class SearchSide:
     """What a request finds in one toolset of ``size`` tools or servers: the first places, and of
     each need of the request where it is served. ``seconds`` is what the search took.
     """
 
     size: int
-    places: tuple[Found, ...]
+    places: tuple[RankingPlace, ...]
     needs: tuple[Need, ...]
     seconds: float
 
@@ -93,8 +93,8 @@ class Confusion:
     the pair in an address; ``hides`` is true where one answers the request and the other does not.
     """
 
-    first: Found
-    second: Found
+    first: RankingPlace
+    second: RankingPlace
     gap: float
     kind: str
     key: str
@@ -138,7 +138,7 @@ class SearchedToolset:
 
 def side(
     searched: SearchedToolset, elsewhere: Mapping[str, int], k: int, tokens: Callable[[Tool], int]
-) -> FoundSide:
+) -> SearchSide:
     """The first ``k`` places. ``elsewhere`` are the places in the other toolset, by ids of the
     catalog as it is.
     """
@@ -148,7 +148,7 @@ def side(
         own = place_id(place)
         others = [elsewhere[old] for old in searched.origins(own) if old in elsewhere]
         places.append(
-            Found(
+            RankingPlace(
                 rank=rank,
                 id=own,
                 score=place.score,
@@ -163,7 +163,7 @@ def side(
     needs = (
         Need(tuple(sorted(need)), rank) for need, rank in zip(searched.answers, best, strict=True)
     )
-    return FoundSide(searched.size, tuple(places), tuple(needs), searched.seconds)
+    return SearchSide(searched.size, tuple(places), tuple(needs), searched.seconds)
 
 
 def place_id(place: RankedTool | RankedServer) -> str:
@@ -207,7 +207,7 @@ def doubt(places: Sequence[RankedTool | RankedServer]) -> str:
     )
 
 
-def confusions(analysis: Analysis, places: Sequence[Found]) -> tuple[Confusion, ...]:
+def confusions(analysis: Analysis, places: Sequence[RankingPlace]) -> tuple[Confusion, ...]:
     """The near ties among tools of the catalog as it is that are copies, families or siblings by
     the judge; those that hide an answer first, then by place.
     """

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar, get_args
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation import measured_toolsets
-from toolscope_core.evaluation.comparison import Measured, ToolsetFigures, Trial, measured
+from toolscope_core.evaluation.comparison import Measurement, ToolsetFigures, Trial, measured
 from toolscope_core.llm.embedding import scorer_of
 from toolscope_core.merging import analysing
 from toolscope_core.merging.analysis import Analysis, own_thresholds
@@ -76,7 +76,7 @@ class SweepPoint:
     value: float | str
     k: int
     config: RetrievalConfig
-    measured: Measured
+    measured: Measurement
 
     def figures(self, catalog: Catalog) -> SweepFigures:
         """Those at its cut-off, beside the catalog."""
@@ -100,7 +100,7 @@ class AblationRow:
     reranker: bool
     merger: Merger
     correction: bool
-    measured: Measured
+    measured: Measurement
 
     def figures(self, catalog: Catalog) -> AblationFigures:
         """Those beside the catalog."""
@@ -261,6 +261,6 @@ def _moved(config: RetrievalConfig, knob: Knob, value: float) -> RetrievalConfig
     return replace(config, candidates=int(value)) if knob == "candidates" else config
 
 
-def _reduction(measured: Measured, catalog: Catalog) -> float:
+def _reduction(measured: Measurement, catalog: Catalog) -> float:
     """The share of the catalog's tools that the merge saves."""
     return round(1 - len(measured.toolset.tools) / len(catalog.tools), 6)

@@ -23,7 +23,7 @@ from toolscope_core.files.folders import code_version, read_sealed, write_sealed
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import Pair, PairScores, Verdict
-from toolscope_core.model.protocols import LOCAL, Engine, Progress, Shared, Step, silent
+from toolscope_core.model.protocols import LOCAL, Engine, Progress, SharedState, Step, silent
 from toolscope_core.model.tool import canonical_json
 
 _BLOCK = 2048
@@ -50,7 +50,7 @@ class CachedJudge:
     _probabilities: _PairFile
     _verdicts: _PairFile
     _engine: Engine
-    _shared: Shared[OfflineJudge]
+    _shared: SharedState[OfflineJudge]
     _digests: list[str] = field(default_factory=list)
 
     @classmethod
@@ -63,7 +63,7 @@ class CachedJudge:
         probabilities, evidence = (
             _PairFile(folder, name, version) for name in ("probabilities", "evidence")
         )
-        return cls(judge, probabilities, evidence, engine, Shared(judge))
+        return cls(judge, probabilities, evidence, engine, SharedState(judge))
 
     def emptied(self) -> CachedJudge:
         """The same judge, of which nothing is cached."""

@@ -28,7 +28,7 @@ _NOUNS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ToolComparison:
     """Two tools beside each other: how they read, what they are to each other, the words that
     only the one and only the other says, their parameters that are the same, what tells them apart
     whatever they say, and the general tool that both are forms of, if any.
@@ -46,7 +46,7 @@ class Compared:
 
 
 def explain(
-    compared: Compared, contributions: Mapping[str, float], brief: bool = False
+    compared: ToolComparison, contributions: Mapping[str, float], brief: bool = False
 ) -> tuple[str, ...]:
     """Plain sentences: what the two are to each other, what agrees, what differs, what decided.
 
@@ -71,7 +71,7 @@ def explain(
     )
 
 
-def _on_relation(compared: Compared) -> Iterator[str]:
+def _on_relation(compared: ToolComparison) -> Iterator[str]:
     left, right = compared.tools
     if compared.general:
         yield f"Both do the job of {compared.general}, with or without a fixed argument."
@@ -148,7 +148,7 @@ def _infinitive(verb: str, classes: Iterable[str]) -> str:
     return verbs[-1] if verbs else min(kinds).removesuffix("s")
 
 
-def _on_words(compared: Compared) -> Iterator[str]:
+def _on_words(compared: ToolComparison) -> Iterator[str]:
     left, right = compared.tools
     both = [word for word in compared.readings[0].content if word in compared.readings[1].content]
     if both:
@@ -174,7 +174,7 @@ def _on_doubt(left: Tool, right: Tool) -> Iterator[str]:
             yield f"{_who(tool, other)} is not described in English, so a person must look."
 
 
-def _on_arguments(compared: Compared) -> Iterator[str]:
+def _on_arguments(compared: ToolComparison) -> Iterator[str]:
     left, right = compared.tools
     if left.schema is None or right.schema is None:
         return

@@ -20,7 +20,7 @@ from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.judging import distinctions
 from toolscope_core.judging.arguments.alignment import argument_map, serving, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.judging.explanation import Compared, explain
+from toolscope_core.judging.explanation import ToolComparison, explain
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.selector import FIXED, kind_of_values
 from toolscope_core.judging.signals import COUNTS, SIGNALS, Matrix, Signals, codes
@@ -299,7 +299,7 @@ class OfflineJudge:
             apart = tuple(self._distinctions(a, b)) if perhaps else ()
             served = "none" if apart or same_job < EVEN else serving(*tools, matches)
             relation, serves = self.weights.relation(near[at], (same_job, family), unshared, served)
-            compared = Compared(
+            compared = ToolComparison(
                 tools=tools,
                 readings=self._readings(a, b),
                 similarity=near[at],

@@ -131,7 +131,7 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class WeightUpdate:
     """An update from ``decisions`` decisions on ``pairs`` pairs, with what it gave on those left
     out of its training (five folds, a decision whole in one): the area under the ROC curve before
     and after, and the 90 % interval of the difference over resampled decisions.
@@ -174,7 +174,7 @@ def lessons(catalog: Catalog, log: Sequence[Decision]) -> tuple[Lesson, ...]:
     return tuple(latest.values())
 
 
-def learned(judge: OfflineJudge, taught: Sequence[Lesson]) -> Learned | None:
+def learned(judge: OfflineJudge, taught: Sequence[Lesson]) -> WeightUpdate | None:
     """The update from the lessons, on the tools of ``judge``; ``None`` where there are fewer than
     ``LEAST_DECISIONS`` decisions, or ``LEAST_OF_A_KIND`` pairs of one kind.
     """
@@ -196,7 +196,9 @@ def learned(judge: OfflineJudge, taught: Sequence[Lesson]) -> Learned | None:
         after[left_out] = fit(training).log_odds(signals[left_out], odds[left_out])
     low, high = _gain(same, seqs, odds, after)
     update = fit(np.arange(len(same)))
-    return Learned(update, decisions, len(same), area(same, odds), area(same, after), low, high)
+    return WeightUpdate(
+        update, decisions, len(same), area(same, odds), area(same, after), low, high
+    )
 
 
 def area(same: _Floats, score: _Floats) -> float:

@@ -97,11 +97,11 @@ def own_words(readings: Sequence[ToolReading]) -> list[tuple[str, ...]]:
     """For each of the tools the words of its name that no other name says, then those of its text
     that none of the others says at all.
     """
-    return reduce(ComparedWords.beside, readings, ComparedWords()).own_words()
+    return reduce(DistinctWords.beside, readings, DistinctWords()).own_words()
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedWords:
+class DistinctWords:
     """Tools beside each other: of each the ``name_words`` that no other name says, and of
     ``all_words`` those that none of the others says. One more is compared with each of them once.
     """
@@ -110,11 +110,11 @@ class ComparedWords:
     name_words: tuple[frozenset[str], ...] = ()
     all_words: tuple[frozenset[str], ...] = ()
 
-    def beside(self, reading: ToolReading) -> ComparedWords:
+    def beside(self, reading: ToolReading) -> DistinctWords:
         """These and one more."""
         names = [renamed(one, reading) for one in self.readings]
         words = [(unshared(one, reading), unshared(reading, one)) for one in self.readings]
-        return ComparedWords(
+        return DistinctWords(
             (*self.readings, reading),
             _narrowed(self.name_words, frozenset(reading.named), names),
             _narrowed(self.all_words, frozenset(reading.words), words),

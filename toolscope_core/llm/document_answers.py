@@ -33,7 +33,7 @@ _NOT_ASKED = "it was not asked yet"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ModelDocument:
     """A document in the words of ``judge`` (a model and its host), beside that of a cluster;
     ``changes`` are against the cluster's own.
     """
@@ -63,12 +63,12 @@ def ask_for_documents(
 
 def written_for(
     analysis: Analysis, cluster: Cluster, judge: str, answer: JsonObject, around: Surroundings
-) -> Written:
+) -> ModelDocument:
     """What the ``judge`` has written of a cluster as it stands, with what speaks against it."""
     catalog, made = analysis.catalog, analysis.synthesis_of(cluster)
     members = tuple(catalog.by_id[member] for member in cluster.members)
     document = written(MergeDraft(members, cluster), answer)
-    return Written(
+    return ModelDocument(
         judge,
         document,
         violations(document, made, members, around),

@@ -13,7 +13,7 @@ from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import Prices, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair, PairOutcome
-from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Spent, Task
+from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Task, TaskCost
 
 _Item = TypeVar("_Item")
 
@@ -86,13 +86,13 @@ class Estimates:
         return questions, sum(_tokens(self.paper)) - sum(self.tokens)
 
 
-class Presuming:
+class PresumedAnswers:
     """Answers with what the ledger knows, else with the offline judge, or a request of a typical
     length; counts what is asked.
     """
 
     message = ""
-    spent: tuple[Spent, ...] = ()
+    spent: tuple[TaskCost, ...] = ()
 
     def __init__(
         self, analysis: Analysis | None, model: ChatModel, ledger: Ledger, prices: Prices | None
@@ -167,7 +167,7 @@ def question_estimates(
     analysis: Analysis | None = None,
 ) -> Estimates:
     """What the questions of ``ask`` would take. Without an ``analysis`` no verdict is presumed."""
-    asker = Presuming(analysis, model, ledger, prices)
+    asker = PresumedAnswers(analysis, model, ledger, prices)
     ask(asker)
     return Estimates(asker.tasks)
 

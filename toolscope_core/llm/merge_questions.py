@@ -21,7 +21,7 @@ from toolscope_core.llm.tasks.fence import PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, OUTCOME_OF_ANSWER, ToolPair, serves_of
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.graph import spanning_pairs
-from toolscope_core.merging.model_verdicts import ModelVerdicts, Saved
+from toolscope_core.merging.model_verdicts import ModelVerdicts, SkippedPairs
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.model.decision import Constraints
@@ -73,7 +73,7 @@ def ask_for_verdicts(
     return replace(
         model_verdicts,
         spent=asker.spent,
-        saved=Saved(plan.sure, implied, sum(not one.doubtful for one in sets)),
+        saved=SkippedPairs(plan.sure, implied, sum(not one.doubtful for one in sets)),
         message=asker.message,
     )
 

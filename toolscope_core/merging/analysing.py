@@ -243,7 +243,7 @@ def plan_merge(
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class Proposals:
     """The proposals under people's decisions, before any accept policy: ``clusters`` to be merged,
     tools ``edited`` on their own as clusters of one, the ids of those ``omitted``.
     """
@@ -259,7 +259,7 @@ def proposed(
     *,
     divide: bool = True,
     thresholds: MergeThresholds | None = None,
-) -> Proposed:
+) -> Proposals:
     """The proposals under the decisions, at the thresholds that people applied last or at another.
     ``divide`` as in ``correct``.
     """
@@ -279,10 +279,10 @@ def proposed(
     seen = zip(built, versions[::2], versions[1::2], strict=True)
     versioned = [replace(c, version=own, grown=grown) for c, own, grown in seen]
     clusters = tuple(c for c in versioned if len(c.members) > 1)
-    return Proposed(clusters, tuple(c for c in versioned if len(c.members) == 1), links.omitted)
+    return Proposals(clusters, tuple(c for c in versioned if len(c.members) == 1), links.omitted)
 
 
-def plan_of(analysis: Analysis, proposals: Proposed, config: PlanConfig) -> MergePlan:
+def plan_of(analysis: Analysis, proposals: Proposals, config: PlanConfig) -> MergePlan:
     """The plan of the proposals under an accept policy."""
     catalog, tools, costs = analysis.catalog, analysis.catalog.by_id, analysis.syntheses.costs
     clusters = accept(

@@ -18,7 +18,13 @@ from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster, Document, Group, State
 from toolscope_core.model.decision import Constraints, Edit
-from toolscope_core.model.plan import Dangling, MergedTool, MergePlan, Relabel, RelabelStatus
+from toolscope_core.model.plan import (
+    DanglingReference,
+    MergedTool,
+    MergePlan,
+    Relabel,
+    RelabelStatus,
+)
 from toolscope_core.model.tool import Tool, canonical_json
 
 Edits = Mapping[frozenset[str], Edit]
@@ -319,7 +325,9 @@ _WORD = re.compile(r"[\w.\-]+")
 _PATH = re.compile(r"[\w.\-/:]+")
 
 
-def find_dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> tuple[Dangling, ...]:
+def find_dangling(
+    tools: Sequence[MergedTool], relabels: Sequence[Relabel]
+) -> tuple[DanglingReference, ...]:
     """Kept texts that name a tool which is gone. Only names that cannot be plain words count."""
     still = {item.tool.name for item in tools}
     gone = {
@@ -330,7 +338,7 @@ def find_dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> t
     paths = any("/" in name or ":" in name for name in gone)
     names = frozenset(gone)  # two sets are compared by the smaller, a set and keys by the set
     return tuple(
-        Dangling(item.tool.id, name, gone[name])
+        DanglingReference(item.tool.id, name, gone[name])
         for item in (tools if gone else ())
         for name in sorted(_words(item.tool, paths) & names)
     )

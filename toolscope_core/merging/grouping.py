@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import PairRows
-from toolscope_core.judging.selector import ComparedWords
+from toolscope_core.judging.selector import DistinctWords
 from toolscope_core.merging.analysis import Analysis, bars_of
 from toolscope_core.merging.contracted_graph import RowGraph, RowJudge, weakest_of_rows
 from toolscope_core.merging.correction import Judge, correct, suspended, weakest_of, with_requested
@@ -178,7 +178,7 @@ def _by_selector(members: Sequence[Tool], stands: Callable[[Pair], bool]) -> lis
     """The ids of what stays together where each member needs words, or a server, of its own: a
     tool that differs from the others in another selector begins a group of its own.
     """
-    groups: list[ComparedWords] = []
+    groups: list[DistinctWords] = []
     for tool in members:
         reading = read_tool(tool)
         for at, group in enumerate(groups):
@@ -188,12 +188,12 @@ def _by_selector(members: Sequence[Tool], stands: Callable[[Pair], bool]) -> lis
                 groups[at] = wider
                 break
         else:
-            groups.append(ComparedWords().beside(reading))
+            groups.append(DistinctWords().beside(reading))
     several = (group.readings for group in groups if len(group.readings) > 1)
     return [tuple(one.tool.id for one in readings) for readings in several]
 
 
-def _have_values(compared: ComparedWords) -> bool:
+def _have_values(compared: DistinctWords) -> bool:
     readings, words = compared.readings, compared.own_words()
     named = [
         [word for word in own if word in one.named]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from toolscope_core.merging.auto_accept import UNCONVINCED, model_doubts
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Pair, PairOutcome, Verdict
-from toolscope_core.model.protocols import Spent
+from toolscope_core.model.protocols import TaskCost
 from toolscope_core.model.tool import JsonObject
 
 Band = Literal["Low", "Medium", "High"]
@@ -70,7 +70,7 @@ class DocumentationGrade:
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SkippedPairs:
     """Pairs not asked about: the offline judge is ``sure`` that they are *keep*, or the model's
     merges ``imply`` them; and ``clusters`` that needed no audit.
     """
@@ -99,8 +99,8 @@ class ModelVerdicts:
     refused: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wary: frozenset[str] = frozenset()
-    spent: tuple[Spent, ...] = ()
-    saved: Saved = field(default_factory=Saved)
+    spent: tuple[TaskCost, ...] = ()
+    saved: SkippedPairs = field(default_factory=SkippedPairs)
     message: str = ""
     configuration: JsonObject = field(default_factory=dict)
 

@@ -143,7 +143,7 @@ Members = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Regrouped:
+class GroupChange:
     """A cluster of ``members`` (ids, sorted) that gained or lost: ``parts`` are what came
     together, or what it fell into, single tools included.
     """
@@ -159,8 +159,8 @@ class ClusterChanges:
     """
 
     appeared: tuple[Members, ...] = ()
-    grown: tuple[Regrouped, ...] = ()
-    split: tuple[Regrouped, ...] = ()
+    grown: tuple[GroupChange, ...] = ()
+    split: tuple[GroupChange, ...] = ()
     vanished: tuple[Members, ...] = ()
 
     def __len__(self) -> int:
@@ -178,11 +178,11 @@ def cluster_changes(before: Sequence[Members], after: Sequence[Members]) -> Clus
 
 def _regrouped(
     clusters: Sequence[Members], others: Sequence[Members]
-) -> tuple[tuple[Members, ...], tuple[Regrouped, ...]]:
+) -> tuple[tuple[Members, ...], tuple[GroupChange, ...]]:
     """The clusters of which no two tools are together in the others, and those of some parts."""
     traced = sorted(_traced(clusters, others), key=lambda one: _largest(one[0]))
     loose = [members for members, parts in traced if all(len(part) == 1 for part in parts)]
-    rest = [Regrouped(members, parts) for members, parts in traced if len(parts) > 1]
+    rest = [GroupChange(members, parts) for members, parts in traced if len(parts) > 1]
     return tuple(loose), tuple(one for one in rest if one.members not in loose)
 
 

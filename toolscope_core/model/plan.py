@@ -37,7 +37,7 @@ class MergedTool:
 
 
 @dataclass(frozen=True, slots=True)
-class Dangling:
+class DanglingReference:
     """A kept description that still cites the name of a tool that is gone; ``now`` is what it is
     called, empty for a tool that was left out.
     """
@@ -63,7 +63,7 @@ class MergePlan:
     tools: tuple[MergedTool, ...]
     relabels: tuple[Relabel, ...]
     arguments: tuple[ArgumentMap, ...]
-    dangling: tuple[Dangling, ...] = ()
+    dangling: tuple[DanglingReference, ...] = ()
     edited: tuple[Cluster, ...] = ()
     held_back: Mapping[str, str] = field(default_factory=dict)
     unreadable: Mapping[tuple[str, ...], str] = field(default_factory=dict)

@@ -91,7 +91,7 @@ def silent(step: Step) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Shared(Generic[SharedValue]):
+class SharedState(Generic[SharedValue]):
     """A value that every worker reads: an array, an encoder, a judge.
 
     It crosses to a worker once, when it is first needed there, and where it was put is free again
@@ -107,7 +107,7 @@ class Engine(Protocol):
     def map_blocks(
         self,
         function: Callable[[SharedValue, WorkBlock], WorkResult],
-        shared: Shared[SharedValue],
+        shared: SharedState[SharedValue],
         blocks: Iterable[WorkBlock],
     ) -> Iterator[WorkResult]:
         """``function`` of the shared value and each block, in the order of the blocks.
@@ -124,7 +124,7 @@ class LocalEngine:
     def map_blocks(
         self,
         function: Callable[[SharedValue, WorkBlock], WorkResult],
-        shared: Shared[SharedValue],
+        shared: SharedState[SharedValue],
         blocks: Iterable[WorkBlock],
     ) -> Iterator[WorkResult]:
         return (function(shared.value, block) for block in blocks)
@@ -329,7 +329,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class TaskCost:
     """The cost of a task: different ``questions``, how many ``reused`` an answer of the ledger, and
     how many have no usable answer.
     """
@@ -344,11 +344,11 @@ class Spent:
     cost: float | None = None
 
 
-def spent_in_all(spent: Iterable[Spent]) -> Spent:
+def spent_in_all(spent: Iterable[TaskCost]) -> TaskCost:
     """The counts of all tasks together, without their cost."""
     rows = list(spent)
     counts = ("questions", "reused", "unanalysed", "calls", "tokens_in", "tokens_out")
-    return Spent("all", **{name: sum(getattr(one, name) for one in rows) for name in counts})
+    return TaskCost("all", **{name: sum(getattr(one, name) for one in rows) for name in counts})
 
 
 class Ledger(Protocol):

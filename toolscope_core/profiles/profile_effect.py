@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from toolscope_core.catalog.formats.format_table import MATRIX, PROMPT_SHAPES, target_named
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.evaluation.comparison import Trial, compared, of_rankings, request_of
-from toolscope_core.evaluation.confusions import FoundInstead, confusion_matrix
+from toolscope_core.evaluation.confusions import Mismatch, confusion_matrix
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.measured_toolsets import Ranker, of_plan
 from toolscope_core.evaluation.query_sets import Query, relabelled
@@ -27,7 +27,7 @@ class Misses:
     """
 
     requests: int = 0
-    texts: Mapping[FoundInstead, tuple[str, ...]] = field(default_factory=dict)
+    texts: Mapping[Mismatch, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def missed(self) -> int:

@@ -138,7 +138,7 @@ class TellingEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredRewrite:
+class RewriteEffect:
     """A rewrite and what it does: to the requests that it was ``chosen`` on, and to those
     ``held_out``.
     """
@@ -274,16 +274,16 @@ def best_rewrites(
     rewrites: Sequence[Rewrite],
     answers: Sequence[tuple[str, str]],
     embed: Embed,
-) -> tuple[MeasuredRewrite, ...]:
+) -> tuple[RewriteEffect, ...]:
     """Of each way the rewrite that is best on half of the requests (most of them right, then the
     right tools nearest; the first where none differs), with what it does to both halves.
     """
     if not rewrites:
         return ()
     effects = effects_of(tools, [one.descriptions for one in rewrites], answers, embed)
-    by_way: dict[str, list[MeasuredRewrite]] = {}
+    by_way: dict[str, list[RewriteEffect]] = {}
     for one, effect in zip(rewrites, effects, strict=True):
-        measured = MeasuredRewrite(one, effect.part(True), effect.part(False))
+        measured = RewriteEffect(one, effect.part(True), effect.part(False))
         by_way.setdefault(one.way, []).append(measured)
     return tuple(
         max(several, key=lambda one: (one.chosen.right[1], one.chosen.margin))

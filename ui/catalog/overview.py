@@ -17,7 +17,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
-from ui.shared.cards.queue import Progressed
+from ui.shared.cards.queue import ReviewProgress
 from ui.shared.kept import kept, kept_under
 from ui.shared.pairs import pair_view
 from ui.shared.services import review
@@ -146,7 +146,7 @@ def most_confused(analysis: Analysis) -> Iterator[Pair]:
         yield Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id)
 
 
-def review_steps(progress: Progressed, unsure: int) -> Iterator[NextStep]:
+def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
     """What waits for a person in review: duplicates, families; the export where no duplicate does,
     and the pairs that the judge is ``unsure`` of.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from toolscope_core.llm.document_answers import Written
+from toolscope_core.llm.document_answers import ModelDocument
 from toolscope_core.model.cluster import Cluster, Document, kind_name
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import tool_key
@@ -215,7 +215,7 @@ def _buttons(
             page_frame.page_link("review", "Open in Review", cluster=cluster.id)
 
 
-def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, written: Written) -> None:
+def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, written: ModelDocument) -> None:
     """The difference, the problems with it, and the button to accept it."""
     with st.container(border=True):
         st.markdown(f"**Suggested by {safe_text.untrusted(written.judge)}**")

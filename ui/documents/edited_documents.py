@@ -300,7 +300,7 @@ def versions(snapshot: Snapshot, cluster: Cluster) -> tuple[DocumentVersion, ...
     return tuple(made[::-1])
 
 
-def of(snapshot: Snapshot, cluster: Cluster) -> document_answers.Written | None:
+def of(snapshot: Snapshot, cluster: Cluster) -> document_answers.ModelDocument | None:
     """Its words for a cluster as it stands, if any."""
     analysis = snapshot.analysis
     run = judging.newest(snapshot, "documents", analysis)

@@ -10,7 +10,7 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation, Tool, digest
 from toolscope_core.rps import telling_apart
-from toolscope_core.rps.rewrites import MeasuredRewrite, answers_of, best_rewrites, offline_rewrites
+from toolscope_core.rps.rewrites import RewriteEffect, answers_of, best_rewrites, offline_rewrites
 from toolscope_core.wording.tool_text import tool_text
 from ui.documents import edited_documents
 from ui.shared.kept import kept, kept_under
@@ -30,7 +30,7 @@ class SiblingsCard:
     siblings: telling_apart.SiblingPair
     tools: tuple[Tool, Tool]
     standing: Mapping[str, str]
-    rewrites: tuple[MeasuredRewrite, ...]
+    rewrites: tuple[RewriteEffect, ...]
 
     @property
     def is_edited(self) -> bool:
@@ -129,9 +129,7 @@ def _standing(snapshot: Snapshot) -> dict[str, str]:
     return {item.tool.id: item.tool.description for item in tools if len(item.members) == 1}
 
 
-def _rewrites(
-    snapshot: Snapshot, siblings: telling_apart.SiblingPair
-) -> tuple[MeasuredRewrite, ...]:
+def _rewrites(snapshot: Snapshot, siblings: telling_apart.SiblingPair) -> tuple[RewriteEffect, ...]:
     catalog = snapshot.analysis.catalog
     left, right = (catalog.by_id[one] for one in (siblings.pair.left, siblings.pair.right))
     rewrites = offline_rewrites((left, right), siblings.words)

@@ -47,7 +47,7 @@ LONGEST_ANSWER = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class WantedRun:
+class AgentRunRequest:
     """What is asked for: the ``first`` queries with gold answers of a set, and the merges that the
     merged toolset has, by their name in ``POLICIES``.
     """
@@ -63,19 +63,19 @@ def query_sets(snapshot: Snapshot) -> tuple[str, ...]:
     return tuple(one for one in evaluations.query_sets(snapshot) if one != SYNTHETIC)
 
 
-def estimate(snapshot: Snapshot, wanted: WantedRun) -> toolset_pair.AgentEstimate:
+def estimate(snapshot: Snapshot, wanted: AgentRunRequest) -> toolset_pair.AgentEstimate:
     """What a run may take; starts and sends nothing. Raises as ``read_toolset_pair``."""
     return _pair(snapshot, wanted).estimate(wanted.config)
 
 
-def servers(snapshot: Snapshot, wanted: WantedRun) -> tuple[str, ...]:
+def servers(snapshot: Snapshot, wanted: AgentRunRequest) -> tuple[str, ...]:
     """The catalog's servers that a run calls. Raises as ``estimate``."""
     return _pair(snapshot, wanted).servers
 
 
 def start(
     snapshot: Snapshot,
-    wanted: WantedRun,
+    wanted: AgentRunRequest,
     configuration: ClientConfiguration,
     keys: Mapping[str, str],
     is_shared: bool = False,
@@ -100,7 +100,7 @@ def start(
 
 def run(
     snapshot: Snapshot,
-    wanted: WantedRun,
+    wanted: AgentRunRequest,
     configuration: ClientConfiguration,
     keys: Mapping[str, str],
     progress: Progress = silent,
@@ -139,7 +139,7 @@ def run(
     return numbers[0]
 
 
-def _pair(snapshot: Snapshot, wanted: WantedRun) -> toolset_pair.ToolsetPair:
+def _pair(snapshot: Snapshot, wanted: AgentRunRequest) -> toolset_pair.ToolsetPair:
     queries = evaluations.queries_of(snapshot, wanted.queries)
     config = replace(POLICIES[wanted.merges], gateway=True)
 
@@ -165,7 +165,9 @@ def _search_of(work: Workspace, tools: Sequence[Tool]) -> Search:
     return search
 
 
-def _about(snapshot: Snapshot, wanted: WantedRun, pair: toolset_pair.ToolsetPair) -> JsonObject:
+def _about(
+    snapshot: Snapshot, wanted: AgentRunRequest, pair: toolset_pair.ToolsetPair
+) -> JsonObject:
     """All that decides the figures but the model."""
     questions = [(query.id, query.text) for query in pair.by_id.values()]
     return {

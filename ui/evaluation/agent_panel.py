@@ -16,7 +16,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import digest
 from ui.evaluation import agent_jobs
-from ui.evaluation.agent_jobs import AGENT, WantedRun
+from ui.evaluation.agent_jobs import AGENT, AgentRunRequest
 from ui.evaluation.measure_panel import describe, newest, say_unknown
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import data_tables, safe_text, sign_in
@@ -103,7 +103,7 @@ def _form(snapshot: Snapshot) -> None:
     )
 
 
-def _wanted(sets: tuple[str, ...]) -> WantedRun:
+def _wanted(sets: tuple[str, ...]) -> AgentRunRequest:
     """What the person chooses."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         queries = st.selectbox("Queries", sets, key="agent_set", width=190)
@@ -126,7 +126,9 @@ def _wanted(sets: tuple[str, ...]) -> WantedRun:
             help="Off, only tools that say that they only read are called; other calls count as "
             "choices and are not carried out. On, the agent may write, delete and send.",
         )
-    return WantedRun(queries, merges, int(first), AgentConfig(int(turns), int(k) or None, changes))
+    return AgentRunRequest(
+        queries, merges, int(first), AgentConfig(int(turns), int(k) or None, changes)
+    )
 
 
 def _in_words(estimate: AgentEstimate) -> str:
@@ -165,7 +167,7 @@ def _servers(servers: tuple[str, ...], configuration: ClientConfiguration) -> di
 
 def _start(
     snapshot: Snapshot,
-    wanted: WantedRun,
+    wanted: AgentRunRequest,
     configuration: ClientConfiguration,
     keys: Mapping[str, str],
 ) -> None:

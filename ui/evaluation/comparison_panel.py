@@ -83,9 +83,9 @@ def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
 
 
 def _matrix(
-    cells: Mapping[confusions.FoundInstead, Sequence[int]],
-    wrong: Mapping[confusions.FoundInstead, Sequence[int]],
-) -> confusions.FoundInstead | None:
+    cells: Mapping[confusions.Mismatch, Sequence[int]],
+    wrong: Mapping[confusions.Mismatch, Sequence[int]],
+) -> confusions.Mismatch | None:
     """Draw what is asked for down, what is found in its place across; the cell that is chosen."""
     wanted, instead = Counter({confusions.NONE: 0, confusions.NOT_A_TOOL: 0}), Counter[str]()
     for one, places in wrong.items():
@@ -94,10 +94,10 @@ def _matrix(
     rows, most_instead = _most(wanted), _most(instead)
     beside = dict.fromkeys(one.instead for row in rows for one in wrong if one.wanted == row)
     columns = [name for name in beside if name in most_instead]
-    grid = [[confusions.FoundInstead(row, name) for row in rows] for name in columns]
-    grid.insert(0, [confusions.FoundInstead(row, row) for row in rows])
+    grid = [[confusions.Mismatch(row, name) for row in rows] for name in columns]
+    grid.insert(0, [confusions.Mismatch(row, row) for row in rows])
 
-    def count(column: Sequence[confusions.FoundInstead], row: int) -> int | None:
+    def count(column: Sequence[confusions.Mismatch], row: int) -> int | None:
         return len(cells[column[row]]) if column[row] in cells else None
 
     state = data_tables.draw(

@@ -64,7 +64,7 @@ class Plans:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExperimentRequest:
     """An experiment as a page asks for it. ``queries`` names a query set, or is ``SYNTHETIC``;
     ``before`` and ``after`` are toolsets, see ``measured_sides``; ``knob`` is what a sweep
     moves, of the merge under the policy of ``after``; ``encoders`` are names or folders of
@@ -100,14 +100,14 @@ def unknown(snapshot: Snapshot, name: str) -> tuple[str, ...]:
     return next((view.unknown for view in sets if view.name == name), ())
 
 
-def start(snapshot: Snapshot, wanted: Wanted) -> str:
+def start(snapshot: Snapshot, wanted: ExperimentRequest) -> str:
     """Run an experiment in the background; returns the job's id (that of a running one of its
     kind, if any).
     """
     return snapshot.start(job_kind(wanted.kind), lambda step: run(snapshot, wanted, step))
 
 
-def run(snapshot: Snapshot, wanted: Wanted, progress: Progress = silent) -> int:
+def run(snapshot: Snapshot, wanted: ExperimentRequest, progress: Progress = silent) -> int:
     """Run an experiment here and now, or go on with one that was broken off; its number.
 
     Raises ``ConfigError`` where no query has a gold answer.
@@ -192,7 +192,7 @@ def _merge_of(snapshot: Snapshot, members: Sequence[str]) -> Cluster | None:
     return next((one for one in clusters if sorted(one.members) == sorted(members)), None)
 
 
-def _trial(snapshot: Snapshot, wanted: Wanted) -> comparison.Trial:
+def _trial(snapshot: Snapshot, wanted: ExperimentRequest) -> comparison.Trial:
     catalog = snapshot.analysis.catalog
     queries = queries_of(snapshot, wanted.queries)
     for side in (wanted.before, wanted.after):
@@ -218,7 +218,7 @@ def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
 
 
 def _compare(
-    snapshot: Snapshot, wanted: Wanted, trial: comparison.Trial, progress: Progress
+    snapshot: Snapshot, wanted: ExperimentRequest, trial: comparison.Trial, progress: Progress
 ) -> comparison.Comparison:
     before, _ = measured_sides.toolset_of(snapshot, wanted.before)
     after, plan = measured_sides.toolset_of(snapshot, wanted.after)
@@ -252,7 +252,7 @@ def _compare(
 
 def _sweep(
     snapshot: Snapshot,
-    wanted: Wanted,
+    wanted: ExperimentRequest,
     trial: comparison.Trial,
     done: Sequence[float | str],
     progress: Progress,
@@ -275,7 +275,7 @@ def _encoder(own: Embedder, name: str) -> Embedder:
 
 
 def _stress(
-    snapshot: Snapshot, wanted: Wanted, trial: comparison.Trial, progress: Progress
+    snapshot: Snapshot, wanted: ExperimentRequest, trial: comparison.Trial, progress: Progress
 ) -> Stress:
     config = replace(_retrieval(wanted), rerank="none")  # the pools are small
     splits: tuple[RequestSplit, ...] = ("none", wanted.split)
@@ -284,7 +284,7 @@ def _stress(
 
 
 def _ablate(
-    snapshot: Snapshot, wanted: Wanted, trial: comparison.Trial, progress: Progress
+    snapshot: Snapshot, wanted: ExperimentRequest, trial: comparison.Trial, progress: Progress
 ) -> sweeps.Ablation:
     bench = searches.bench(snapshot)
     standing = sweeps.FixedSettings(trial, snapshot.log, bench.tokens)
@@ -293,7 +293,7 @@ def _ablate(
 
 
 def _plans(
-    snapshot: Snapshot, wanted: Wanted, trial: comparison.Trial, progress: Progress
+    snapshot: Snapshot, wanted: ExperimentRequest, trial: comparison.Trial, progress: Progress
 ) -> JsonObject:
     """What the plans of the queries call on both sides, each job by the ranking."""
     bench, rows = searches.bench(snapshot), []
@@ -306,12 +306,14 @@ def _plans(
     return {"plans": rows}
 
 
-def _sides(snapshot: Snapshot, wanted: Wanted) -> list[Toolset]:
+def _sides(snapshot: Snapshot, wanted: ExperimentRequest) -> list[Toolset]:
     sides = dict.fromkeys((wanted.before, wanted.after))
     return [measured_sides.toolset_of(snapshot, side)[0] for side in sides]
 
 
-def _configuration(snapshot: Snapshot, wanted: Wanted, trial: comparison.Trial) -> JsonObject:
+def _configuration(
+    snapshot: Snapshot, wanted: ExperimentRequest, trial: comparison.Trial
+) -> JsonObject:
     """All that decides the figures."""
     questions = [
         (one.id, one.text, [sorted(need) for need in one.gold], one.steps, one.calls)
@@ -341,7 +343,7 @@ def job_kind(kind: ExperimentKind) -> str:
     return f"experiment: {kind}"
 
 
-def _retrieval(wanted: Wanted) -> RetrievalConfig:
+def _retrieval(wanted: ExperimentRequest) -> RetrievalConfig:
     config = named_search(wanted.search)
     alpha = config.dense_weight if wanted.alpha is None else wanted.alpha
     rerank = config.rerank if wanted.rerank == "auto" else wanted.rerank

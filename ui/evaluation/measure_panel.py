@@ -11,7 +11,7 @@ from toolscope_core.model.plan import Experiment
 from toolscope_core.model.search_configuration import SearchName
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.evaluations import SYNTHETIC, ExperimentKind, Wanted
+from ui.evaluation.evaluations import SYNTHETIC, ExperimentKind, ExperimentRequest
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import page_frame, safe_text
 from ui.shared.search_settings_panel import ABOUT_SEARCHES, RERANKERS, SEARCHES, chosen_value
@@ -137,7 +137,9 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
         with more:
             _upload(snapshot, sides)
     encoders = _encoders(snapshot.work.embedder.name) if knob == "encoder" else ()
-    wanted = Wanted(kind, queries, before, after, rerank, split, knob, encoders, search_name, alpha)
+    wanted = ExperimentRequest(
+        kind, queries, before, after, rerank, split, knob, encoders, search_name, alpha
+    )
     say_unknown(snapshot, queries)
     job = snapshot.job(evaluations.job_kind(kind))
     if job is not None and job.live:

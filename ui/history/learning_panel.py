@@ -23,7 +23,7 @@ class LearningView:
     """
 
     taught: tuple[learned_weights.Lesson, ...]
-    offer: learned_weights.Learned | None
+    offer: learned_weights.WeightUpdate | None
     used: learned_weights.JudgeUpdate | None
 
     @property

@@ -208,7 +208,7 @@ _LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Colouring:
+class ColourScheme:
     """Its ``label`` in the box, and what the legend calls a ``group``, in the singular."""
 
     label: str
@@ -216,9 +216,9 @@ class Colouring:
 
 
 COLOURINGS = {
-    SERVERS: Colouring("server", "server"),
-    CLUSTERS: Colouring("cluster", "cluster"),
-    _STATES: Colouring("state of the cluster", "cluster state"),
+    SERVERS: ColourScheme("server", "server"),
+    CLUSTERS: ColourScheme("cluster", "cluster"),
+    _STATES: ColourScheme("state of the cluster", "cluster state"),
 }
 """By their values in the address; all others are category fields of the catalog."""
 
@@ -401,9 +401,9 @@ def map_key(vectors: Vectors, method: Method) -> str:
     return _key(content_hash(vectors), method)
 
 
-def colouring(name: str) -> Colouring:
+def colouring(name: str) -> ColourScheme:
     """The colouring of a name, which may be that of a field."""
-    return COLOURINGS.get(name) or Colouring(f"field “{name}”", "value")
+    return COLOURINGS.get(name) or ColourScheme(f"field “{name}”", "value")
 
 
 @kept()

@@ -41,7 +41,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class ThresholdEffect:
     """Thresholds beside those of the plan: the effects of both, and the clusters that differ."""
 
     now: Effect
@@ -55,13 +55,13 @@ def apply_thresholds(snapshot: Snapshot, chosen: MergeThresholds, reviewer: str)
     return review.say(snapshot, "threshold", (), reviewer, detail)
 
 
-def moved_clusters(snapshot: Snapshot, chosen: MergeThresholds) -> Moved:
+def moved_clusters(snapshot: Snapshot, chosen: MergeThresholds) -> ThresholdEffect:
     """What thresholds would bring, against the plan's."""
     analysis, links, plan = _basis(snapshot)
     now = plan
     if chosen != plan.thresholds:
         now = effect(analysis, links, chosen, snapshot.tokens)
-    return Moved(now, plan, cluster_changes(plan.groups, now.groups))
+    return ThresholdEffect(now, plan, cluster_changes(plan.groups, now.groups))
 
 
 @kept()
@@ -165,7 +165,7 @@ def _apply(snapshot: Snapshot, chosen: MergeThresholds, plan: MergeThresholds) -
     decision_buttons.notice(snapshot)
 
 
-def _metrics(moved: Moved) -> None:
+def _metrics(moved: ThresholdEffect) -> None:
     row, now, plan = st.container(horizontal=True), moved.now, moved.plan
     for title, value, before in (
         ("Candidate pairs", now.candidates, plan.candidates),
@@ -183,7 +183,7 @@ def _metrics(moved: Moved) -> None:
     )
 
 
-def _changes(moved: Moved, names: dict[str, str]) -> None:
+def _changes(moved: ThresholdEffect, names: dict[str, str]) -> None:
     changes = moved.changes
     if not len(changes):
         return

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.evaluation.search_results import Confusion, Found, FoundSide
+from toolscope_core.evaluation.search_results import Confusion, RankingPlace, SearchSide
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.retriever import RankedTool
@@ -126,7 +126,7 @@ def confusion_panel(snapshot: Snapshot, ties: Sequence[Confusion]) -> None:
         st.caption(f"And {quantity(len(ties) - MOST_LINKED, 'near tie')} more.")
 
 
-def score_bars(places: Sequence[Found]) -> go.Figure:
+def score_bars(places: Sequence[RankingPlace]) -> go.Figure:
     """A stacked bar for each place, the first on top; a check marks what answers the request."""
     labels = [
         f"{'✓ ' if place.answers else ''}{pictures.label(place.name, 26)}  {rank}"
@@ -166,7 +166,7 @@ def _subqueries(view: SearchView) -> None:
     st.markdown(f"Split {by}: {parts}")
 
 
-def _figures(side: FoundSide, other: FoundSide | None) -> None:
+def _figures(side: SearchSide, other: SearchSide | None) -> None:
     """What the places serve and cost; against the ``other`` side where there is one."""
     served = f"**{side.served} of {len(side.needs)}** answers found · " if side.needs else ""
     difference = side.tokens - other.tokens if other else 0
@@ -179,7 +179,7 @@ def _figures(side: FoundSide, other: FoundSide | None) -> None:
     )
 
 
-def _needs(side: FoundSide) -> None:
+def _needs(side: SearchSide) -> None:
     """Where the needs stand that the places do not serve."""
     for need in side.needs:
         if need.rank is not None and need.rank <= len(side.places):
@@ -189,13 +189,13 @@ def _needs(side: FoundSide) -> None:
         st.markdown(f":material/search_off: Missed: {names}, {where}.")
 
 
-def _table(places: Sequence[Found], key: str, view: SearchView, asked: Lookup) -> None:
+def _table(places: Sequence[RankingPlace], key: str, view: SearchView, asked: Lookup) -> None:
     if not places:
         st.caption("Nothing is found.")
         return
     later = key == "after"
     side = "toolset merged" if later else "toolset as it is"
-    columns: Columns[Found] = [
+    columns: Columns[RankingPlace] = [
         Column("rank", title="#", width=40),
         Column(
             "elsewhere",
@@ -254,7 +254,7 @@ def _table(places: Sequence[Found], key: str, view: SearchView, asked: Lookup) -
     data_tables.draw(places, columns, alt, most=MOST_HEIGHT, key=f"found_{key}")
 
 
-def _elsewhere(later: bool, place: Found) -> str:
+def _elsewhere(later: bool, place: RankingPlace) -> str:
     """The place in the other toolset, and whether the merge moved it up or down."""
     if place.elsewhere is None:
         return "new" if later else "gone"
@@ -262,8 +262,8 @@ def _elsewhere(later: bool, place: Found) -> str:
     return f"{place.elsewhere} {'▲' if gained > 0 else '▼' if gained < 0 else ''}".strip()
 
 
-def _bars(places: Sequence[Found], key: str) -> None:
-    columns: Columns[Found] = [
+def _bars(places: Sequence[RankingPlace], key: str) -> None:
+    columns: Columns[RankingPlace] = [
         Column("rank"),
         Column("tool", lambda place: place.name),
         Column("server"),
@@ -274,11 +274,11 @@ def _bars(places: Sequence[Found], key: str) -> None:
     picture(score_bars(places), lambda: data_tables.records(places, columns), f"scores_{key}", name)
 
 
-def _part(at: int, place: Found) -> float:
+def _part(at: int, place: RankingPlace) -> float:
     return round(place.parts[at], 4)
 
 
-def _named(place: Found) -> str:
+def _named(place: RankingPlace) -> str:
     """A tool with its place, safe in markdown."""
     of = f" ({safe_text.untrusted(place.server)})" if place.server else ""
     return f"\\#{place.rank} **{safe_text.untrusted(place.name)}**{of}"

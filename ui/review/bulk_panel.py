@@ -18,7 +18,7 @@ from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import (
     Batch,
     BatchAudit,
-    Taken,
+    BatchSelection,
     audit_of,
     batches,
     is_untouched,
@@ -111,7 +111,7 @@ def _above_the_bar(waiting: Sequence[Cluster]) -> tuple[Cluster, ...]:
     return rows.clusters
 
 
-def _in_words(waiting: Sequence[Cluster], rows: Taken) -> str:
+def _in_words(waiting: Sequence[Cluster], rows: BatchSelection) -> str:
     """What the bar takes, and what it leaves out and why."""
     text = f"Ticked: **{len(rows.clusters):,}** of {quantity(len(waiting), 'cluster')}"
     if rows.clusters:

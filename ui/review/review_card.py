@@ -27,7 +27,7 @@ from ui.shared.cards import (
 from ui.shared.cards.cluster_card import size_badge
 from ui.shared.cards.queue import all_members
 from ui.shared.services import reshapes, review, toolsets, usage_evidence
-from ui.shared.services.reshapes import APART, MOST_TOOLS, Parts, Reshaped
+from ui.shared.services.reshapes import APART, MOST_TOOLS, Parts, ReshapeEffect
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
 
@@ -166,7 +166,7 @@ def _set_all(parts: dict[str, int], part: int) -> None:
     parts.update(dict.fromkeys(parts, part))
 
 
-def _preview(snapshot: Snapshot, shown: Cluster, parts: Parts, seen: Reshaped) -> None:
+def _preview(snapshot: Snapshot, shown: Cluster, parts: Parts, seen: ReshapeEffect) -> None:
     """What the plan would make of the parts: names (φ), arguments (α) and documents."""
     if seen.refusal:
         st.error(safe_text.untrusted(seen.refusal), icon=":material/error:")
@@ -206,7 +206,7 @@ def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
                 st.markdown("\n".join(f"- {safe_text.sentence(one)}" for one in against))
 
 
-def _record(snapshot: Snapshot, listed: Listing, seen: Reshaped) -> None:
+def _record(snapshot: Snapshot, listed: Listing, seen: ReshapeEffect) -> None:
     """Record the new split, and show what became of it in its place."""
     name = listed.shown.document.name
     sizes = " and ".join(quantity(len(one.members), "tool") for one in seen.clusters)

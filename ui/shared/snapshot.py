@@ -11,7 +11,7 @@ from toolscope_core.catalog.document_variants import with_expanded
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.decisions.constraints import owners, variants
-from toolscope_core.merging.analysing import Proposed, plan_of, proposed
+from toolscope_core.merging.analysing import Proposals, plan_of, proposed
 from toolscope_core.merging.analysis import Analysis, with_owners
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
@@ -186,7 +186,7 @@ class Snapshot:
         return with_expanded(plan, variants(plan.catalog, self.log)) if config.expanded else plan
 
     @kept()
-    def _proposed(self, divide: bool) -> Proposed:
+    def _proposed(self, divide: bool) -> Proposals:
         """What all accept policies start from."""
         return proposed(self.analysis, self.log, divide=divide)
 

@@ -4,7 +4,7 @@ from toolscope_core.catalog.calls import map_call
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.units import difference
-from toolscope_core.judging.explanation import Compared, explain
+from toolscope_core.judging.explanation import ToolComparison, explain
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.model.catalog import Catalog
@@ -117,6 +117,6 @@ def test_the_evidence_says_what_would_have_to_be_converted():
     left, right = tool("a", "temp_c", ""), tool("b", "temp_f", "")
     readings, matches = (read_tool(left), read_tool(right)), match_parameters(left, right)
     sentences = explain(
-        Compared((left, right), readings, 0.9, "duplicate", "none", ((), ()), matches), {}
+        ToolComparison((left, right), readings, 0.9, "duplicate", "none", ((), ()), matches), {}
     )
     assert any("temp_c ↔ temp_f: the value would have to be converted" in s for s in sentences)

@@ -16,7 +16,7 @@ from tests.mcp.gateway.stub_toolset import (
     through,
     work,
 )
-from toolscope_core.mcp.gateway import passed_content
+from toolscope_core.mcp.gateway import server_features
 from toolscope_core.mcp.gateway.held_tools import declared_tools
 from toolscope_core.mcp.gateway.tool_calls import CallLog
 from toolscope_core.usage.trace_formats import read_trace
@@ -79,7 +79,7 @@ def test_a_record_that_is_no_tool_hides_no_other_and_is_said(toolset, servers, t
 
 
 def test_lists_without_end_are_cut_and_said(toolset, tmp_path, monkeypatch):
-    monkeypatch.setattr(passed_content, "MOST_PAGES", 3)
+    monkeypatch.setattr(server_features, "MOST_PAGES", 3)
     said = []
     endless = configuration(tmp_path, LISTS="endless")
 

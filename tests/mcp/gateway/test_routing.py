@@ -14,8 +14,8 @@ from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
 from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.http_transport import http_place
-from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
+from toolscope_core.mcp.gateway.server_features import ServerFeatures
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
 from toolscope_core.mcp.servers.launches import matched_servers
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
@@ -140,7 +140,7 @@ def test_a_place_has_a_token_that_nobody_sees_by_chance():
 
 
 def test_prefixes_are_schemes_and_no_two_are_the_same():
-    content = PassedContent(None, None, ["My Files", "my files", "9", "+"])
+    content = ServerFeatures(None, None, ["My Files", "my files", "9", "+"])
     prefixes = {"+": "server", "9": "s-9", "My Files": "my-files", "my files": "my-files-2"}
     assert content.prefixes == prefixes
 

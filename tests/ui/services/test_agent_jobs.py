@@ -15,12 +15,12 @@ from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.pair import Pair
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import agent_jobs, evaluations
-from ui.evaluation.agent_jobs import AGENT, WantedRun
+from ui.evaluation.agent_jobs import AGENT, AgentRunRequest
 from ui.shared.services import experiments, judging, live_servers, toolsets
 
 KEYS = {"north": "north", "south": "south"}
 SET = "asked.jsonl"
-WANTED = WantedRun(SET, "accepted", config=AgentConfig(changes=True, concurrency=1))
+WANTED = AgentRunRequest(SET, "accepted", config=AgentConfig(changes=True, concurrency=1))
 
 
 def open_families():

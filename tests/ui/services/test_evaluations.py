@@ -11,7 +11,7 @@ from toolscope_core.evaluation.stress import Stress
 from toolscope_core.model.errors import ConfigError, DecisionError, StoreError
 from toolscope_core.store.experiment_rows import delete_experiment, get_experiment, keep_result
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.evaluations import Wanted
+from ui.evaluation.evaluations import ExperimentRequest
 from ui.shared.services import experiments, review
 
 MAILS = ["beta/send_mail", "gamma/send_mail"]
@@ -32,13 +32,15 @@ def small_workspace(shared):
 
 def run(small_workspace, **wanted):
     work, catalog_id = small_workspace
-    number = evaluations.run(work.snapshot(catalog_id), Wanted(queries="q.jsonl", **wanted))
+    number = evaluations.run(
+        work.snapshot(catalog_id), ExperimentRequest(queries="q.jsonl", **wanted)
+    )
     return get_experiment(work.store, number)
 
 
 def test_a_sweep_that_was_broken_off_goes_on_where_it_was(small_workspace):
     work, catalog_id = small_workspace
-    asked = Wanted("sweep", "q.jsonl", after="all proposals")
+    asked = ExperimentRequest("sweep", "q.jsonl", after="all proposals")
 
     class CutError(Exception):
         pass
@@ -100,7 +102,7 @@ def test_the_search_of_a_paper_is_measured_with_a_weight_of_ones_own(small_works
 def test_what_is_not_there_is_refused(small_workspace):
     work, catalog_id = small_workspace
     with pytest.raises(ConfigError, match="no query set 'gone'"):
-        evaluations.run(work.snapshot(catalog_id), Wanted(queries="gone"))
+        evaluations.run(work.snapshot(catalog_id), ExperimentRequest(queries="gone"))
     with pytest.raises(ConfigError, match="no toolset 'version 9'"):
         run(small_workspace, after="version 9")
     with pytest.raises(StoreError, match="has no experiment 999"):
@@ -114,7 +116,9 @@ def test_what_is_not_there_is_refused(small_workspace):
 
 def test_decisions_and_versions_make_an_experiment_a_thing_of_the_past(own):
     work, catalog_id = own
-    made = get_experiment(work.store, evaluations.run(work.snapshot(catalog_id), Wanted()))
+    made = get_experiment(
+        work.store, evaluations.run(work.snapshot(catalog_id), ExperimentRequest())
+    )
     assert evaluations.is_current(work.snapshot(catalog_id), made)
     review.decide(
         work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "send_mail"), "ann"
@@ -124,7 +128,9 @@ def test_decisions_and_versions_make_an_experiment_a_thing_of_the_past(own):
     work.analyses.run(newer.id)
     assert "version 1" in Functions(work, measured_sides).names(newer.id)
     assert not evaluations.is_current(work.snapshot(newer.id), made)
-    number = evaluations.run(work.snapshot(newer.id), Wanted(before="as it is", after="version 1"))
+    number = evaluations.run(
+        work.snapshot(newer.id), ExperimentRequest(before="as it is", after="version 1")
+    )
     assert get_experiment(work.store, number).result["after"]["name"] == "version 1"
 
 

@@ -188,7 +188,7 @@ def merging(plan, clusters=(), edges=None, copies=None, **around):
     """The merge graph with these edges (a chain of four) and clusters."""
     plan = replace(plan, clusters=tuple(clusters))
     alone = {tool.id: tool.id for tool in plan.catalog.tools}
-    return components.Merging(plan, edges or CHAIN, {**alone, **(copies or {})}, **around)
+    return components.MergeNetwork(plan, edges or CHAIN, {**alone, **(copies or {})}, **around)
 
 
 def chained(plan, *members):

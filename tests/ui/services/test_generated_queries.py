@@ -15,7 +15,7 @@ from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.store.experiment_rows import get_experiment
 from toolscope_core.store.named_rows import SET_NAME
 from ui.evaluation import evaluations
-from ui.evaluation.evaluations import Wanted
+from ui.evaluation.evaluations import ExperimentRequest
 from ui.shared.services import generated_queries, judging, loaded_queries
 
 WANTED = QueryGeneration(4)
@@ -75,7 +75,7 @@ def test_nothing_is_a_query_set_before_somebody_keeps_it(work, catalog_id, draft
     assert 2 <= drafts.covered(catalog_id) <= len(small_workspace.TOOLS)
     lines = [json.loads(line) for line in drafts.file(catalog_id).splitlines()]
     assert [line["query"] for line in lines] == [row.text for row in kept]
-    number = evaluations.run(work.snapshot(catalog_id), Wanted(queries=SET_NAME))
+    number = evaluations.run(work.snapshot(catalog_id), ExperimentRequest(queries=SET_NAME))
     assert get_experiment(work.store, number).is_done
 
 

@@ -8,7 +8,7 @@ from tests.ui.services.small_workspace import Functions, add_queries, by_name
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.evaluations import Wanted
+from ui.evaluation.evaluations import ExperimentRequest
 from ui.shared.services import learned_searches, review
 
 ASKED = "put a letter in the post box nine"
@@ -38,7 +38,7 @@ def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(work, catalog_id
     sides = Functions(work, measured_sides).names(catalog_id)
     assert {"as it is, by usage", "accepted and safe, by usage"} <= set(sides)
     assert "as it is, learned" not in sides
-    wanted = Wanted(queries="logged.jsonl", after="as it is, by usage")
+    wanted = ExperimentRequest(queries="logged.jsonl", after="as it is, by usage")
     with pytest.raises(ConfigError, match=r"learned from every query of .logged.jsonl."):
         evaluations.run(work.snapshot(catalog_id), wanted)
     with pytest.raises(ConfigError, match="nothing is learned for 'as it is, learned'"):

@@ -20,7 +20,7 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Augmentation
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.evaluations import Wanted
+from ui.evaluation.evaluations import ExperimentRequest
 from ui.evaluation.measured_sides import VARIANT_SIDES
 from ui.shared.services import exports, review, reviewed_variants, searches
 from ui.shared.services.searches import Lookup
@@ -139,7 +139,7 @@ def test_they_are_measured_beside_the_toolset_as_it_is(work, catalog_id, variant
 
     assert set(VARIANT_SIDES) <= set(Functions(work, measured_sides).names(catalog_id))
     for side in VARIANT_SIDES:
-        number = evaluations.run(work.snapshot(catalog_id), Wanted(after=side))
+        number = evaluations.run(work.snapshot(catalog_id), ExperimentRequest(after=side))
         assert get_experiment(work.store, number).is_done
 
 

@@ -11,7 +11,7 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.evaluations import Wanted
+from ui.evaluation.evaluations import ExperimentRequest
 from ui.shared.services import exports
 
 pytestmark = pytest.mark.usefixtures("counts_folder")
@@ -30,7 +30,7 @@ def test_an_exported_zip_is_a_toolset_and_measured_as_the_plan_is(work, catalog_
     assert sides.add_bundle(catalog_id, content, "My bundle (1).zip") == side
     results = [
         get_experiment(
-            work.store, evaluations.run(work.snapshot(catalog_id), Wanted(after=after))
+            work.store, evaluations.run(work.snapshot(catalog_id), ExperimentRequest(after=after))
         ).result
         for after in (side, "all proposals")
     ]
@@ -39,7 +39,7 @@ def test_an_exported_zip_is_a_toolset_and_measured_as_the_plan_is(work, catalog_
     assert results[0]["after"]["metrics"] == results[1]["after"]["metrics"]
     assert results[0]["merges"] == [], "what it was made of is not known"
     with pytest.raises(ConfigError, match="no toolset 'bundle gone'"):
-        evaluations.run(work.snapshot(catalog_id), Wanted(after="bundle gone"))
+        evaluations.run(work.snapshot(catalog_id), ExperimentRequest(after="bundle gone"))
 
 
 def test_bundles_of_an_earlier_day_are_found_where_they_were(work, catalog_id, counts_folder):

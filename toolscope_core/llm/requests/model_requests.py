@@ -12,16 +12,16 @@ from toolscope_core.model.protocols import (
     ChatModel,
     Ledger,
     Progress,
-    Spent,
     Step,
     Task,
+    TaskCost,
     question_key,
     silent,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Answers:
     """The answers to questions about some items, after asking.
 
     ``keys`` has one key for each item, in their order; ``answers`` holds those that have one,
@@ -59,7 +59,7 @@ def ask_all(
     ledger: Ledger,
     terms: Terms,
     progress: Progress = silent,
-) -> Answered:
+) -> Answers:
     """The answers on ``items``, asked about from the first on; each is kept as it arrives.
 
     Items of equal content are one question; what the ledger has is not asked. An answer that
@@ -77,7 +77,7 @@ def ask_all(
     answers = {**run.unusable, **stored, **ledger.answers(list(fresh))}
     if len(answers) < len(questions):
         run.halt("paused", f"{run.trouble}; what is open is asked again when the run goes on")
-    return Answered(
+    return Answers(
         keys=keys,
         answers={key: answers[key] for key in questions if key in answers},
         state=run.state,
@@ -92,11 +92,11 @@ def ask_all(
 
 def _stored_answers(
     task: Task[Item], items: Sequence[Item], model: ChatModel, ledger: Ledger
-) -> Answered:
+) -> Answers:
     """The answers that the ledger has on ``items``; sends nothing."""
     keys = tuple(key_of(task, item, model) for item in items)
     answers = ledger.answers(list(dict.fromkeys(keys)))
-    return Answered(keys, answers, reused=len(answers))
+    return Answers(keys, answers, reused=len(answers))
 
 
 def key_of(task: Task[Item], item: Item, model: ChatModel) -> str:
@@ -131,7 +131,7 @@ class Asker(Protocol):
     def message(self) -> str: ...
 
     @property
-    def spent(self) -> tuple[Spent, ...]: ...
+    def spent(self) -> tuple[TaskCost, ...]: ...
 
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> Sequence[Answer | None]: ...
 
@@ -147,7 +147,7 @@ class ModelRequests:
         self.state: RequestState = "done"
         self.message = ""
         self._model, self._ledger, self._terms, self._progress = model, ledger, terms, progress
-        self._spent: dict[str, Spent] = {}
+        self._spent: dict[str, TaskCost] = {}
         self._reasons: Counter[str] = Counter()
 
     @property
@@ -156,7 +156,7 @@ class ModelRequests:
         return f"{self._model.name} at {self._model.origin.partition('://')[2]}"
 
     @property
-    def spent(self) -> tuple[Spent, ...]:
+    def spent(self) -> tuple[TaskCost, ...]:
         """By task, in the order they were asked."""
         return tuple(self._spent.values())
 
@@ -183,15 +183,15 @@ class ModelRequests:
             answered = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
             self.state, self.message = answered.state, answered.message
         self._reasons.update(answered.unanalysed.values())
-        before = self._spent.get(task.name, Spent(task.name, cost=0.0))
+        before = self._spent.get(task.name, TaskCost(task.name, cost=0.0))
         self._spent[task.name] = _added(before, answered)
         return [answered.answers.get(key) for key in answered.keys]
 
 
-def _added(spent: Spent, answered: Answered) -> Spent:
+def _added(spent: TaskCost, answered: Answers) -> TaskCost:
     """What a task took, with these answers."""
     is_priced = spent.cost is not None and answered.cost is not None
-    return Spent(
+    return TaskCost(
         task=spent.task,
         questions=spent.questions + answered.questions,
         reused=spent.reused + answered.reused,

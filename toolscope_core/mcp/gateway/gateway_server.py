@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from toolscope_core.mcp.gateway.callers import SESSION_HEADER, Context, session_of
 from toolscope_core.mcp.gateway.original_calls import FRESH, McpResult
-from toolscope_core.mcp.gateway.passed_content import PassedContent
+from toolscope_core.mcp.gateway.server_features import ServerFeatures
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
@@ -50,7 +50,7 @@ class Gateway:
     """
 
     calls: ToolCalls
-    content: PassedContent
+    content: ServerFeatures
     instructions: str = ""
     finder: ToolFinder | None = None
 

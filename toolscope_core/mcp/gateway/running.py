@@ -26,8 +26,8 @@ from toolscope_core.mcp.gateway.gateway_server import Gateway, ToolFinder, gatew
 from toolscope_core.mcp.gateway.held_tools import DeclaredTools, HeldTools, OnChange
 from toolscope_core.mcp.gateway.http_transport import HttpPlace, http_server, listening_socket
 from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
-from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, addresses_of_tools
+from toolscope_core.mcp.gateway.server_features import ServerFeatures
 from toolscope_core.mcp.gateway.tool_calls import CallLog, ToolCalls
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.sessions import OpenServer, load_sdk
@@ -178,7 +178,7 @@ async def open_gateway(
         servers = OriginalServers(group, launches, config.limits, hooks)
         addresses = ResourceAddresses(addresses_of_tools(bundle.table.routes.values()))
         calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names, addresses)
-        content = PassedContent(servers, announcements, bundle.table.servers, notice, addresses)
+        content = ServerFeatures(servers, announcements, bundle.table.servers, notice, addresses)
         finder = config.finder(calls) if config.finder else None
         yield Gateway(calls, content, words_of_servers(bundle).text, finder)
         group.cancel_scope.cancel()

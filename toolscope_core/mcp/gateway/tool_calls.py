@@ -142,11 +142,11 @@ ORIGIN = "toolscope/origin"
 ALWAYS_LOAD = "anthropic/alwaysLoad"
 
 
-class _Refused(Exception):  # noqa: N818 - it is no error of the program
+class _RefusedCall(Exception):  # noqa: N818 - it is no error of the program
     """The call is not passed on; the message is for the agent's model."""
 
 
-class _Held(_Refused):
+class _HeldCall(_RefusedCall):
     """The tool is held back, so the call may be right."""
 
 
@@ -198,8 +198,8 @@ class ToolCalls:
         try:
             result = await self._passed_on(call, context, params)
             call.outcome = "error" if result.get("isError") else "ok"
-        except _Refused as error:
-            call.outcome = "held" if isinstance(error, _Held) else "refused"
+        except _RefusedCall as error:
+            call.outcome = "held" if isinstance(error, _HeldCall) else "refused"
             result = tool_error(str(error))
         except ToolScopeError as error:
             call.outcome, result = "failed", tool_error(str(error))
@@ -237,7 +237,9 @@ class ToolCalls:
         original = call_mapping.chosen_original(route, arguments)
         if original is None:
             which = " or ".join(call_mapping.choices(route))
-            raise _Refused(f"{route.name} does several tools' work; say whose is meant: {which}")
+            raise _RefusedCall(
+                f"{route.name} does several tools' work; say whose is meant: {which}"
+            )
         against = self.reasons_against(route, arguments)
         _refuse_arguments(route, against)
         call.original = original
@@ -245,7 +247,7 @@ class ToolCalls:
         server = await self.servers.ready(original.server, requests)
         held = self.held_tools.why_held(original)
         if held:
-            raise _Held(held)
+            raise _HeldCall(held)
         declared = self.held_tools.tool(original)
         against = call_mapping.misplaced_arguments(route, original, arguments, declared)
         _refuse_arguments(route, against)
@@ -277,18 +279,20 @@ class ToolCalls:
                 mapped = map_call(alpha, call.arguments)
                 if mapped.lost:
                     lost = ", ".join(mapped.lost)
-                    raise _Refused(f"{call.tool} is {old.route} now, which does not take {lost}")
+                    raise _RefusedCall(
+                        f"{call.tool} is {old.route} now, which does not take {lost}"
+                    )
                 call.arguments = mapped.arguments
             call.tool = old.route
         route = self.table.routes.get(call.tool)
         if route is None:
             if waits := self.held_tools.why_new(call.tool):
-                raise _Held(waits)
+                raise _HeldCall(waits)
             near = get_close_matches(call.tool, self.table.routes, n=3)
             meant = f"; did you mean {', '.join(near)}?" if near else ""
-            raise _Refused(f"there is no tool {call.tool!r}{meant}")
+            raise _RefusedCall(f"there is no tool {call.tool!r}{meant}")
         if route.obstacle:
-            raise _Held(f"{route.name} is held back: {route.obstacle}")
+            raise _HeldCall(f"{route.name} is held back: {route.obstacle}")
         return route
 
 
@@ -300,4 +304,4 @@ def tool_error(text: str) -> McpResult:
 def _refuse_arguments(route: Route, reasons: Sequence[str]) -> None:
     """Raises ``_Refused`` where there are ``reasons`` against the arguments."""
     if reasons:
-        raise _Refused(f"{route.name} does not take these arguments: {'; '.join(reasons)}")
+        raise _RefusedCall(f"{route.name} does not take these arguments: {'; '.join(reasons)}")

@@ -32,7 +32,7 @@ _NORMAL = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class BatchSelection:
     """What a batch takes of some proposals, in their order, and how many it leaves out, by why."""
 
     clusters: tuple[Cluster, ...]
@@ -148,7 +148,7 @@ class ServerPairProposals:
         )
 
 
-def taken(clusters: Iterable[Cluster], at_least: float, without: Collection[str]) -> Taken:
+def taken(clusters: Iterable[Cluster], at_least: float, without: Collection[str]) -> BatchSelection:
     """The proposals whose weakest pair is at ``at_least`` or more (a probability) and against which
     nothing of the kinds in ``without`` speaks (``REASON_KINDS``).
 
@@ -165,7 +165,7 @@ def taken(clusters: Iterable[Cluster], at_least: float, without: Collection[str]
             left[kinds[0]] += 1
         else:
             taken.append(cluster)
-    return Taken(tuple(taken), tuple(left.most_common()))
+    return BatchSelection(tuple(taken), tuple(left.most_common()))
 
 
 def is_untouched(cluster: Cluster) -> bool:
@@ -213,7 +213,7 @@ def audit_of(batch: Batch, size: int, flags: Iterable[Decision]) -> BatchAudit:
     return BatchAudit(sample, answers, *share_interval(list(answers.values())))
 
 
-def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> Taken:
+def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> BatchSelection:
     """What *accept safe* would do with the waiting ``clusters``. One that it leaves out counts
     once, under the first doubt that holds.
     """
@@ -223,7 +223,7 @@ def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> Taken:
         if not is_safe(one)
     )
     counts = tuple((doubt, left[doubt]) for doubt in _DOUBTS if left[doubt])
-    return Taken(tuple(filter(is_safe, clusters)), counts)
+    return BatchSelection(tuple(filter(is_safe, clusters)), counts)
 
 
 def server_pair_key(one: str, other: str) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from toolscope_core.evaluation.change_effects import (
     ChangeEffect,
-    Searched,
+    SearchedQueries,
     ToolsetChange,
     change_effect,
 )
@@ -154,10 +154,10 @@ def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress
     """Measure here and now what is not known yet. Requests are searched as for a merge."""
     queries, catalog = _asked(snapshot), snapshot.analysis.catalog
 
-    def search() -> tuple[Searched, ToolsetRanker]:
+    def search() -> tuple[SearchedQueries, ToolsetRanker]:
         ranker = searches.bench(snapshot).ranker(RetrievalConfig())
         trial = Trial.of(catalog, queries, request_of("rules"), (PLACES,))
-        return Searched.of(trial, ranker, progress), ranker
+        return SearchedQueries.of(trial, ranker, progress), ranker
 
     files = snapshot.state.query_files
     before, ranker = kept_under(catalog, "searched", files, search, most=2)

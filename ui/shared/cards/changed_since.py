@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.check.version_changes import ChangeRow, Reworded
+from toolscope_core.check.version_changes import ChangeRow, TextChange
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from ui.shared import data_tables, safe_text
@@ -62,7 +62,7 @@ def table(rows: Sequence[ChangeRow], alt: str) -> None:
         )
 
 
-def reworded(item: Reworded) -> None:
+def reworded(item: TextChange) -> None:
     """A text with its changed words marked."""
     st.caption(f"{safe_text.untrusted(item.tool)}, {safe_text.untrusted(item.field)}")
     st.html(safe_text.word_diff(item.old, item.new))

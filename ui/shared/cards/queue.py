@@ -73,7 +73,7 @@ class ClusterCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Progressed:
+class ReviewProgress:
     """How far review is: the clusters as they stand, the rejections, and how many of those that
     wait are what keeping apart left: they hold some tools of a cluster that is kept apart.
     """
@@ -307,7 +307,7 @@ def cluster_counts(clusters: Iterable[Cluster]) -> ClusterCounts:
     )
 
 
-def progressed(clusters: Iterable[Cluster], standing: Iterable[Decision]) -> Progressed:
+def progressed(clusters: Iterable[Cluster], standing: Iterable[Decision]) -> ReviewProgress:
     """How far the review of these clusters is, with the decisions that stand."""
     clusters = tuple(clusters)
     kept_apart = [set(decision.ids) for decision in standing if decision.action == "keep_apart"]
@@ -316,7 +316,7 @@ def progressed(clusters: Iterable[Cluster], standing: Iterable[Decision]) -> Pro
         for cluster in clusters
         if waits(cluster)
     )
-    return Progressed(cluster_counts(clusters), len(kept_apart), sum(left))
+    return ReviewProgress(cluster_counts(clusters), len(kept_apart), sum(left))
 
 
 def _standing(clusters: Iterable[Cluster]) -> KindQueue:

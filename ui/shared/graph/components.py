@@ -28,7 +28,7 @@ NETWORKS_KEPT = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Merging:
+class MergeNetwork:
     """The merge graph, and what is around it: the plan made of it, people's links, the pairs that
     the judge is ``unsure`` of, and those of ``families``, with their probabilities. ``copies`` maps
     each tool to the first of equal content. Of its edges ``judged`` are the judge's, and ``joined``
@@ -158,10 +158,10 @@ def bridge(snapshot: Snapshot, pair: Pair) -> Bridge | None:
 
 
 @kept()
-def _merging(snapshot: Snapshot) -> Merging:
+def _merging(snapshot: Snapshot) -> MergeNetwork:
     analysis, log = snapshot.analysis, snapshot.log
     links = constraints(analysis.catalog, log)
-    return Merging(
+    return MergeNetwork(
         plan=snapshot.plan,
         judged=judged_edges(analysis, log),
         joined=joined_pairs(analysis, links),
@@ -172,14 +172,14 @@ def _merging(snapshot: Snapshot) -> Merging:
     )
 
 
-def cluster_rows(merging: Merging) -> tuple[ClusterRow, ...]:
+def cluster_rows(merging: MergeNetwork) -> tuple[ClusterRow, ...]:
     """The clusters of ``FEWEST`` or more tools: the largest first, then the weakest."""
     clusters = [one for one in merging.plan.clusters if len(one.members) >= FEWEST]
     ranked = sorted(clusters, key=lambda one: (-len(one.members), one.weakest_edge, one.id))
     return tuple(_row(merging, cluster) for cluster in ranked)
 
 
-def network_of(merging: Merging, cluster_id: str, limit: int = SHOWN_NODES) -> Network:
+def network_of(merging: MergeNetwork, cluster_id: str, limit: int = SHOWN_NODES) -> Network:
     """The cluster with the components that its members are in, at most ``limit`` tools, its own
     first; no tool where the plan has no such cluster.
     """
@@ -209,7 +209,7 @@ def network_of(merging: Merging, cluster_id: str, limit: int = SHOWN_NODES) -> N
     )
 
 
-def bridge_of(merging: Merging, pair: Pair) -> Bridge | None:
+def bridge_of(merging: MergeNetwork, pair: Pair) -> Bridge | None:
     """What the edge of ``pair`` holds together; ``None`` where it is no bridge."""
     copies, home = merging.copies, merging.home
     ends = Pair.of(copies[pair.left], copies[pair.right])
@@ -230,7 +230,7 @@ def bridge_of(merging: Merging, pair: Pair) -> Bridge | None:
     return None
 
 
-def _edges(merging: Merging, component: Component, shown: Collection[str]) -> Iterator[Edge]:
+def _edges(merging: MergeNetwork, component: Component, shown: Collection[str]) -> Iterator[Edge]:
     """The edges between the tools that are shown, with what each bridge holds together."""
     copies = merging.copies
     parts = component.once.parts(Counter(copies[tool] for tool in component.tools))
@@ -246,7 +246,7 @@ def _edges(merging: Merging, component: Component, shown: Collection[str]) -> It
             yield Edge(pair, probability, "joined" if joined else "merge", fallen)
 
 
-def _row(merging: Merging, cluster: Cluster) -> ClusterRow:
+def _row(merging: MergeNetwork, cluster: Cluster) -> ClusterRow:
     contents = {merging.copies[member] for member in cluster.members}
     pairs = [Pair.of(a, b) for a, b in combinations(sorted(contents), 2)]
     linked = merging.families if is_family(cluster) else merging.judged_once.edges

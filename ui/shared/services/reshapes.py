@@ -33,7 +33,7 @@ Parts = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Reshaped:
+class ReshapeEffect:
     """What a plan would make of a new split.
 
     ``decision`` is what would be recorded, ``None`` where the split changes nothing; ``refusal``
@@ -86,12 +86,14 @@ def home(snapshot: Snapshot, ids: Sequence[str]) -> Cluster | None:
     return max(nearest, key=lambda one: len({*ids} & {*one.members}), default=None)
 
 
-def preview(snapshot: Snapshot, shown: Cluster, parts: Parts, reviewer: str) -> Reshaped:
+def preview(snapshot: Snapshot, shown: Cluster, parts: Parts, reviewer: str) -> ReshapeEffect:
     """What the plan would make of ``shown`` in these parts; writes nothing."""
     return _looked_at(snapshot, parts, reviewer, decided_by(shown, parts))
 
 
-def preview_as(snapshot: Snapshot, shown: Cluster, relation: Relation, reviewer: str) -> Reshaped:
+def preview_as(
+    snapshot: Snapshot, shown: Cluster, relation: Relation, reviewer: str
+) -> ReshapeEffect:
     """What the plan would make of ``shown`` accepted as another relation; writes nothing."""
     request: tuple[Action, dict[str, Any]] = "accept", {"relation": relation}
     return _looked_at(snapshot, dict.fromkeys(shown.members, 1), reviewer, request)
@@ -99,7 +101,7 @@ def preview_as(snapshot: Snapshot, shown: Cluster, relation: Relation, reviewer:
 
 def _looked_at(
     snapshot: Snapshot, parts: Parts, reviewer: str, request: tuple[Action, dict[str, Any]] | None
-) -> Reshaped:
+) -> ReshapeEffect:
     """The plan with the decision of the ``request`` put behind the log."""
     key = digest(sorted(parts.items()), reviewer, request)
     return kept_under(
@@ -109,22 +111,22 @@ def _looked_at(
 
 def _reshaped(
     snapshot: Snapshot, parts: Parts, reviewer: str, request: tuple[Action, dict[str, Any]] | None
-) -> Reshaped:
+) -> ReshapeEffect:
     analysis, log, ids = snapshot.analysis, snapshot.log, sorted(parts)
     version = version_of([analysis.catalog.by_id[one].fingerprint for one in ids], log)
     if request is None:
-        return Reshaped(None, version, *as_planned(snapshot.plan, parts))
+        return ReshapeEffect(None, version, *as_planned(snapshot.plan, parts))
     action, detail = request
     decision = make_decision(analysis.catalog, action, ids, reviewer, detail)
     try:
         made = admit(log, decision, version, suspended_decisions(analysis.catalog, log))
     except DecisionError as error:
-        return Reshaped(decision, version, refusal=str(error))
+        return ReshapeEffect(decision, version, refusal=str(error))
     plan = plan_merge(analysis, (*log, made), PlanConfig())
-    return Reshaped(decision, version, *as_planned(plan, parts))
+    return ReshapeEffect(decision, version, *as_planned(plan, parts))
 
 
-def record(snapshot: Snapshot, seen: Reshaped) -> Decision:
+def record(snapshot: Snapshot, seen: ReshapeEffect) -> Decision:
     """Append the decision that was looked at.
 
     Raises ``StaleDecisionError`` where somebody decided on one of the tools meanwhile,
@@ -159,7 +161,7 @@ def decided_by(shown: Cluster, parts: Parts) -> tuple[Action, dict[str, Any]] | 
 def as_planned(
     plan: MergePlan, parts: Parts
 ) -> tuple[tuple[Cluster, ...], tuple[str, ...], tuple[int, ...]]:
-    """What a plan makes of the parts: ``clusters``, ``alone`` and ``otherwise`` of ``Reshaped``."""
+    """What a plan makes of the parts: ``clusters``, ``alone`` and ``otherwise`` of ``ReshapeEffect``."""
     holders = [c for c in plan.clusters if not parts.keys().isdisjoint((*c.members, *c.newcomers))]
     proposed = {one for c in holders for one in (*c.members, *c.newcomers)}
     shapes = {c.members for c in holders}

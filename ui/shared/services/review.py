@@ -23,12 +23,12 @@ from toolscope_core.store.decision_rows import append_decision, append_decisions
 from toolscope_core.store.engine import now
 from toolscope_core.store.stored_state import write_setting
 from ui.shared.cards import batches
-from ui.shared.cards.batches import ServerPairProposals, Taken, safe_batch
+from ui.shared.cards.batches import BatchSelection, ServerPairProposals, safe_batch
 from ui.shared.cards.cards import Card, card_of
 from ui.shared.cards.queue import (
     Order,
     Part,
-    Progressed,
+    ReviewProgress,
     Show,
     in_queue_order,
     new_proposals,
@@ -162,7 +162,7 @@ def history(snapshot: Snapshot) -> tuple[tuple[Decision, Decision | None], ...]:
     return tuple((one, undone.get(one.seq)) for one in log[::-1] if one.action != "undo")
 
 
-def progress(snapshot: Snapshot) -> Progressed:
+def progress(snapshot: Snapshot) -> ReviewProgress:
     """Counts for the header of the page."""
     return progressed(snapshot.plan.clusters, active(snapshot.log))
 
@@ -259,7 +259,7 @@ def server_pair_of(snapshot: Snapshot, cluster: Cluster) -> ServerPairProposals 
 
 
 @kept()
-def safe(snapshot: Snapshot) -> Taken:
+def safe(snapshot: Snapshot) -> BatchSelection:
     """What may be accepted without a look now: the list for ``accept_safe``."""
     return safe_batch(snapshot.catalog, queue(snapshot))
 

@@ -18,8 +18,8 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.rewrites import (
     CLAUSE,
-    MeasuredRewrite,
     Rewrite,
+    RewriteEffect,
     answers_of,
     best_rewrites,
     leading_clause,
@@ -117,7 +117,7 @@ def decide(snapshot: Snapshot, wanted: Mapping[str, Augmentation], reviewer: str
     return review.say(snapshot, "augment", wanted, reviewer, detail)
 
 
-def rewrites(snapshot: Snapshot, tool_id: str, expanded: str) -> tuple[MeasuredRewrite, ...]:
+def rewrites(snapshot: Snapshot, tool_id: str, expanded: str) -> tuple[RewriteEffect, ...]:
     """A short clause in front of the tool's own description, then the ``expanded`` one: what
     each does to the requests that exactly one of the tool and the one nearest to it answers.
     Left out is what changes nothing. Raises ``JobError`` before the analysis is finished.

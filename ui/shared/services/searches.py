@@ -67,8 +67,8 @@ class SearchView:
     ``doubt`` says that perhaps no tool answers the request.
     """
 
-    before: search_results.FoundSide
-    after: search_results.FoundSide
+    before: search_results.SearchSide
+    after: search_results.SearchSide
     subqueries: tuple[str, ...]
     by_rule: bool
     confusions: tuple[search_results.Confusion, ...]

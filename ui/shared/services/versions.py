@@ -44,7 +44,7 @@ class ToolSince:
 
     tool_id: str
     rows: tuple[version_changes.ChangeRow, ...] | None
-    reworded: tuple[version_changes.Reworded, ...] = ()
+    reworded: tuple[version_changes.TextChange, ...] = ()
 
 
 def since(snapshot: Snapshot, earlier: CatalogRecord) -> version_changes.Changes:
@@ -191,17 +191,17 @@ def tool_since(before: Tool | None, now: Tool) -> ToolSince:
     return ToolSince(now.id, tuple(rows), tuple(reworded(now.id, changes)))
 
 
-def reworded(tool_id: str, changes: Iterable[FieldChange]) -> Iterable[version_changes.Reworded]:
+def reworded(tool_id: str, changes: Iterable[FieldChange]) -> Iterable[version_changes.TextChange]:
     """The descriptions among the changes that read otherwise now."""
     for change in changes:
         is_text = isinstance(change.old, str) and isinstance(change.new, str)
         if change.kind == "changed" and is_text and change.field.endswith("description"):
-            yield version_changes.Reworded(
+            yield version_changes.TextChange(
                 tool_id, change.field, visible(change.old), visible(change.new)
             )
 
 
-def _reworded(changes: version_changes.CatalogDiff) -> Iterator[version_changes.Reworded]:
+def _reworded(changes: version_changes.CatalogDiff) -> Iterator[version_changes.TextChange]:
     for change in changes.changed:
         yield from reworded(change.new.id, change.fields)
 

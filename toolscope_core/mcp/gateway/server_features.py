@@ -47,7 +47,7 @@ READING = "while it gave what it offers beside tools"
 
 
 @dataclass(slots=True)
-class PassedContent:
+class ServerFeatures:
     """Asks every original server that has resources or prompts; one that cannot be reached is
     left out of a list, and named by ``unreachable``.
     """
