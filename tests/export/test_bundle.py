@@ -202,7 +202,7 @@ def test_a_family_is_a_gateway_with_a_selector_that_says_what_differs(shops):
     assert selector["enum"] == ["ebay", "amazon", "walmart"], "the canonical's own comes first"
     counts = loaded(files, "manifest.json")["counts"]
     assert counts["clusters_by_relation"] == {"family": 1}
-    assert (counts["families"], counts["duplicates_to_drop_in"], counts["siblings"]) == (1, 0, 0)
+    assert (counts["families"], counts["drop_ins"], counts["siblings"]) == (1, 0, 0)
 
 
 @pytest.mark.parametrize("dropped", [(), ("get_amazon_price",)])
@@ -232,7 +232,7 @@ def test_the_manifest_counts_duplicates_families_and_siblings(files):
     clusters = loaded(files, "clusters.json")
     relations = [cluster["relation"] for cluster in clusters]
     assert counts["clusters_by_relation"] == Counter(relations)
-    assert counts["duplicates_to_drop_in"] == sum(c["kind"] == "drop_in" for c in clusters)
+    assert counts["drop_ins"] == sum(c["kind"] == "drop_in" for c in clusters)
     assert counts["families"] == relations.count("family") > 0
     rows = pairs_in(files)
     kept = [row["relation"] for row in rows if row["verdict"] == "keep"]

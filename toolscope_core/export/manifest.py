@@ -46,7 +46,7 @@ def manifest(
             "clusters": len(plan.clusters),
             "clusters_by_state": dict(sorted(states.items())),
             "clusters_by_relation": dict(sorted(relations.items())),
-            "duplicates_to_drop_in": sum(c.kind == "drop_in" for c in plan.clusters),
+            "drop_ins": sum(c.kind == "drop_in" for c in plan.clusters),
             "families": relations["family"],
             "siblings": siblings,
             "clusters_applied": dict(sorted(applied_kinds.items())),
