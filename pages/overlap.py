@@ -30,9 +30,10 @@ st.markdown(
     f"**{candidates.total:,}** pairs of tools are alike in name or at a similarity of "
     f"{analysis.threshold:.2f} or more. The offline judge expects about {candidates.expected:,} "
     f"({candidates.expected / candidates.total:.0%}) to do the same job. Its verdicts: same job "
-    f"**{candidates.merge:,}**; same operation, other provider or value **{candidates.family:,}**; "
+    f"**{candidates.merge:,}**; family (the same operation for another provider or value) "
+    f"**{candidates.family:,}**; "
     f"unsure **{candidates.unsure:,}**; different jobs **{candidates.keep:,}**. In Review they are "
-    f"grouped: {clusters.duplicates.total:,} for the same job, {clusters.families.total:,} for the "
-    "same operation."
+    f"grouped: {clusters.duplicates.total:,} for the same job, {clusters.families.total:,} "
+    "families."
 )
 page_frame.draw_tabs(snapshot, PANELS, "view")

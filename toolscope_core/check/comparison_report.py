@@ -287,11 +287,11 @@ CHECKS = (
     ),
     Check(
         "family",
-        "New: same operation for another provider or value",
+        "New pairs of a family",
         "A new or changed tool is the operation of another, for another provider or value.",
         lambda report, app: _pairs("family", report.pairs.families, report, app),
-        "new pair of the same operation",
-        "new pairs of the same operation",
+        "new pair of a family",
+        "new pairs of a family",
         level="note",
     ),
     Check(

@@ -184,8 +184,8 @@ class KindWords:
     means: str
 
 
-OTHER_VALUE = "same operation, other value"
-OTHER_PROVIDER = "same operation, other provider"
+_OF_VALUES = "family of values"
+_OF_PROVIDERS = "family of providers"
 
 KINDS: Mapping[ProposalKind, KindWords] = {
     "copy": KindWords(
@@ -197,11 +197,11 @@ KINDS: Mapping[ProposalKind, KindWords] = {
         "One tool takes every call of the others as it is: switch the others off, no code needed.",
     ),
     "gateway": KindWords(
-        "needs a gateway",
+        "gateway tool",
         "One tool for the agent; a gateway in front of the servers passes each call on.",
     ),
     "family": KindWords(
-        f"{OTHER_PROVIDER} or value",
+        "family",
         "The same operation for another provider or value: none can take the calls of another, so "
         "all stay; a gateway can offer them as one tool.",
     ),
@@ -224,7 +224,7 @@ OUTCOME_NAMES: Mapping[PairOutcome, str] = {
 RELATIONS: Mapping[Relation, str] = {
     "duplicate": "the same job",
     "subsumes": "one covers the other",
-    "family": f"the {KINDS['family'].name}",
+    "family": f"a {KINDS['family'].name}",
     "related": "related, but another job",
     "different": "little in common",
 }
@@ -250,4 +250,4 @@ def kind_name(cluster: Cluster) -> str:
 
 def family_name(selector: str) -> str:
     """What is said of tools that one argument, the ``selector``, would tell apart."""
-    return OTHER_PROVIDER if selector.startswith(("provider", "server")) else OTHER_VALUE
+    return _OF_PROVIDERS if selector.startswith(("provider", "server")) else _OF_VALUES

@@ -156,8 +156,8 @@ def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
         text = f"Review {quantity(waiting, 'proposal')} for the same job"
         yield NextStep(text, "review", {"show": "Same job"})
     if families:
-        text = f"Review {families:,} for the same operation with another provider or value"
-        yield NextStep(text, "review", {"show": "Same operation"})
+        text = f"Review {quantity(families, 'family')}"
+        yield NextStep(text, "review", {"show": "Families"})
     if not waiting:
         done = "Everything is reviewed" if progress.decided else "Nothing is proposed"
         done = "Nothing is left to review for the same job" if families else done

@@ -278,16 +278,16 @@ def _drop_ins(drop_ins: int, safe: int) -> None:
 
 
 def _gateways(gateways: int, families: int, alike: int) -> None:
-    """What a gateway could do: merges of one job, of one operation of several providers; and how
+    """What a gateway could do: merges of one job, and families; and how
     many clusters only look ``alike``, which are left as they are.
     """
     more = f" {alike:,} more look alike; their arguments are not known." if alike else ""
     st.caption(
-        f"Also merge {quantity(gateways, 'group')} of one job that needs a gateway and "
-        f"{families:,} of the same operation, other provider.{more}"
+        f"Also merge {quantity(gateways, 'group')} of one job that needs a gateway, and "
+        f"{quantity(families, 'family')}.{more}"
     )
     if gateways + families:
-        show = "All" if gateways else "Same operation"
+        show = "All" if gateways else "Families"
         page_frame.page_link("review", "Review these", {"show": show})
 
 

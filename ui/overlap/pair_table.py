@@ -85,7 +85,7 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
         ),
         Column(
             "family",
-            title="same operation",
+            title="family",
             full=1.0,
             format="%.2f",
             width=110,

@@ -178,8 +178,8 @@ def _metrics(moved: ThresholdEffect) -> None:
         row.metric(title, f"{value:,}", change, delta_color="off")
     st.caption(
         "As if every cluster were accepted, each at the tokens of its longest tool; changes are "
-        "against the plan in use. Tools that are the same operation for another provider count "
-        "only where somebody accepted them."
+        "against the plan in use. Families count only where "
+        "somebody accepted them."
     )
 
 

@@ -26,7 +26,7 @@ ORDERS: dict[queue.Order, str] = {
     "tokens": "Most tokens saved",
     "surest": "Surest first",
     "uncertain": "Most uncertain",
-    "families": "Same operation first",
+    "families": "Families first",
     "audit": "Random audit",
     "disagreement": "Judges disagree",
     "learned": "Learned: surest first",
@@ -34,8 +34,8 @@ ORDERS: dict[queue.Order, str] = {
 }
 _LOOK_AGAIN, NEW = queue.VERSION_PARTS["again"], queue.VERSION_PARTS["new"]
 FLAGGED, UNDECIDED = "Flagged", "Undecided"
-_OPERATION = "Same operation"
-_RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", _OPERATION: "families"}
+_FAMILIES = "Families"
+_RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", _FAMILIES: "families"}
 SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "kept_apart"}
 _NOTHING = {
     _LOOK_AGAIN: "No tool has changed since a decision on it, and no merge went bad by the logs.",
@@ -350,7 +350,7 @@ def columns(
         Column("gap", widest_gap, width=50, shown=bool(gaps) and not blind),
         Column("weakest", _weakest, width=62, format="%.2f", shown=not blind),
         Column("tools", lambda one: len(one.members), width=42),
-        Column("what differs", _differs, width=160, shown=listed.show == _OPERATION and not blind),
+        Column("what differs", _differs, width=160, shown=listed.show == _FAMILIES and not blind),
         Column("state", lambda one: one.state, width=80, shown=changed),
     )
 

@@ -259,7 +259,7 @@ STAGES = {
     "stress": "Searching among distractors",
     "sweep": "Measuring each value",
     "audit": "Model: reviewing clusters",
-    "family audit": "Model: reviewing the same operation for others",
+    "family audit": "Model: reviewing families",
     "synthesis": "Model: writing documents",
     "quality": "Model: grading documentation",
     "augmentation": "Model: writing document variants",

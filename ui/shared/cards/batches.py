@@ -82,7 +82,7 @@ _DOUBTS: Mapping[str, Callable[[Cluster, Catalog], bool]] = {
     "with a tool that holds hidden or hostile text": lambda one, catalog: (
         not catalog.blocked.isdisjoint(one.members)
     ),
-    "of the same operation for other providers or values": lambda one, catalog: is_family(one),
+    "that are families": lambda one, catalog: is_family(one),
     "for which a gateway is needed": lambda one, catalog: one.kind == "gateway",
     "over several servers": lambda one, catalog: (
         len({catalog.by_id[member].server for member in one.members}) > 1

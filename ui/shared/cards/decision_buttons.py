@@ -122,7 +122,7 @@ def answer(snapshot: Snapshot, shown: Cluster, name: str, onward: str, blind: bo
         decide(snapshot, shown, "accept" if name == "accept" else "keep_apart", onward)
     succeeded, text = st.session_state["notice"]
     if blind and succeeded:
-        proposed = f"the {kind_name(shown)}" if queue.is_family(shown) else "the same job"
+        proposed = f"a {kind_name(shown)}" if queue.is_family(shown) else "the same job"
         judged = f"the judge had proposed {proposed}, weakest pair {shown.weakest_edge:.2f}"
         st.session_state["notice"] = True, f"{text}; {judged}"
 

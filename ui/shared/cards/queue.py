@@ -10,6 +10,7 @@ from typing import Literal
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster, ProposalKind, kind_name, proposal_kind
 from toolscope_core.model.decision import Decision
+from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool, digest
 
@@ -65,11 +66,9 @@ class ClusterCounts:
 
     @property
     def waiting_in_words(self) -> str:
-        """``8 for the same job, 1 for the same operation with another provider or value``."""
-        return (
-            f"{self.duplicates.waiting:,} for the same job, {self.families.waiting:,} for the same "
-            "operation with another provider or value"
-        )
+        """``8 for the same job, 1 family``."""
+        families = quantity(self.families.waiting, "family")
+        return f"{self.duplicates.waiting:,} for the same job, {families}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ class Filters:
 REASON_KINDS: Mapping[str, tuple[str, ...]] = {
     "Cannot be applied": ("would be lost", "; rewrite the", "; drop it, or", "belongs to another"),
     "Hidden or hostile text": ("blocking finding", "text that speaks to models"),
-    "Needs a gateway": ("so a gateway is needed", "same operation, other"),
+    "Needs a gateway": ("so a gateway is needed", "family of"),
     "Several servers": ("the tools are on", "their names imply", "other tools of"),
     "State of its own": ("nothing says that they share",),
     "Another effect": ("differ in effect", "does not repeat what is said of"),

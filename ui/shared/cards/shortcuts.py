@@ -33,7 +33,7 @@ SHORTCUTS = {
         "X", "Keep apart", "keep these tools apart for good", True, "Not the same"
     ),
     "family": Shortcut(
-        "F", "Same operation", "accept it as one operation for several providers or values", True
+        "F", "Family", "accept it as one operation for several providers or values", True
     ),
     "skip": Shortcut("S", "Skip", "skip it, to the end of the queue", True),
     "undo": Shortcut("U", "Undo", "undo your last decision", True),

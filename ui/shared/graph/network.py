@@ -25,7 +25,7 @@ doubt (which join nothing), a person's *keep apart*."""
 LINKS: Mapping[EdgeKind, str] = {
     "merge": "same job (judge)",
     "joined": "same job (a person)",
-    "family": "same operation, other provider",
+    "family": "family (judge)",
     "unsure": "unsure (judge)",
     "never": "kept apart (a person)",
 }

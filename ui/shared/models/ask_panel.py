@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _TASKS = {
     "judge": "on pairs",
     "audit": "on clusters",
-    "family audit": "on the same operation for others",
+    "family audit": "on families",
     "synthesis": "on wording",
     "quality": "on documentation",
     "augmentation": "on document variants",

@@ -111,7 +111,7 @@ def _heading(view: PairView) -> None:
     with st.container(horizontal=True):
         cluster_card.badge("Judge", verdict.outcome)
         st.badge(f"Same job {verdict.same_job:.2f}", color="gray")
-        st.badge(f"Other provider or value {verdict.family:.2f}", color="gray")
+        st.badge(f"Family {verdict.family:.2f}", color="gray")
         if view.has_model_verdict:
             offline, differs = view.offline, verdict.outcome != view.offline.outcome
             st.badge(
@@ -238,7 +238,7 @@ def _signals(view: PairView) -> None:
     job, family = st.columns(2)
     job.metric("Same job", f"{verdict.same_job:.2f}", help="The sum of the bars below.")
     family.metric(
-        "Other provider or value",
+        "Family",
         f"{verdict.family:.2f}",
         help="How probable it is that both are the same operation for another provider or value, "
         f"judged by itself. From {view.family_at:.2f} on that is the verdict, unless they do the "

@@ -161,7 +161,9 @@ def decided_by(shown: Cluster, parts: Parts) -> tuple[Action, dict[str, Any]] | 
 def as_planned(
     plan: MergePlan, parts: Parts
 ) -> tuple[tuple[Cluster, ...], tuple[str, ...], tuple[int, ...]]:
-    """What a plan makes of the parts: ``clusters``, ``alone`` and ``otherwise`` of ``ReshapeEffect``."""
+    """What a plan makes of the parts: ``clusters``, ``alone`` and ``otherwise`` of
+    ``ReshapeEffect``.
+    """
     holders = [c for c in plan.clusters if not parts.keys().isdisjoint((*c.members, *c.newcomers))]
     proposed = {one for c in holders for one in (*c.members, *c.newcomers)}
     shapes = {c.members for c in holders}
