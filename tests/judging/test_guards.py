@@ -175,9 +175,8 @@ def test_a_long_warning_is_cut_and_four_are_told():
 
 def test_a_gateway_reaches_every_server_and_keeps_all_state():
     one, other = tool("a", "read_file", "attic"), tool("b", "read_file", "cellar")
-    assert list(guards([one, other], "a", "gateway", ALONE)) == [
-        "the tools are on 2 servers, and the gateway must reach all of them: attic, cellar"
-    ]
+    (reach,) = guards([one, other], "a", "gateway", ALONE)
+    assert "2 servers" in reach and reach.endswith(": attic, cellar")
     assert not guards([tool("a", "read_file"), tool("b", "read_old_file")], "a", "gateway", ALONE)
 
 
@@ -211,10 +210,8 @@ def test_state_is_switched_off_as_a_family_or_not_at_all():
     ]
     families = Companions([one, other, *beside])
     sentences = guards([one, other], "a", "drop_in", families)
-    assert sentences[1] == (
-        "other tools of cellar work on the same files: `delete_file`, `rename_files`; "
-        "switch off all of them or none"
-    )
+    assert "cellar" in sentences[1] and "`delete_file`, `rename_files`" in sentences[1]
+    assert "list_rooms" not in sentences[1]
     assert guards([one, other], "a", "drop_in", families) == sentences
     assert len(guards([one, other], "a", "gateway", families)) == 1
     catalog = Catalog((one, other, *beside))
@@ -246,8 +243,8 @@ def test_public_facts_and_sums_are_the_same_on_every_server(name, argument, serv
 def test_many_servers_are_named_up_to_four():
     members = [tool(str(n), "get_thing", f"s{n}") for n in range(7)]
     (sentences,) = guards(members, "0", "drop_in", ALONE)
-    assert "on 7 servers: data that only s1 has, data that only s2 has" in sentences
-    assert sentences.endswith("data that only s4 has and 2 more would be out of reach")
+    assert "on 7 servers" in sentences and "2 more" in sentences
+    assert "only s4" in sentences and "s5" not in sentences
 
 
 @pytest.mark.parametrize(

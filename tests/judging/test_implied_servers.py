@@ -59,7 +59,8 @@ def test_english_words_are_vendors_where_they_take_each_others_place():
 
 def test_languages_units_and_short_forms_are_no_vendors():
     names = "translate_greek pronounce_greek to_celsius from_celsius get_api set_api".split()
-    assert by_name(tools_of(names, "Works on Greek, Celsius and Api alike: {}.")) == {}
+    alike = tools_of(names, "Works on Greek, Celsius and Api alike: {}.")
+    assert by_name(alike) == {}
 
 
 def test_a_catalog_that_names_its_servers_implies_none():
@@ -78,9 +79,7 @@ def test_nothing_depends_on_the_order_and_no_tool_is_in_two():
 
 def test_each_says_why():
     servers = implied_servers(tools_of(NAMES))
-    assert servers[0].reason == (
-        "6 names begin with `asana`, as the names of this catalog do with a product"
-    )
+    assert servers[0].reason.startswith("6 names begin with `asana`")
 
 
 SHOPS = tuple(tools_of(NAMES, "Buys there."))

@@ -246,8 +246,8 @@ def test_the_evidence_tells_servers_apart():
         return evidence("a", "b", two)
 
     assert "Both are on server x" in on("x", "x")
-    assert "different servers, x and y: one may not reach" in on("x", "y")
-    assert "different servers, no server and y: one may" in on("", "y")
+    assert "servers, x and y" in on("x", "y")
+    assert "servers, no server and y" in on("", "y")
     assert "on server" not in on("", "")
     assert "different servers" not in on("", "")
 
@@ -268,11 +268,10 @@ def test_long_lists_are_cut_and_small_contributions_left_out():
     sentences = explain(compared, counted)
     assert any(s.startswith("Only xx takes") and s.endswith("and 3 more.") for s in sentences)
     assert "Only xx says “x0, x1, x2, x3, x4, x5” and 3 more." in sentences
-    assert sentences[1] == "Names and descriptions are similar (0.75)."
-    assert sentences[-2:] == (
-        "What spoke most for merging: how similar names and descriptions are.",
-        "What spoke most against merging: how many words one name has that the other lacks.",
-    )
+    assert "(0.75)" in sentences[1]
+    most_for, most_against = sentences[-2:]
+    assert COUNTS["closeness"] in most_for
+    assert COUNTS["most_name_words_apart"] in most_against
 
 
 def test_the_weights_are_readable_and_their_hash_is_the_name(tmp_path):
@@ -385,9 +384,9 @@ def test_a_family_that_also_looks_like_one_job_is_no_merge():
     judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=9.0, family_beside=16.0))
     verdict = judge.verdict(0, 1)
     assert verdict.outcome == "family"
-    assert verdict.evidence[0] == "The same operation for another shape: circle / square."
+    assert "another shape: circle / square" in verdict.evidence[0]
     assert verdict.same_job < shipped_weights().merge_at
-    assert judge.shares(0, 1)[-1].name == "another provider or value: not the same job"
+    assert judge.shares(0, 1)[-1].name.startswith("another provider or value")
     merged = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=9.0))
     assert merged.verdict(0, 1).outcome == "merge"
     assert merged.verdict(0, 1).family < shipped_weights().family_at
@@ -397,7 +396,7 @@ def test_what_reads_and_what_writes_is_never_one_job():
     tools = (TOOLS[0], replace(TOOLS[2], id="z"))  # get, delete
     judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=-16.0))
     assert judge.verdict(0, 1).same_job < shipped_weights().merge_at
-    assert judge.shares(0, 1)[-1].name == "one writes or destroys, the other does not"
+    assert judge.shares(0, 1)[-1].name.startswith("one writes or destroys")
 
 
 def verdict_of_one_job(*tools):
@@ -414,9 +413,7 @@ def test_a_distinction_makes_at_most_unsure_and_is_said():
     verdict, overruled = verdict_of_one_job(attic, cellar)
     assert verdict.outcome == "unsure"
     assert overruled == "a fact that tells them apart"
-    assert verdict.evidence[0] == (
-        "They look like one job, but they ask for the key of different things: attic / cellar."
-    )
+    assert ": attic / cellar" in verdict.evidence[0]
     assert verdict.serves == "none"
     optional = replace(cellar, schema={"type": "object", "properties": cellar.schema["properties"]})
     assert verdict_of_one_job(attic, optional)[0].outcome == "merge"

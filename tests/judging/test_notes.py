@@ -62,13 +62,14 @@ def test_harm_notes_are_the_notes_that_tell_of_harm(text, warned):
 
 def test_what_a_text_says_in_other_words_is_said():
     risky = Tool("t", "drop", "Drops it. The table cannot be recovered.")
-    assert not list(unshared_notes([risky], "Drops. A table dropped cannot be recovered."))
-    assert list(unshared_notes([risky], "Drops. A table can be recovered.")) == [
-        (risky, "The table cannot be recovered.")
-    ]
+    reworded, denied = "Drops. A table dropped cannot be recovered.", "A table can be recovered."
+    assert not list(unshared_notes([risky], reworded))
+    (note,) = unshared_notes([risky], denied)
+    assert note[0] == risky and note[1] in risky.description
 
 
 def test_most_words_without_the_one_that_warns_do_not_say_it():
     risky = Tool("t", "remove", "Permanently deletes a note from the notebook.")
-    assert list(unshared_notes([risky], "Deletes a note from the notebook."))
-    assert not list(unshared_notes([risky], "Deletes a note from the notebook permanently."))
+    text = "Deletes a note from the notebook"
+    assert list(unshared_notes([risky], f"{text}."))
+    assert not list(unshared_notes([risky], f"{text} permanently."))

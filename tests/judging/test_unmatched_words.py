@@ -201,7 +201,8 @@ def test_what_calls_give_the_kept_tool_is_no_offer_beside():
 def test_what_the_pruned_tool_says_beyond_is_a_reason():
     plain = tool("get_weather", "Get the weather of a town.", ["town"], town=TEXT)
     narrow = tool("get_night_weather", "Get the weather of a town.", ["town"], town=TEXT)
-    assert reasons(plain, narrow) == ["only `get_night_weather` says “night”"]
+    (reason,) = reasons(plain, narrow)
+    assert narrow.name in reason and "“night”" in reason
 
 
 def test_getting_adds_nothing_to_a_tool_that_only_reads():
@@ -241,7 +242,8 @@ def test_what_is_always_given_one_value_is_no_reason():
     translated = "Translate a text to a language."
     general = tool("translate", translated, ["text", "to"], text=TEXT, to=values)
     assert argument_map(fixed, general).constants == {"to": "French"}
-    assert reasons(general, fixed) == ["only `translate` says “language”"]
+    (reason,) = reasons(general, fixed)
+    assert f"`{general.name}`" in reason and "“language”" in reason
     named = tool("translate", translated, ["text", "language"], text=TEXT, language=values)
     assert reasons(named, fixed) == []
 
@@ -347,4 +349,4 @@ def test_the_names_of_two_servers_are_said_as_what_they_are():
         replace(tool(f"{name}_click", "Click an element.", element=TEXT), server=name)
         for name in ("puppeteer", "playwright")
     )
-    assert "each is named for its own server (puppeteer / playwright)" in reasons(one, other)
+    assert any("(puppeteer / playwright)" in reason for reason in reasons(one, other))

@@ -124,11 +124,13 @@ def test_a_drop_in_promises_what_the_tool_that_stays_does(text, number):
     document = replace(made.document, description=f"{text} Do not call it on devices.")
     broken = violations(document, made, (COUNTS, SIZES), Surroundings())
     details = [one.message for one in broken if one.code == "ability"]
-    assert details == ([f"it speaks of {number} as only counts does"] if number else [])
+    assert len(details) == bool(number)
+    assert all(f" {number} as only counts" in detail for detail in details)
 
 
 def test_a_gateway_may_say_what_each_of_its_members_does():
-    assert codes("Finds notes, or purges them by colour.", GATEWAY_TOOL, (FIND, PURGE)) == []
+    both = "Finds notes, or purges them by colour."
+    assert codes(both, GATEWAY_TOOL, (FIND, PURGE)) == []
 
 
 @pytest.mark.parametrize(

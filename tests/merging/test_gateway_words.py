@@ -8,6 +8,7 @@ from toolscope_core.merging.gateway_words import (
     selector_description,
 )
 
+SEARCH = "Search for papers on arXiv"
 ARXIV = """Search for papers on arXiv by title and abstract content.
 
     You can use advanced search syntax:
@@ -30,23 +31,23 @@ def described(text):
 
 
 def test_sentences_are_apart_and_what_one_says_of_syntax_stays_that_ones():
-    assert gateway_description(
-        "server", {"big": "Search for papers on arXiv", "simple": ARXIV}
-    ) == (f"Search for papers on arXiv. `server`: big, simple.\n\n{SYNTAX}")
+    text = gateway_description("server", {"big": SEARCH, "simple": ARXIV})
+    assert text == f"{SEARCH}. `server`: big, simple.\n\n{SYNTAX}"
 
 
 def test_what_only_the_canonical_says_of_syntax_is_not_said_of_all():
-    text = gateway_description("server", {"simple": ARXIV, "big": "Search for papers on arXiv"})
+    text = gateway_description("server", {"simple": ARXIV, "big": SEARCH})
     lead, note = text.split("`server`: simple, big.")
     assert "ti:" not in lead
-    assert lead.startswith("Search for papers on arXiv by title and abstract content.")
+    assert lead.startswith(ARXIV.splitlines()[0])
     assert note.strip() == SYNTAX
 
 
 def test_the_arguments_that_all_know_stay_a_list_where_one_leaves():
     text = "Find it.\n\nArgs:\n    query: The words\n    day: As YYYY-MM-DD"
     lead = gateway_description("server", {"a": text, "b": "Find it."}).partition(" = a")[0]
-    assert lead.startswith("Find it.\n\nArgs:\nquery: The words.\n\n`server`: a, b.")
+    assert lead.splitlines()[:4] == ["Find it.", "", "Args:", "query: The words."]
+    assert lead.splitlines()[5].startswith("`server`: a, b.")
 
 
 def test_what_all_say_is_said_once():

@@ -59,7 +59,7 @@ def test_a_table_of_values_with_a_fault_is_lossy(values, sentence_part):
 
 def test_two_arguments_that_become_one_are_told():
     alpha = given(moves={"town": {"to": "city"}, "unit": {"to": "city"}})
-    assert "`town` and `unit` of `old` would both be `city`" in alpha.lossy
+    assert any("`town` and `unit` of `old`" in sentence for sentence in alpha.lossy)
 
 
 def test_a_constant_is_always_sent():

@@ -244,7 +244,7 @@ def test_auto_accept_needs_the_model_and_an_offline_judge_at_even_odds(verdict, 
 def test_one_job_that_neither_can_do_for_the_other_is_for_a_person(serves, safe):
     doubts = verdicts_from(verdict_of("merge", serves=serves)).doubts("ab", at(0.95), BARS)
     assert (not doubts) == safe
-    assert safe or "neither takes the other's calls as it is: a and b" in doubts[0]
+    assert safe or "neither takes" in doubts[0]
 
 
 def test_a_model_that_read_text_aimed_at_it_is_not_enough():
@@ -255,9 +255,8 @@ def test_a_model_that_read_text_aimed_at_it_is_not_enough():
 
 def test_every_pair_of_the_cluster_counts():
     model_verdicts = verdicts_from(verdict_of("merge"), verdict_of("merge", 0.9, BC))
-    assert model_verdicts.doubts("abc", at(0.5), BARS) == (
-        "neither the model nor the offline judge is sure of a merge: a and c",
-    )
+    (doubt,) = model_verdicts.doubts("abc", at(0.5), BARS)
+    assert doubt.endswith(": a and c")
 
 
 def test_many_pairs_are_counted():

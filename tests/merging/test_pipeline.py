@@ -204,7 +204,7 @@ FAMILY = ("gateway", "family", "provider")
 def test_a_family_is_proposed_as_a_gateway_and_never_safe(shops):
     proposed = only_cluster(shops)
     assert shape_of(proposed) == ("proposed", *FAMILY)
-    assert proposed.reasons[0].startswith("same operation, other provider: amazon / ")
+    assert "other provider: amazon / " in proposed.reasons[0]
     assert only_cluster(shops, accept="auto").state == "proposed"
     assert only_cluster(shops, accept="all").state == "accepted"
 
@@ -270,10 +270,10 @@ def test_the_selector_of_a_family_follows_an_edit(shops):
     renamed = edited("shop", provider="shop")
     assert shape_of(renamed) == ("accepted", "gateway", "family", "shop")
     assert [alpha.constants["shop"] for alpha in renamed.arguments] == ["amazon", "ebay", "walmart"]
-    assert renamed.reasons[0].startswith("same operation, other value: amazon / ")
+    assert "other value: amazon / " in renamed.reasons[0]
     gone = edited("")
     assert shape_of(gone) == ("conflict", "gateway", "family", "")
-    assert any("other value: no argument says which" in reason for reason in gone.reasons)
+    assert any("no argument says which" in reason for reason in gone.reasons)
 
 
 @pytest.mark.parametrize("relation", ["", "duplicate", "subsumes"])
@@ -366,4 +366,4 @@ def test_tools_without_declared_parameters_are_proposed_on_words_and_never_safe(
     cluster = only_cluster(analysed(Catalog(tools), tmp_path, threshold=0.4), accept="auto")
     assert cluster.members == ("a/list_invoices", "b/list_invoices")
     assert (cluster.state, cluster.kind, cluster.safe) == ("proposed", "gateway", False)
-    assert any("parameters are not known: neither " in reason for reason in cluster.reasons)
+    assert any("parameters are not known" in reason for reason in cluster.reasons)

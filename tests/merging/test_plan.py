@@ -134,7 +134,7 @@ def test_who_serves_by_the_model_is_kept():
 def test_where_nobody_serves_all_by_the_model_it_is_no_drop_in():
     (cluster,) = clusters(CATALOG, Group(("a", "b"), 0.95, unfit=frozenset("ab")))
     assert cluster.kind == "gateway"
-    assert "trusts none of them with every call of the others" in cluster.reasons[0]
+    assert "trusts none of them" in cluster.reasons[0]
 
 
 @pytest.mark.parametrize("edit", [Edit(canonical="a"), Edit(kind="drop_in", canonical="a")])
@@ -142,7 +142,8 @@ def test_a_kept_tool_that_does_not_serve_by_the_model_needs_a_person(edit):
     group = Group(("a", "b"), 0.95, unfit=frozenset("a"))
     (cluster,) = clusters(CATALOG, group, edits={frozenset("ab"): edit})
     assert (cluster.kind, cluster.canonical) == ("drop_in", "a")
-    assert cluster.reasons == ("the model does not trust a with every call of the others",)
+    (reason,) = cluster.reasons
+    assert "model does not trust a " in reason
 
 
 def test_all_takes_every_proposal_but_the_blocked():

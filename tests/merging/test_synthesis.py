@@ -106,10 +106,9 @@ def test_a_gateway_says_which_arguments_it_only_infers_to_be_one():
     assert {name for name in made.document.schema["properties"] if name.endswith("_id")} == {
         "user_id"
     }
-    assert [alpha.inferred for alpha in made.arguments] == [
-        (),
-        ("`person_id` of b is only guessed to be `user_id`",),
-    ]
+    same, (guess,) = (alpha.inferred for alpha in made.arguments)
+    assert same == ()
+    assert "`person_id` of b" in guess and "`user_id`" in guess
 
 
 def test_a_gateway_keeps_the_fields_of_every_member():

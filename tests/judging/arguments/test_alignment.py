@@ -415,7 +415,8 @@ def test_what_is_only_inferred_is_said():
         tool("a", "f", start_time=text("Start time"), end_time=text("End time")),
         tool("b", "g", event_time=text("Event time")),
     )
-    assert alpha.inferred == ("`start_time` of a is only guessed to be `event_time`",)
+    (guess,) = alpha.inferred
+    assert "`start_time` of a" in guess and "`event_time`" in guess
     same = argument_map(tool("a", "f", path=text()), tool("b", "g", file_path=text()))
     assert not same.inferred
 
@@ -476,7 +477,7 @@ EITHER = {"anyOf": [{"required": ["item"]}, {"required": ["note"]}]}
 def test_fields_that_the_target_does_not_list_have_no_place(full, short, open_too):
     left = tool("a", "f", ["order"], order=full)
     lost = argument_map(left, tool("b", "g", ["order"], order=short))
-    assert lost.dropped == {"order": "`order` has no place for some of its fields"}
+    assert list(lost.dropped) == ["order"] and "some of its fields" in lost.dropped["order"]
     assert argument_map(left, tool("b", "g", ["order"], order=open_too)).lossless
 
 
@@ -510,8 +511,9 @@ def test_what_takes_the_same_values_is_inferred_to_be_the_same():
     ]
     assert paired(bird, ("bird_type", "What it is (e.g., songbird, raptor)")) == []
     process = ("process", "What emits (e.g., driving, flying)")
-    assert paired(process, ("activity", "For example driving, flying")) != []
-    assert paired(process, ("activity", "For example sleeping, reading")) == []
+    same, other = ("For example driving, flying", "For example sleeping, reading")
+    assert paired(process, ("activity", same)) != []
+    assert paired(process, ("activity", other)) == []
     assert paired(("min_level", "'low' or 'high'"), ("max_level", "'low' or 'high'")) == []
 
 

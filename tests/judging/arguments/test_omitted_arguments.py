@@ -24,10 +24,9 @@ def with_defaults(one, other, description="", required=()):
 def test_calls_that_come_to_mean_something_else_are_told_of():
     loud = tool("a", "f", dry={"type": "boolean", "default": True}, zip={"type": "integer"})
     quiet = tool("b", "g", dry={"type": "boolean", "default": False}, zip=text())
-    assert changes(loud, quiet) == (
-        "if left out, `dry` of a is true, and `dry` of b false",
-        "`zip` of a would be written as text",
-    )
+    left_out, retyped = changes(loud, quiet)
+    assert "`dry` of a is true" in left_out and left_out.endswith("`dry` of b false")
+    assert "`zip` of a" in retyped and "text" in retyped
     unshared = tool("c", "h", dry={"type": "boolean"}, zip={"type": "integer"})
     assert changes(loud, unshared) == ()
 
@@ -42,9 +41,8 @@ def test_defaults_that_say_the_same_or_nothing_are_no_difference(one, other):
 def test_a_declared_value_beside_a_declared_nothing_is_told_of():
     dated = tool("a", "f", day=text(default="2019-03-01"))
     today = tool("b", "g", day=text(default=None))
-    assert changes(dated, today) == (
-        'if left out, `day` of a is "2019-03-01", and `day` of b null',
-    )
+    (change,) = changes(dated, today)
+    assert '`day` of a is "2019-03-01"' in change and change.endswith("`day` of b null")
     open_ended = tool("c", "h", day=text(default="dontcare"))
     assert changes(open_ended, today) == changes(dated, tool("d", "k", day=text())) == ()
 
@@ -52,7 +50,8 @@ def test_a_declared_value_beside_a_declared_nothing_is_told_of():
 def test_a_switch_that_may_be_neither_is_not_one_that_is_off():
     unset = tool("a", "f", paid={"type": "boolean", "default": None})
     off = tool("b", "g", paid={"type": "boolean", "default": False})
-    assert changes(unset, off) == ("if left out, `paid` of a is null, and `paid` of b false",)
+    (change,) = changes(unset, off)
+    assert "`paid` of a is null" in change and change.endswith("`paid` of b false")
 
 
 def in_words(one, other):
@@ -95,7 +94,8 @@ def test_what_no_description_states_clearly_is_no_difference(one, other):
 
 def test_a_schema_is_heard_before_a_description():
     left, right = with_defaults("blue", "red", "Default is 'red'.")
-    assert changes(left, right) == ('if left out, `x` of a is "blue", and `x` of b "red"',)
+    (change,) = changes(left, right)
+    assert '`x` of a is "blue"' in change and change.endswith('`x` of b "red"')
     assert changes(tool("b", "a", x=text("Default is 'red'.")), left)
 
 

@@ -27,7 +27,7 @@ def test_what_is_lost_and_what_the_merged_tool_refuses_is_told():
 
 @pytest.mark.parametrize("text", ["{", "[1]", "[" * 100_000])
 def test_what_is_no_object_is_refused_in_words(text):
-    with pytest.raises(DecisionError, match="paste a JSON object"):
+    with pytest.raises(DecisionError, match="JSON object"):
         try_call(OLD, ALPHA, DOCUMENT, text)
 
 
@@ -54,5 +54,5 @@ def test_the_sample_call_has_a_value_for_each_parameter():
 
 
 def test_the_signature_says_types_values_defaults_and_what_is_optional():
-    text = signature(DOCUMENT)
-    assert text == 'new(\n  city: string,\n  scale?: "celsius" | "fahrenheit"\n)'
+    scale = '  scale?: "celsius" | "fahrenheit"'
+    assert signature(DOCUMENT).splitlines() == ["new(", "  city: string,", scale, ")"]

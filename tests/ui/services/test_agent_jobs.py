@@ -88,7 +88,7 @@ def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(
 ):
     work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=5)))
     job = agent_jobs.start(work.snapshot(catalog_id), WANTED, servers, KEYS)
-    with pytest.raises(JobError, match="the budget is used up"):
+    with pytest.raises(JobError, match="budget"):
         work.analyses.wait(job)
     assert finished(work, catalog_id) == ()
     assert judging.runs(work.snapshot(catalog_id))[0].state == "paused"
@@ -110,9 +110,9 @@ def test_the_agent_may_be_given_the_best_tools_of_each_request(work, catalog_id,
 
 def test_what_cannot_be_started_is_refused_before(work, catalog_id, servers, server):
     start = Functions(work, agent_jobs).start
-    with pytest.raises(ConfigError, match="the server 'south' is not chosen"):
+    with pytest.raises(ConfigError, match="'south'"):
         start(catalog_id, WANTED, servers, {"north": "north"})
-    with pytest.raises(ConfigError, match="can be reached from other machines"):
+    with pytest.raises(ConfigError, match="other machines"):
         start(catalog_id, WANTED, servers, KEYS, is_shared=True)
     with pytest.raises(ConfigError, match="no query set 'gone'"):
         start(catalog_id, replace(WANTED, queries="gone"), servers, KEYS)

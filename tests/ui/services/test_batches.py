@@ -73,5 +73,6 @@ def test_every_kind_of_reason_has_its_sentence():
     outside = "some of these tools resemble tools outside this proposal too"
     assert reason_kind(outside) in REASON_KINDS
     assert reason_kind("they differ in effect: …") == "Another effect"
-    assert reason_kind("they return different things: …") == "Another result"
+    returns = "they return different things: …"
+    assert reason_kind(returns) == "Another result"
     assert reason_kind("only `a` says “weekly”") == "Wording or arguments"

@@ -103,13 +103,13 @@ def test_what_is_not_there_is_refused(small_workspace):
     work, catalog_id = small_workspace
     with pytest.raises(ConfigError, match="no query set 'gone'"):
         evaluations.run(work.snapshot(catalog_id), ExperimentRequest(queries="gone"))
-    with pytest.raises(ConfigError, match="no toolset 'version 9'"):
+    with pytest.raises(ConfigError, match="'version 9'"):
         run(small_workspace, after="version 9")
-    with pytest.raises(StoreError, match="has no experiment 999"):
+    with pytest.raises(StoreError, match="experiment 999"):
         get_experiment(work.store, 999)
     made = run(small_workspace, kind="stress")
     keep_result(work.store, made.number, {"x": 1}, 0.0, is_done=True)
-    with pytest.raises(StoreError, match=f"experiment {made.number} is damaged"):
+    with pytest.raises(StoreError, match=f"{made.number} is damaged"):
         experiments.result_of(get_experiment(work.store, made.number), Stress)
     delete_experiment(work.store, made.number)
 
@@ -142,5 +142,5 @@ def test_a_merge_is_taken_back_by_undo_or_by_keeping_apart(own):
     assert undone.action == "undo"
     kept = evaluations.take_back(work.snapshot(catalog_id), cluster.members, "ben")
     assert (kept.action, sorted(kept.ids)) == ("keep_apart", sorted(cluster.members))
-    with pytest.raises(DecisionError, match="not proposed as one any more"):
+    with pytest.raises(DecisionError, match="beta/send_mail"):
         evaluations.take_back(work.snapshot(catalog_id), cluster.members, "ben")

@@ -94,9 +94,10 @@ def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused
     for bad in ("Mail it.", "x" * 601, "Mail the list of my files\u200b to Ann."):
         with pytest.raises(ConfigError, match="cannot be kept"):
             drafts.edit(catalog_id, shown, bad)
-    drafts.edit(catalog_id, shown, "Mail the list\nof my  files to Ann.")
+    text = "Mail the list\nof my  files to Ann."
+    drafts.edit(catalog_id, shown, text)
     edited = rows(work, catalog_id)[0]
-    assert (edited.state, edited.text) == ("kept", "Mail the list of my files to Ann.")
+    assert (edited.state, edited.text) == ("kept", " ".join(text.split()))
     assert edited.draft == shown.draft
     flaws = drafts.flaws(catalog_id, shown, f"Use {shown.tools[0].split('/')[1]} for it")
     assert [flaw.code for flaw in flaws] == ["name"]

@@ -234,7 +234,7 @@ def test_a_run_under_an_older_prompt_is_not_mixed_in(server, work, catalog_id, m
 
 def test_without_an_endpoint_nothing_starts(server):
     work, catalog_id = opened(server)
-    with pytest.raises(ConfigError, match="no model is chosen"):
+    with pytest.raises(ConfigError, match="no model"):
         model_runs.start(work.snapshot(catalog_id))
     work.endpoints.save(Endpoint(server.url, "m"))
     grades = model_runs.run(work.snapshot(catalog_id), "quality")

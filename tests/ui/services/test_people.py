@@ -53,7 +53,7 @@ def test_by_server_a_server_is_one_persons():
 
 
 def test_one_person_is_none_to_divide_among(work, catalog_id):
-    with pytest.raises(DecisionError, match="two people or more"):
+    with pytest.raises(DecisionError, match="two people"):
         review.divide(work.snapshot(catalog_id), Shares(("ann", "ann"), "random"))
 
 

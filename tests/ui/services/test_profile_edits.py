@@ -28,9 +28,9 @@ def test_of_two_people_the_second_has_to_look_again(desk):
     _, _, _, saved = desk
     first = saved(Profile("desk"), MAIL)
     saved(first.profile, SUM, reviewer="bob")
-    with pytest.raises(StaleDecisionError, match="by somebody else meanwhile"):
+    with pytest.raises(StaleDecisionError, match="somebody else"):
         saved(first.profile, MAIL, is_in=False)
-    with pytest.raises(StaleDecisionError, match="take another name"):
+    with pytest.raises(StaleDecisionError, match="another name"):
         saved(Profile("desk"), MAIL)
     with pytest.raises(DecisionError, match="small letters"):
         saved(Profile("My desk"), MAIL)
@@ -63,7 +63,7 @@ def test_requests_that_a_query_set_has_count_with_its_answers(desk):
     assert [one.text for one in report.unserved] == ["Fly"]
     assert report.unasked == ()
     assert report.tokens < report.whole == sum(edits.tokens(catalog_id).values())
-    assert effect[-1] == "measured on 2 requests with answers"
+    assert "2 requests with answers" in effect[-1]
 
 
 def test_tools_that_are_alike_in_a_profile_are_named(desk):

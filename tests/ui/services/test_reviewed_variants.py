@@ -174,7 +174,7 @@ def test_what_people_edited_or_merged_keeps_its_wording(work, catalog_id, varian
 
 
 def test_unseen_only_those_are_accepted_that_lose_no_request(work, catalog_id, variants):
-    with pytest.raises(DecisionError, match="no request of a query set measures"):
+    with pytest.raises(DecisionError, match="no request"):
         variants.accept_measured(catalog_id, "ann")
     rows = [
         {"id": "a", "query": "get the weather", "gold": ["beta/get_weather"]},
@@ -186,5 +186,5 @@ def test_unseen_only_those_are_accepted_that_lose_no_request(work, catalog_id, v
     add_queries(work, catalog_id, rows)
     variants.accept_measured(catalog_id, "ann")
     assert set(variants.accepted(catalog_id)) == {"alpha/send_mail", "beta/get_weather"}
-    with pytest.raises(DecisionError, match="each of those loses some"):
+    with pytest.raises(DecisionError, match="loses some"):
         variants.accept_measured(catalog_id, "ann")

@@ -94,7 +94,7 @@ def test_saved_descriptions_are_edits_that_leave_and_come_back(flights):
     toolset = json.loads(exports.bundle(work.snapshot(i), PlanConfig(), "neutral")["toolset.json"])
     by_id = {row["id"]: row["description"] for row in toolset["tools"]}
     assert by_id[END.id] == written[END.id] and by_id[START.id] == START.description
-    with pytest.raises(DecisionError, match="neither description was changed"):
+    with pytest.raises(DecisionError, match="neither"):
         siblings.save(i, written, "ann")
     review.undo(work.snapshot(i), "ann", review.standing(work.snapshot(i))[0].seq)
     assert siblings.edited(i) == frozenset()
@@ -146,8 +146,8 @@ def test_of_a_variant_the_clause_that_wins_is_accepted_before_its_whole_text(fli
     assert clause.in_words == whole.in_words == "not enough requests to tell (n = 0)"
     loaded_queries.add(work.snapshot(i), REQUESTS, "q.jsonl")
     clause, whole = reviewed_variants.rewrites(work.snapshot(i), END.id, row["expanded"])
-    assert clause.wins and clause.in_words.startswith("wins; 2 requests won, none lost; right of")
-    assert whole.in_words.startswith("does not win: no request is won; right of")
+    assert clause.wins and "2 requests won, none lost" in clause.in_words
+    assert not whole.wins and "no request is won" in whole.in_words
     reviewed_variants.accept_measured(work.snapshot(i), "ann")
     assert reviewed_variants.accepted(work.snapshot(i)) == {
         END.id: Augmentation(f"Use for goal: {TEXT_OF_BOTH}", ("how does it end",))

@@ -25,7 +25,7 @@ def test_never_merge_keeps_every_pair_apart(work, catalog_id):
     apart = constraints(work.snapshot(catalog_id).catalog, log).cannot
     assert apart == {Pair.of(*two) for two in combinations(mails, 2)}
     assert toolsets.card(work.snapshot(catalog_id), mails) is None
-    with pytest.raises(DecisionError, match="contradicts decision 1"):
+    with pytest.raises(DecisionError, match="decision 1"):
         say(work, catalog_id, mails)
     review.undo(work.snapshot(catalog_id), "ann", decision.seq)
     assert toolsets.card(work.snapshot(catalog_id), mails) is not None
@@ -34,8 +34,8 @@ def test_never_merge_keeps_every_pair_apart(work, catalog_id):
 def test_too_many_at_once_are_refused_with_the_reason(work, catalog_id, monkeypatch):
     monkeypatch.setattr(toolsets, "MOST_ON_A_CARD", 2)
     monkeypatch.setattr(toolsets, "MOST_APART", 2)
-    with pytest.raises(DecisionError, match="look through a card of 3 tools; select at most 2"):
+    with pytest.raises(DecisionError, match=r"3 tools; .* at most 2"):
         say(work, catalog_id, THREE)
-    with pytest.raises(DecisionError, match=r"3 tools are 3 pairs .* select at most 2"):
+    with pytest.raises(DecisionError, match=r"3 pairs .* at most 2"):
         say(work, catalog_id, THREE, reject=True)
     assert work.snapshot(catalog_id).log == ()

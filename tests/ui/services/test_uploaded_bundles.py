@@ -38,7 +38,7 @@ def test_an_exported_zip_is_a_toolset_and_measured_as_the_plan_is(work, catalog_
     assert results[0]["after"]["tools"] == results[1]["after"]["tools"] < 8
     assert results[0]["after"]["metrics"] == results[1]["after"]["metrics"]
     assert results[0]["merges"] == [], "what it was made of is not known"
-    with pytest.raises(ConfigError, match="no toolset 'bundle gone'"):
+    with pytest.raises(ConfigError, match="'bundle gone'"):
         evaluations.run(work.snapshot(catalog_id), ExperimentRequest(after="bundle gone"))
 
 
