@@ -1,5 +1,7 @@
 """Catalog → Query sets: uploaded with problems by line, kept, deleted."""
 
+import re
+
 import pytest
 
 from tests.ui.services.small_workspace import MAIL, WEATHER, on
@@ -30,11 +32,11 @@ def upload(page, name, content):
 
 def test_a_set_is_previewed_added_and_deleted(page):
     upload(page, "q.jsonl", LINES)
-    assert "2 queries, 2 with answers, 1 with steps." in page.text
-    assert "1 line cannot be read; the others are used." in page.text
+    for count in ("2 queries, 2 with answers", "1 with steps", "1 line cannot be read"):
+        assert count in page.text
     (problems,) = page.tables("reason")
     assert list(problems["line"]) == [3]
-    assert "Not in this catalog, so never found: gone/\\<b\\>tool" in page.text
+    assert any("gone/\\<b\\>tool" in warning.value for warning in page.at.warning)
     assert loaded_queries.sets(page.now) == ()
     page.press("add_queries_")
     (view,) = loaded_queries.sets(page.now)
@@ -46,14 +48,15 @@ def test_a_set_is_previewed_added_and_deleted(page):
 
 def test_names_are_matched_or_asked_back_before_anything_is_measured(page):
     upload(page, "q.jsonl", NAMES)
-    asked = page.text.replace("\\", "")
-    assert "send_mail (did" not in asked
-    assert "get_weather (did you mean alpha/get_weather or beta/get_weather?)" in asked
-    assert "alpha/get_wether (did you mean alpha/get_weather" in asked
+    asked = re.findall(r"(\S+) \(did you mean ([^?]+)\?", page.text.replace("\\", ""))
+    near = {name: ids.split(" or ") for name, ids in asked}
+    assert near["get_weather"] == ["alpha/get_weather", "beta/get_weather"]
+    assert near["alpha/get_wether"][0] == "alpha/get_weather"
+    assert len(near) == 2, "send_mail is matched"
     assert page.at.dataframe[0].value["answers"].iloc[0] == "alpha/send_mail"
     page.press("add_queries_")
     page.open("evaluation", set="q.jsonl")
-    assert "did you mean alpha/get_weather" in page.text.replace("\\", "")
+    assert "did you mean alpha" in page.text
     assert page.button("measure")
 
 

@@ -1,6 +1,7 @@
 """Retrieval: a request against the toolset as it is and the merged one, side by side."""
 
 import json
+import re
 
 import pytest
 
@@ -46,17 +47,16 @@ def test_a_request_in_the_address_shows_both_toolsets(page):
     assert list(before["elsewhere"][:4]) == ["1", "1 ▲", "1 ▲", "2 ▲"]
     assert after["merged"][0] == 3
     assert after["elsewhere"][1] == "4 ▲"
-    assert "What tools confuse this request" in page.text
     assert "the same job, scores 0.00 apart" in page.text
-    assert "One of them answers the request, the other does not" in page.text
+    assert "One of them answers" in page.text
 
 
 def test_a_picked_query_becomes_the_request_and_another_request_unpicks_it(page):
     page.open("retrieval")
     page.at.selectbox(key="picked").set_value(1).run()
     assert page.at.text_input(key="q").value == "mail and weather"
-    assert "Split by the steps of its query set: **1** mail; **2** weather" in page.text
-    assert "Missed: **alpha/none**, not among the first places" in page.text
+    assert "**1** mail; **2** weather" in page.text
+    assert "Missed: **alpha/none**" in page.text
     assert set(page.tables("elsewhere")[0]["part"]) <= {"1", "2"}
     page.at.text_input(key="q").set_value("another").run()
     assert page.at.selectbox(key="picked").value is None
@@ -67,9 +67,9 @@ def test_servers_are_found_instead(page):
     page.at.segmented_control(key="find").set_value("servers").run()
     before, _ = page.tables("elsewhere")
     assert "As it is: 3 servers" in page.text
-    assert "of the places before the merge come from a server's tools" in page.text
+    assert re.search(r"\d+% of the places", page.text)
     assert set(before["description"]) == {"made of its tools"}
-    assert "What tools confuse" not in page.text
+    assert "scores 0.00 apart" not in page.text
     assert page.at.selectbox(key="corpus").value == "tools and servers"
 
 
@@ -132,7 +132,7 @@ def asked(page):
 def test_a_plan_shows_the_jobs_their_candidates_and_what_is_called(page):
     plan(page)
     assert "**1** mail" in page.text and "**2** weather" in page.text
-    assert "Also searched together with the whole request" in page.text
+    assert "Also searched" in page.text
     assert "**0 of 1** answers found" in page.text
     tables = page.tables("called")
     assert len(tables) == 4, "two jobs before and after"
@@ -143,7 +143,7 @@ def test_a_plan_shows_the_jobs_their_candidates_and_what_is_called(page):
 
 def test_a_model_plans_when_it_is_asked_and_not_before(page, planner):
     plan(page, worker="a model", iterative=False)
-    assert "was not asked about this request yet" in page.text
+    assert "was not asked about" in page.text
     assert "Why: not asked" in page.text and not planner.received
     assert asked(page).state == "done"
     assert "was not asked about" not in page.text and "Why: chosen by m at" in page.text
@@ -162,7 +162,7 @@ def test_a_model_that_refuses_is_said_and_what_was_found_stays(page, planner):
 def test_a_model_is_trained_used_and_removed(page):
     add_queries(page.work, page.catalog_id, test_learned_searches.QUERIES, "l.jsonl")
     page.open("retrieval", q="post box letter nine", ranking="Usage")
-    assert "Nothing is learned yet, so tools are ranked by their text" in page.text
+    assert "Nothing is learned yet" in page.text
     page.press("train_model")
     page.work.analyses.wait(page.now.job(learned_searches.KIND).id)
     page.open("retrieval", q="post box letter nine", ranking="Usage")
@@ -190,7 +190,7 @@ def test_the_search_of_a_paper_and_single_settings_of_it_are_chosen(page, monkey
     page.at.number_input(key="dense_weight").set_value(0.0).run()
     assert list(bars()) == ["sparse (words)"]
     page.at.selectbox(key="rerank").set_value("a cross-encoder (ms-marco)").run()
-    assert "ms-marco-MiniLM-L6-v2' cannot be loaded" in page.text.replace("\\", "")
+    assert any("MiniLM" in notice.value for notice in (*page.at.warning, *page.at.error))
     page.at.selectbox(key="rerank").set_value("off").run()
     page.at.selectbox(key="assembly").set_value("the best of each part first").run()
     before, _ = page.tables("elsewhere")

@@ -38,7 +38,7 @@ def test_a_link_selects_tools_until_they_are_cleared_though_the_address_loses_it
 def test_a_link_to_what_is_not_kept_says_so_and_selects_nothing(monkeypatch, work):
     app = open_page(monkeypatch, work, sel="0123456789abcdef")
     (toast,) = app.toast
-    assert toast.value == "The selection in this link is no longer available."
+    assert "no longer available" in toast.value
     assert "sel" not in app.query_params
     assert not app.run().toast
 
@@ -82,9 +82,10 @@ def test_only_these_narrows_each_table(monkeypatch, work, kept):
     assert rows(app, "clusters_")["name"].tolist() == ["send_mail"]
     app.switch_page("pages/review.py").run()
     assert rows(app, "queue")["name"].tolist() == ["send_mail"]
-    assert "1 of 3 shown. Waiting: 3 for the same job" in words(app)
+    assert "1 of 3 shown" in words(app)
     app.switch_page("pages/documents.py").run()
-    assert app.selectbox(key="merge").options == ["send_mail (3 tools, needs a gateway, proposed)"]
+    (option,) = app.selectbox(key="merge").options
+    assert option.startswith("send_mail (3 tools")
 
 
 def test_without_it_the_selected_are_marked_and_nothing_is_missing(monkeypatch, work, kept):
@@ -111,10 +112,10 @@ def test_the_drawer_shows_a_tool_and_selects_what_is_near(monkeypatch, work):
     assert any("alpha" in label and ":green[same job]" in label for label in labels)
     app.button(key="select_near").click().run()
     assert "tool" not in app.query_params
-    assert "**8 tools** from the tools most similar to send\\_mail" in sidebar(app)
+    assert "**8 tools**" in sidebar(app) and "similar to send\\_mail" in sidebar(app)
 
 
 def test_a_link_to_an_unknown_tool_says_so(monkeypatch, work):
     app = open_page(monkeypatch, work, tool="0123456789ab")
-    assert "a tool that is not in this catalog" in app.toast[0].value
+    assert "not in this catalog" in app.toast[0].value
     assert "tool" not in app.query_params

@@ -7,17 +7,17 @@ from toolscope_core.store.jobs import start_job
 from ui.shared.services import review
 from ui.shared.services.analyses import JOB_KIND
 
-AWAY = "the store postgresql://db/x cannot be used: the connection to the server was lost"
+LOST = "the connection to the server was lost"
 
 
 def away(*_, **__):
-    raise StoreError(AWAY)
+    raise StoreError(f"the store postgresql://db/x cannot be used: {LOST}")
 
 
 def test_on_a_page(monkeypatch, work):
     monkeypatch.setattr(work, "newest", away)
     (error,) = open_page(monkeypatch, work).error
-    assert "the connection to the server was lost" in error.value
+    assert LOST in error.value
 
 
 def test_in_a_decision(monkeypatch, work, through_the_app):
@@ -25,7 +25,7 @@ def test_in_a_decision(monkeypatch, work, through_the_app):
     monkeypatch.setattr(review, "decide", away)
     start = f"accept_{small_workspace.by_name(work, 1, 'send_mail').id}"
     next(one for one in app.button if (one.key or "").startswith(start)).click().run()
-    assert "the connection to the server was lost" in words(app)
+    assert LOST in words(app)
 
 
 def test_while_a_job_runs(monkeypatch, work, through_the_app):
@@ -33,4 +33,4 @@ def test_while_a_job_runs(monkeypatch, work, through_the_app):
     start_job(work.store, "x", record.id, JOB_KIND)
     monkeypatch.setattr(work.analyses, "watch", away)
     app = open_page(monkeypatch, work, "review", catalog=record.name)
-    assert "the connection to the server was lost" in words(app)
+    assert LOST in words(app)

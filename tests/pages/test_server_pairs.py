@@ -27,12 +27,12 @@ def decisions(page):
 
 
 def test_a_card_leads_to_the_table_and_a_row_back_to_its_card(page):
-    assert "One of 2 proposals between alpha and beta." in page.text
+    assert "One of 2 proposals" in page.text
     page.press("together_")
     assert list(page.tables("other says")[0]["one"]) == list(page.tables("other says")[0]["other"])
     page.press("keep_alpha")
     assert decisions(page) == {"exact copy, keeps alpha"}
-    assert "2 of 2 proposals for the same job keep a tool of alpha." in page.text
+    assert "2 of 2 proposals" in page.text
     assert "the tools are on 2 servers" in page.text
     assert "(all)" in page.text
     page.at.segmented_control(key="queue_view").set_value("One by one").run()
@@ -43,14 +43,14 @@ def test_the_filters_of_the_queue_narrow_the_table(page):
     page.press("together_").widget("text_input", "review_find").set_value("city").run()
     assert list(page.tables("other says")[0]["one"]) == ["get_weather"]
     page.widget("text_input", "review_find").set_value("no such").run()
-    assert "None of the listed proposals is between two servers" in page.text
+    assert not page.tables("other says") and "None of the listed" in page.text
 
 
 def test_all_are_accepted_with_one_undo(page):
     page.press("together_").press("accept_all_")
     assert review.progress(page.now).accepted == 2
     assert decisions(page) == {"accepted"}
-    assert "Accepted\\: 2 merges between alpha and beta" in page.text
+    assert "Accepted\\: 2 merges" in page.text
     assert review.progress(page.now).waiting == 0
     page.press("undo_batch_")
     assert review.progress(page.now).accepted == 0
@@ -81,7 +81,7 @@ def test_of_two_stores_both_are_kept_until_a_person_keeps_one_or_says_one_accoun
     page = open_app(*BOTH).open("review")
     page.press("together_")
     assert decisions(page) == {"needs a gateway"}
-    assert "2 proposals for the same job need a gateway: all of their tools stay." in page.text
+    assert "need a gateway:" in page.text
     page.press("keep_beta")
     assert decisions(page) == {"exact copy, keeps beta"}
     assert "need a gateway:" not in page.text
@@ -99,7 +99,7 @@ def test_of_two_stores_both_are_kept_until_a_person_keeps_one_or_says_one_accoun
 def test_on_a_card_one_store_can_be_kept(open_app):
     page = open_app(*BOTH).open("review")
     assert "passes each call on to" in page.text
-    assert "each server may keep data of its own" in page.text
+    assert "data of its own" in page.text
     page.press("drop_in_")
     (decision,) = page.now.log
     assert (decision.action, decision.detail["kind"]) == ("canonical", "drop_in")
@@ -113,4 +113,4 @@ def test_the_one_that_can_take_all_calls_is_kept_whichever_gives_the_name(open_a
     assert "on alpha or" in page.text
     page.press("drop_in_")
     assert page.now.log[0].detail["kind"] == "drop_in"
-    assert "Agents keep **send\\_mail** on beta and no longer see" in page.text
+    assert "**send\\_mail** on beta and" in page.text

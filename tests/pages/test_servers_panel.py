@@ -85,7 +85,7 @@ def test_a_configuration_starts_nothing(monkeypatch, still, alone, inert):
     app = given(monkeypatch, still, text_of(good=entry("good"), far={"url": "http://a:b@x/mcp"}))
     text = shown(app)
     assert "stub_server.py good" in text
-    assert r"variable API\_TOKEN from the configuration" in text
+    assert r"variable API\_TOKEN" in text
     assert "http://***@x/mcp" in text
     assert TOKEN not in text
     assert not tick(app, "good").value
@@ -101,7 +101,8 @@ def test_servers_that_are_ticked_are_read_and_added(monkeypatch, work, alone):
     (table,) = [t.value for t in app.dataframe if "What each server" in t.proto.alt]
     assert list(table["server"]) == ["good", "bad"]
     assert list(table["tools"]) == [2, 0]
-    assert table["result"][0] == "stub 1.2; also offers 3 resources, 1 prompt, not read"
+    assert table["result"][0].startswith("stub 1.2; ")
+    assert "3 resources, 1 prompt" in table["result"][0]
     assert table["result"][1].startswith("failed: bad ended with status 7")
     assert "1 server could not be read" in words(app)
     assert "2 tools on 1 server" in words(app)
@@ -136,10 +137,10 @@ def test_a_new_version_is_made_from_the_same_servers(monkeypatch, work, alone, t
     assert tick(app, "secret").disabled
     assert "give that again" in words(app)
     read(app, work, "plain", catalog_id=record.id)
-    assert "This would be version 2: 1 changed" in words(app)
-    assert "servers that were not read now: secret" in app.checkbox(key="servers_kept").label
+    assert "version 2: 1 changed" in words(app)
+    assert app.checkbox(key="servers_kept").label.endswith(": secret")
     app.checkbox(key="servers_kept").uncheck().run()
-    assert "This would be version 2: 2 removed, 1 changed" in words(app)
+    assert "2: 2 removed, 1 changed" in words(app)
 
 
 def test_another_command_than_before_is_said_and_has_a_tick_of_its_own(
@@ -153,7 +154,7 @@ def test_another_command_than_before_is_said_and_has_a_tick_of_its_own(
     tick(app, "a").check().run()
     assert not app.button(key="servers_start").disabled
     paste(app, text_of(a={"command": "rm", "args": ["-rf", "/"]}))
-    assert "It is started or reached otherwise than at the last reading" in words(app)
+    assert "otherwise than at the last" in words(app)
     assert not tick(app, "a").value
     assert app.button(key="servers_start").disabled
 
@@ -181,7 +182,7 @@ def test_what_is_no_configuration_is_said(monkeypatch, still, alone, inert):
 def test_it_is_off_where_others_reach_the_app(monkeypatch, still, inert):
     monkeypatch.setattr(sign_in, "is_shared", lambda: True)
     app = open_page(monkeypatch, still)
-    assert "TOOLSCOPE_VISITORS_START_SERVERS=1" in words(app)
+    assert "VISITORS_START_SERVERS=1" in words(app)
     assert not [area for area in app.text_area if area.key == "servers_text"]
 
 

@@ -135,7 +135,7 @@ def test_an_origin_without_a_key_says_how_to_give_one(open_app, monkeypatch):
     page = open_app().open("settings")
     fill(page, base_url="https://models.example/v1", model="m")
     told = page.at.warning[0].value.replace("\\", "")
-    assert "no key for `https://models.example`" in told and "TOOLSCOPE_API_ORIGIN" in told
+    assert "`https://models.example`" in told and "TOOLSCOPE_API_ORIGIN" in told
     assert "api.openai.com" in told and SECRET not in told
 
 

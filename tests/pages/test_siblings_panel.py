@@ -28,7 +28,7 @@ def with_words_in_front(page):
 
 
 def test_a_pair_is_offered_its_own_words_in_front_and_what_that_does(page):
-    assert "Words that only one says: **goal** / **origin**" in page.text
+    assert "**goal** / **origin**" in page.text
     with_words_in_front(page)
     assert fields(page)[f"Description of {END.name}"] == f"Goal: {TEXT_OF_BOTH}"
     longer = page.now.described({END.id: f"Goal: {TEXT_OF_BOTH}", START.id: ""})
