@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from tests.support.catalogs import accepting
 from tests.support.fakes import WordEmbedder
 from tests.support.json_files import read_json, read_lines, write_json, write_lines
+from tests.support.printed import figures
 from toolscope_core import __version__
 from toolscope_core.catalog.calls import map_call, unmap_call
 from toolscope_core.catalog.readers import read_catalog
@@ -112,10 +113,8 @@ def test_one_tool_that_no_client_of_mcp_reads_is_held_back_and_the_others_are_wr
     done = run("merge", file, "--out", tmp_path / "b", "--accept", "none", "--format", "mcp")
     assert "2 tools in, 1 out" in done.stdout
     assert "1 left out" in done.stdout
-    assert done.stderr == (
-        "toolscope: 'route' is held back: The x-mcp-header \"Region\" is given twice; clients have to "
-        "leave out such a tool.\n"
-    )
+    (line,) = done.stderr.splitlines()
+    assert "'route' is held back" in line and '"Region"' in line
     written = read_json(tmp_path / "b" / "toolset.json")
     assert [tool["name"] for tool in written["tools"]] == ["weigh"]
 
@@ -149,11 +148,11 @@ def test_decisions_of_another_catalog_are_counted_and_alone_refused(tmp_path, sm
     decisions, out = tmp_path / "decisions.jsonl", tmp_path / "b"
     write_json(decisions, other)
     done = run("merge", small, "--out", out, "--decisions", decisions, code=2)
-    assert "names a tool of this catalog (read: 1)" in done.stderr
+    assert "(read: 1)" in done.stderr
     assert not out.exists()
     write_lines(decisions, other, mine)
     done = run("merge", small, "--out", out, "--decisions", decisions)
-    assert "decisions: 1 of this catalog, 1 of tools that this catalog does not have" in done.output
+    assert figures(done.output, "decisions: ") == [1, 1]
 
 
 def test_judge_tells_how_two_tools_are_related_in_the_order_asked(tmp_path):
@@ -168,7 +167,7 @@ def test_judge_tells_how_two_tools_are_related_in_the_order_asked(tmp_path):
     ]
     pairs_file = write_lines(tmp_path / "pairs.jsonl", *pairs)
     output = run("judge", catalog, "--pairs", pairs_file, "--out", out).output
-    assert "2 pairs: 2 same job; 0 same operation, other provider or value; 0 looks" in output
+    assert figures(output, "same job")[:3] == [2, 2, 0]
     there, back = read_lines(out)
     assert (there["relation"], there["serves"], back["serves"]) == ("subsumes", "left", "right")
     assert back["differs"] == dict(zip(("right", "left"), there["differs"].values(), strict=True))
@@ -195,7 +194,7 @@ def test_inspect_tells_format_counts_problems_findings_tokens(tmp_path):
     assert "block" in text
     assert "problem" in text
     other = write_json(tmp_path / "other.json", {"tools": tools[:1]})
-    assert "files that name no server count as one each" in run("inspect", file, other).output
+    assert "name no server" in run("inspect", file, other).output
 
 
 def test_diff_fails_where_callers_break_and_only_there(tmp_path):
@@ -210,13 +209,13 @@ def test_diff_fails_where_callers_break_and_only_there(tmp_path):
     tools[0]["description"] = "One\u200b more."
     write_json(new, {"tools": tools})
     told = run("diff", old, new).output
-    assert "changed  a; description: One. -> One⟨U+200B⟩ more." in told
+    assert "a; description: One. -> One⟨U+200B⟩ more." in told
     assert "1 changed; none breaking" in told
     tools[0]["inputSchema"] = {"properties": {"x": {"type": "string"}}, "required": ["x"]}
     write_json(new, {"tools": tools[:1]})
     lines = run("diff", old, new, code=1).output.splitlines()
-    assert lines[0] == "removed  b; BREAKING: the tool is gone"
-    assert "schema/required/x: – -> x; BREAKING: callers must send it now" in lines[1]
+    assert lines[0].startswith("removed  b; BREAKING")
+    assert "schema/required/x: – -> x; BREAKING" in lines[1]
     report = run_json("diff", old, new, code=1)
     assert (report["breaking"], report["removed"], report["added"]) == (2, ["b"], [])
     fields = {row["field"]: row for row in report["changed"]}
@@ -276,7 +275,7 @@ def test_relabel_prints_counts_and_every_shrink(relabel, bundle):
     )
     assert len(new) == 2
     assert new[0]["gold"] == [cluster["canonical"]]
-    assert "2 queries, 2 understood, 1 changed, 1 shrunk, 1 name replaced, 0 left, 1" in done.output
+    assert figures(done.output, "queries")[:7] == [2, 2, 1, 1, 1, 0, 1]
     assert all(member in done.output for member in members)
 
 
@@ -349,8 +348,8 @@ def test_an_edit_that_is_not_applied_is_said_with_its_line(tmp_path):
     file, out = tmp_path / "decisions.jsonl", tmp_path / "b"
     file.write_text("\n" + json.dumps({**row, "detail": {"name": "our_name"}}), "utf-8")
     done = run("merge", EXAMPLE, "--out", out, "--accept", "none", "--decisions", file)
-    assert "of this catalog, 1 edit not applied" in done.stdout
-    assert "decisions.jsonl, line 2: the edit of pinboard-notes/pin_note" in done.stderr
+    assert "1 edit not applied" in done.stdout
+    assert "decisions.jsonl, line 2" in done.stderr and row["ids"][0] in done.stderr
     again = run("merge", EXAMPLE, "--out", out, "--gateway", "--decisions", file)
     assert "our_name" in (out / "toolset.json").read_text("utf-8")
     assert not again.stderr
@@ -437,7 +436,7 @@ def test_inspect_fails_on_findings_that_bad_or_worse_and_names_the_worst(tmp_pat
     tools = [{"name": f"t{n}", "description": text} for n, text in enumerate(texts)]
     file = write_json(tmp_path / "tools.json", {"tools": tools})
     done = run("inspect", file, "--fail-on", "warn", code=1)
-    assert "found 1 block, 1 warn; the first: t1, description" in done.stderr
+    assert "1 block, 1 warn" in done.stderr and "t1, description" in done.stderr
     assert "2 tools " in done.stdout
     assert run_json("inspect", file, "--fail-on", "warn", code=1)["tools"] == 2
     assert "1 block; the first" in run("inspect", file, "--fail-on", "block", code=1).stderr
@@ -457,8 +456,8 @@ def test_servers_without_tools_can_be_inspected_and_not_merged(tmp_path):
 def test_a_misspelled_variable_is_said_once_and_stops_nothing(monkeypatch, tmp_path):
     monkeypatch.setenv("TOOLSCOPE_CACHEDIR", "x")
     done = run("inspect", EXAMPLE)
-    assert done.stderr.count("toolscope: TOOLSCOPE_CACHEDIR is set and not used") == 1
-    assert "did you mean TOOLSCOPE_CACHE_DIR?" in done.stderr and "CACHEDIR" not in done.stdout
+    assert done.stderr.count("TOOLSCOPE_CACHEDIR") == 1 and "CACHEDIR" not in done.stdout
+    assert "TOOLSCOPE_CACHE_DIR?" in done.stderr
 
 
 def test_servers_that_others_serve_are_switched_off_first(tmp_path):
@@ -477,8 +476,8 @@ def test_servers_that_others_serve_are_switched_off_first(tmp_path):
     ]
     file, out = write_json(tmp_path / "tools.json", servers), tmp_path / "bundle"
     output = run("merge", file, "--out", out, "--by-server", "--accept", "none").output
-    assert "switched off two: one does the job of its only tool" in output
-    assert "switched off three: one does the job of its only tool" in output
+    assert "switched off two: one " in output
+    assert "switched off three: one " in output
     entries = read_json(out / "relabel.json")["entries"]
     new = {row["old_id"]: row["new_id"] for row in entries}
     assert new["three/numbers_add"] == new["two/sum_numbers"] == "one/add_numbers"
@@ -498,4 +497,4 @@ def test_of_many_servers_that_can_be_switched_off_the_rest_is_counted(tmp_path):
         "inspect", write_json(tmp_path / "s.json", [{"server": "hub", "tools": send}, *desks])
     ).output
     assert output.count("Switch off") == 8
-    assert "1 server more can be switched off: --json lists them" in output
+    assert "1 server more" in output and "--json" in output

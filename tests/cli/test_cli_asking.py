@@ -10,6 +10,7 @@ import typer
 
 from tests.cli.test_cli import run
 from tests.support.json_files import read_json, read_lines, write_json, write_lines
+from tests.support.printed import figures
 from tests.support.replies import answering, questions_of, same_verb, served
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
@@ -95,10 +96,11 @@ def test_documents_of_a_model_are_in_the_bundle_and_the_refused_are_listed(
     manifest = read_json(tmp_path / "b/manifest.json")
     by_model, rows = manifest["documents"]["by_model"], manifest["documents"]["refused"]
     assert len(by_model) == refused.count(False) > 0 and len(rows) == refused.count(True) > 0
-    assert f"documents: {len(by_model)} by the model, {len(rows)} refused" in output
+    assert figures(output, "documents: ") == [len(by_model), len(rows)]
     readme = (tmp_path / "b/README.md").read_text("utf-8")
     for row in rows:
-        assert f"refused: {', '.join(row['tools'])}: it cites 'https://evil.example" in output
+        (line,) = (line for line in output.splitlines() if ", ".join(row["tools"]) in line)
+        assert "refused" in line and "'https://evil.example" in line
         assert json.dumps(row["tools"], separators=(",", ":")) in readme
     plain, worded = (described(tmp_path / name) for name in ("plain", "b"))
     changed = {tool for tool in plain if worded[tool] != plain[tool]}
@@ -208,11 +210,7 @@ def test_answers_that_cannot_be_used_end_a_command_with_a_sentence_and_write_not
     asked = (command, small, "--out", out, *(("--judge", "llm") if command == "merge" else ()))
     server.mode, reason = "refusal", "the model refused: I cannot help with that"
     output = run(*asked, code=1).stderr
-    assert re.fullmatch(
-        rf"toolscope: (\d+) of \1 answers of m at {host} cannot be used \(most often: ({reason})\), "
-        r"so nothing is made of the others; the next run asks for them again.*\n",
-        output,
-    )
+    assert re.fullmatch(rf"toolscope: (\d+) of \1 .* m at {host} .*\(.*: ({reason})\).*\n", output)
     assert not out.exists()
     questions, server.mode = set(questions_of(server.received[:1])), "ok"
     server.received.clear()
@@ -267,7 +265,7 @@ def test_pairs_are_judged_by_a_model_too(server, tools, small, tmp_path):
     assert not server.received and "calls" not in offline
     output = run(*judge, "--judge", "llm").output
     host = server.origin.removeprefix("http://")
-    assert f"m at {host}: 8 questions, 0 known before; 1 call," in output
+    assert f"m at {host}: 8 questions, 0 known" in output and "; 1 call," in output
     assert {row["judge"] for row in read_lines(tmp_path / "v.jsonl")} == {f"m at {host}"}
 
 

@@ -1,6 +1,7 @@
 """The command that reads tools from servers."""
 
 import json
+import re
 import socket
 import subprocess
 
@@ -50,7 +51,7 @@ def test_servers_named_are_read_into_a_catalog(place, out):
     config = place(good=entry("good", **{MARK: mark}), left=entry("good"))
     output = run(config, "--out", out, "--server", "good")
     assert "good (stub 1.2): 2 tools in" in output
-    assert "also offers, not read: 3 resources, 1 prompt" in output
+    assert "3 resources, 1 prompt" in output
     assert f"2 tools of 1 server; catalog: {out}" in output
     catalog = read_catalog(load_paths([out]))
     assert [tool.id for tool in catalog.tools] == ["good/read", "good/write"]
@@ -64,9 +65,9 @@ def test_each_server_is_shown_and_asked_about(place, out, on_terminal):
     output = run(config, "--out", out, answers="y\nn\n\n")
     assert "stub_server.py good\n" in output
     assert "folder: " in output
-    assert "variable: API_TOKEN from the configuration" in output
+    assert re.search("API_TOKEN .*configuration", output)
     assert "address: http://***@127.0.0.1:9/mcp (http or sse)" in output
-    assert "header: Authorization from $AUTH of the environment" in output
+    assert re.search(r"header: Authorization .*\$AUTH", output)
     assert output.count("[y/N]") == 3
     assert "2 tools of 1 server" in output
 
@@ -79,14 +80,14 @@ def test_yes_is_for_all_that_are_shown(place, out, on_terminal):
 
 def test_a_no_starts_nothing(place, out, on_terminal):
     output = run(place(a=entry("good")), "--out", out, answers="n\n", code=2)
-    assert "no server was chosen, so none was started" in output
+    assert "none was started" in output
     assert not out.exists()
 
 
 @pytest.mark.parametrize("more", [[], ["--yes"]])
 def test_without_a_terminal_servers_have_to_be_named(place, out, more):
     output = run(place(a=entry("good")), "--out", out, *more, code=2)
-    assert "without a terminal each server has to be named; give --server NAME" in output
+    assert "--server NAME" in output
     assert not out.exists()
 
 
@@ -97,7 +98,7 @@ def test_without_a_file_to_write_servers_are_only_shown(place, monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", never)
     monkeypatch.setattr(socket.socket, "connect", never)
     output = run(place(a=entry("good"), b={"url": "http://127.0.0.1:9/mcp"}), "--server", "a")
-    assert "variable: API_TOKEN from the configuration" in output
+    assert "variable: API_TOKEN" in output
     assert "address: http://127.0.0.1:9/mcp" in output
 
 
@@ -105,7 +106,7 @@ def test_one_that_fails_is_said_and_the_others_are_written(place, out):
     config = place(good=entry("good"), bad=entry("exits"))
     output = run(config, "--out", out, "--server", "good", "--server", "bad", code=1)
     assert "failed  bad ended with status 7" in output
-    assert "toolscope: 1 server could not be read" in output
+    assert "toolscope: 1 server" in output
     assert len(read_catalog(load_paths([out])).tools) == 2
     answer = run(
         config, "--out", out, "--server", "good", "--server", "bad", "--json", code=1
@@ -155,4 +156,4 @@ def test_the_folder_of_the_catalog_has_to_be_there(place, tmp_path):
     mark = new_mark()
     config = place(a=entry("good", **{MARK: mark}))
     output = run(config, "--out", tmp_path / "no" / "c.json", "--server", "a", code=2)
-    assert "is no folder; give another file with --out" in output
+    assert f"{tmp_path / 'no'}' is no folder" in output and "--out" in output

@@ -7,6 +7,7 @@ import pytest
 from tests.cli.test_cli import EXAMPLE, run, run_json
 from tests.support.fakes import WordEmbedder
 from tests.support.json_files import read_lines, write_json, write_lines
+from tests.support.printed import figures
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.evaluation.query_sets import example_queries
@@ -41,7 +42,7 @@ def swept(small, small_queries):
 def test_both_toolsets_are_searched_among_distractors(small, small_queries, small_bundle):
     given = ("stress", small, "--queries", small_queries)
     lines = run(*given, "--bundle", small_bundle).output.splitlines()
-    assert lines[0] == "5 queries; 95 % bootstrap intervals in brackets"
+    assert figures(lines[0], "intervals") == [5, 95]
     toolsets = ["as it is, whole", "as it is, by rule", "merged, whole", "merged, by rule"]
     assert [line.split(":")[0] for line in lines if not line.startswith(" ")][1:] == toolsets
     assert len(lines) == 1 + 4 * 13
@@ -125,7 +126,7 @@ def test_encoders_are_measured_by_their_names(small, small_queries, no_model_is_
 
 def test_a_merge_is_measured_with_its_gold_calls_and_every_query(five, small_bundle):
     text = five("--bundle", small_bundle)
-    assert "gold calls that run: 3 of 3, after 3 (share, TCCR: 1.000, 1.000; equal" in text
+    assert re.search(r"gold calls .*3 of 3, after 3 .* 1\.000, 1\.000; equal", text)
     assert " won, " in text
     report = five("--bundle", small_bundle, with_run=run_json)
     assert len(report["result"]["queries"]) == 5
@@ -137,9 +138,9 @@ def test_each_merge_of_a_bundle_is_a_row(five, small_bundle):
     rows = [row for row in five(*given).splitlines() if " + " in row]
     changes = five(*given, with_run=run_json)["changes"]
     assert len(rows) == len(changes) > 1
-    assert all("after Holm; not enough queries to tell (n = " in row for row in rows)
+    assert all("not enough queries" in row and "(n = " in row for row in rows)
     assert rows[0].startswith(f"{' + '.join(changes[0]['tools'])}: {changes[0]['queries']} quer")
-    assert "--each-change is of merges; give --bundle" in five("--each-change", code=2)
+    assert "give --bundle" in five("--each-change", code=2)
 
 
 @pytest.mark.parametrize(
@@ -168,12 +169,13 @@ def test_labelled_pairs_show_wrong_merges(five, small_bundle, tmp_path):
     labels = write_lines(tmp_path / "labels.jsonl", *rows)
     given = ("--labels", labels)
     output = five(*given, "--bundle", small_bundle)
-    assert "labelled pairs merged: 1 right, 1 wrong (wordsmith-text/summarize + wordsmith" in output
+    assert "1 right, 1 wrong (" in output
+    assert " + ".join(sorted(next(iter(pairs)))) in output
     assert "1 left apart that may be merged" in output
-    assert "--labels are of merges; give --bundle" in five(*given, code=2)
+    assert "give --bundle" in five(*given, code=2)
     write_json(labels, {"left": "a", "right": "b", "label": "no"})
     refused = five(*given, "--bundle", small_bundle, code=2)
-    assert "line 1: give `left` and `right` as tool ids" in refused
+    assert "line 1: give `left` and `right`" in refused
 
 
 def test_selections_of_the_search_itself_are_measured(five, small_bundle):
@@ -181,7 +183,7 @@ def test_selections_of_the_search_itself_are_measured(five, small_bundle):
     assert re.search(r"^csr@5 +[01]\.\d+.* after [01]\.\d+", output, re.MULTILINE)
     assert re.search(r"^parts@1 +[01]\.\d+", output, re.MULTILINE)
     refused = five("--select", "best", "--servers", code=2)
-    assert "--select takes tools, not servers" in refused
+    assert "not servers" in refused
 
 
 def test_plans_of_a_query_set_are_measured_before_and_after(five, small, small_bundle):

@@ -4,6 +4,7 @@ import pytest
 
 from tests.cli.test_cli import EXAMPLE, run
 from tests.support.json_files import read_json, write_lines
+from tests.support.printed import figures
 from tests.tool2vec.tiny_bert import save_tiny_bert
 
 CURRENCY, FRENCH = "wayfare-travel/convert_currency", "wordsmith-text/translate_to_french"
@@ -31,8 +32,8 @@ def trained(queries, tmp_path_factory):
 
 def test_it_says_what_it_reached_on_queries_left_out(trained):
     out, output = trained
-    assert "12 queries, 1 of no tool here, left out; 2 of 69 tools have some" in output
-    assert "on 4 queries, each left out of its training:" in output
+    assert figures(output, "12 queries") == [12, 1, 2, 69]
+    assert figures(output, "training:") == [4]
     assert output.splitlines()[2].startswith("text        recall@3")
     assert "ndcg@7" in output
     assert f"model: {out}" in output
@@ -73,7 +74,7 @@ def test_what_cannot_be_used_is_said(args, message):
 def test_a_folder_of_something_else_is_not_replaced(queries, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     done = run("learn", EXAMPLE, "--queries", queries, "--out", tmp_path, code=2)
-    assert "it holds something else than a model (mine.txt)" in done.output
+    assert "(mine.txt)" in done.output
 
 
 def test_a_tuned_embedder_is_named_like_any_other(queries, tmp_path):
@@ -87,4 +88,4 @@ def test_a_tuned_embedder_is_named_like_any_other(queries, tmp_path):
     asked = ("--embedder", out, "--usage", queries, "-k", 1)
     assert "learned 0." in run("search", EXAMPLE, "open the door", *asked).output
     refused = run("learn", EXAMPLE, "--queries", queries, "--out", out, code=2).output
-    assert "it holds something else than a model" in refused
+    assert "something else" in refused

@@ -35,11 +35,11 @@ def test_a_profile_is_made_from_requests_and_shown(here):
     assert "not served: Water the plants" in here
     assert "recall@1: whole toolset" in here
     listed = run("profile", "tools.json", "--decisions", "d.jsonl").stdout
-    assert listed.startswith("profiles: reader\nreader: 2 tools, ")
+    assert listed.splitlines()[0] == "profiles: reader" and "\nreader: 2 tools, " in listed
     shown = run("profile", "tools.json", "--decisions", "d.jsonl", "--name", "reader").stdout
     assert f"  {MAIL} as send_mail" in shown
     missing = run("profile", "tools.json", "--decisions", "d.jsonl", "--name", "writer", code=2)
-    assert "there is no profile 'writer'; the decisions have reader" in missing.stderr
+    assert "'writer'" in missing.stderr and "have reader" in missing.stderr
     assert "--name" in run("profile", "tools.json", "--queries", "asked.jsonl", code=2).stderr
 
 
@@ -68,7 +68,7 @@ def test_a_model_plans_what_the_people_in_a_transcript_asked_for(here, model_ser
     assert f"  1  {DELETE}: 1 served" in run(*make, "--by", "model").stdout
     asked[1]["tool_calls"][0]["function"]["name"] = "dance"
     write_json(tmp_path / "talk.json", {"messages": asked})
-    assert "has no request for which a tool" in run(*make, code=2).stderr
+    assert "talk.json has no request" in run(*make, code=2).stderr
 
 
 def test_a_bundle_has_the_profile_and_a_check_holds_it_to_its_limits(here, tmp_path):
@@ -81,8 +81,8 @@ def test_a_bundle_has_the_profile_and_a_check_holds_it_to_its_limits(here, tmp_p
     broken = run(
         *compare, *cases, "unserved=0", "--profile-limit", "tools=1", "--junit", "j.xml", code=1
     )
-    assert "profile reader: 1 unserved request, at most 0" in broken.stderr
-    assert "profile reader: 2 tools, at most 1 allowed" in broken.stderr
+    assert "1 unserved request, at most 0" in broken.stderr
+    assert "reader: 2 tools, at most 1" in broken.stderr
     assert "does not serve a request" in broken.stdout
     assert "Water the plants" in (tmp_path / "j.xml").read_text()
     write_json(tmp_path / "tools.json", {"servers": [{"name": "attic", "tools": ATTIC}]})
@@ -91,5 +91,6 @@ def test_a_bundle_has_the_profile_and_a_check_holds_it_to_its_limits(here, tmp_p
     assert "has no profile 'x'; it has reader" in run(*compare[:-1], "x", code=2).stderr
     assert "give --profile" in run(*compare[:4], "--profile-limit", "tools=1", code=2).stderr
     assert "give --cases" in run(*compare, "--profile-limit", "misses=0", code=2).stderr
-    assert "give a number for one of tokens" in run(*compare, "--profile-limit", "x", code=2).stderr
-    assert DELETE not in (tmp_path / "bundle/profiles/reader/toolset.json").read_text()
+    assert "one of tokens" in run(*compare, "--profile-limit", "x", code=2).stderr
+    toolset = tmp_path / "bundle/profiles/reader/toolset.json"
+    assert DELETE not in toolset.read_text()

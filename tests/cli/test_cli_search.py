@@ -1,6 +1,7 @@
 """``search`` and ``evaluate`` over the bundled example, with the real model."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from tests.cli.test_cli import EXAMPLE, run, run_json
 from tests.support.json_files import read_lines, write_json, write_lines
+from tests.support.printed import figures
 from toolscope_core.model.search_configuration import PAPER_SEARCHES, RetrievalConfig
 
 FRENCH = "wordsmith-text/translate_to_french"
@@ -28,11 +30,12 @@ def queries(tmp_path):
 
 
 def test_a_request_is_answered_with_a_table():
-    done = run("search", EXAMPLE, "Translate this to French, then write it to a file", "-k", 3)
+    parts = ("Translate this to French", "write it to a file")
+    done = run("search", EXAMPLE, ", then ".join(parts), "-k", 3)
     lines = done.output.splitlines()
-    assert lines[:2] == ["part 1: Translate this to French", "part 2: write it to a file"]
+    assert lines[:2] == [f"part {n}: {part}" for n, part in enumerate(parts, 1)]
     assert [line.split()[0] for line in lines[2:]] == ["1", "2", "3"]
-    assert "translate_to_french  wordsmith-text" in lines[2]
+    assert {"translate_to_french", "wordsmith-text"} <= {*lines[2].split()}
     assert "part 2" in done.output
     whole = run("search", EXAMPLE, "Translate this, then write it", "--decompose", "none")
     assert "part" not in whole.output
@@ -52,7 +55,7 @@ def test_words_alone_answer_while_many_texts_are_encoded(tmp_path, monkeypatch):
 
 def test_it_says_where_perhaps_no_tool_does_what_is_asked():
     done = run("search", EXAMPLE, "Which proteins fold like insulin?", "-k", 1)
-    assert "Perhaps no tool does this: the closest has a similarity of 0." in done.output
+    assert re.search(r"Perhaps no tool .* 0\.\d", done.output)
 
 
 class OneWord:
@@ -72,7 +75,8 @@ def test_the_search_of_toolscope_is_one_setting(monkeypatch, no_model_is_found):
     assert "dense 1.00  sparse 0.00" in plain and "untag" not in plain
     monkeypatch.setattr("toolscope_core.llm.embedding.CrossScorer", OneWord)
     first = run(*asked, "--rerank", "untag").output.splitlines()[0].split()
-    assert first[1:9] == "1.000 dense 0.00 sparse 0.00 rerank 1.00 untag_note".split()
+    assert first[1:8] == "1.000 dense 0.00 sparse 0.00 rerank 1.00".split()
+    assert first[8] == "untag_note"
 
 
 @pytest.mark.parametrize(
@@ -144,7 +148,7 @@ def test_what_cannot_be_searched_is_said(args, message):
 
 def test_a_set_is_measured_before_and_after_a_merge(queries, bundle):
     done = run("evaluate", EXAMPLE, "--queries", queries, "--bundle", bundle, "--at", "1,5")
-    assert "2 queries, 1 without gold answers, left out; 69 tools" in done.output
+    assert figures(done.output, "2 queries") == [2, 1, 69]
     assert "recall@5      1.000 [1.000, 1.000]  after 1.000" in done.output
     report = run_json("evaluate", EXAMPLE, "--queries", queries)
     assert report["queries"] == 2
@@ -156,7 +160,7 @@ def test_a_bundle_of_other_tools_is_refused(queries, small, tmp_path):
     write_json(tmp_path / "o.json", [{"name": "a", "description": "Does it."}])
     run("merge", tmp_path / "o.json", "--out", tmp_path / "other")
     done = run("evaluate", small, "--queries", queries, "--bundle", tmp_path / "other", code=2)
-    assert "give a bundle that was made of this catalog" in done.output
+    assert "made of this catalog" in done.output
 
 
 def test_a_recall_that_is_asked_for_is_a_gate(queries, small):
@@ -184,9 +188,9 @@ def test_wrong_options_are_named(queries, small, args, message):
 def test_gold_answers_that_are_no_tools_are_listed(tmp_path):
     file = write_json(tmp_path / "q.jsonl", {"query": "x", "gold": ["gone/tool"]})
     done = run("evaluate", EXAMPLE, "--queries", file, code=2)
-    assert "what the catalog does not have: gone/tool" in done.output
+    assert "not have: gone/tool" in done.output
     done = run("evaluate", EXAMPLE, "--queries", file, "--skip-unknown", code=2)
-    assert "has a gold answer in the catalog" in done.output
+    assert "has a gold answer" in done.output
 
 
 def test_document_variants_are_searched_and_counted(queries, small, small_bundle, tmp_path):
@@ -198,7 +202,7 @@ def test_document_variants_are_searched_and_counted(queries, small, small_bundle
     command = ("search", small, "Bonjour to all of Paris", "-k", 1)
     assert "translate_to_french" in run(*command, "--variants", variants).output
     evaluated = ("evaluate", small, "--queries", queries, "--variants", variants)
-    assert "1 tool with a document variant, 1 of no tool here" in run(*evaluated).output
+    assert figures(run(*evaluated).output, "document variant") == [1, 1]
     report = run_json(*evaluated, "--bundle", small_bundle)
     assert (report["augmented"], report["unknown_variants"]) == (1, 1)
     stressed = run("stress", small, "--queries", queries, "--variants", variants)

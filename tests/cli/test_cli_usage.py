@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.support.json_files import read_json, write_json
+from tests.support.printed import figures
 from tests.usage.test_trace_formats import LOG, OPENAI, lines
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli import app
@@ -34,14 +35,12 @@ def usage(*words):
 def test_calls_are_counted_over_all_files(files):
     done = usage(*files, "--unused-days", ".5")
     assert done.exit_code == 0
-    assert done.stdout.splitlines() == [
-        "3 calls of 1 tool, 2026-01-01 to 2026-01-03; 1 call of tools that are not in this "
-        "catalog, or share a name",
-        "  a/read: Called 3 times, 1 failed, last on 2026-01-02",
-        "2 tools unused for 0.5 days:",
-        "  a/read",
-        "  b/write",
-    ]
+    total, of_read, unused, *ids = done.stdout.splitlines()
+    assert total.startswith("3 calls of 1 tool, 2026-01-01 to 2026-01-03; 1 call ")
+    assert of_read.startswith("  a/read: ") and figures(of_read, "last")[:2] == [3, 1]
+    assert of_read.endswith(" 2026-01-02")
+    assert unused.startswith("2 tools unused for 0.5 days")
+    assert ids == ["  a/read", "  b/write"]
     assert "cover 2.0 days, too few" in usage(*files).stdout
 
 
@@ -52,7 +51,7 @@ def test_a_call_that_two_files_tell_of_counts_once_and_what_was_not_read_is_said
     again.write_bytes(lines([*LOG, {"type": "response_item"}, 7]))
     done = usage(log, again, trace, trace, *rest)
     assert done.stdout.startswith("3 calls of 1 tool")
-    assert "2 records were not understood; calls in them are not counted" in done.stderr
+    assert "2 records" in done.stderr
     assert json.loads(usage(log, again, *rest, "--json").stdout)["unread"] == 2
 
 
@@ -83,7 +82,7 @@ def test_calls_before_and_after_each_merge_that_a_file_accepts(files, tmp_path):
             for late in (0, 2) for _ in range(9)]  # fmt: skip
     (tmp_path / "log.jsonl").write_bytes(lines(rows))
     said = usage(*files, "--decisions", decisions)
-    assert "went bad: a/read, b/write: share of calls" in said.stdout
+    assert "went bad: a/read, b/write" in said.stdout
     report = json.loads(usage(*files, "--decisions", decisions, "--json").stdout)
     assert report["merges"]["a/read, b/write"]["after"] == [9, 9]
 

@@ -1,6 +1,7 @@
 """A command loads no library that takes seconds before it needs one, and is quiet in a pipe."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -37,7 +38,7 @@ def test_the_list_of_commands_imports_none_of_them():
     done = subprocess.run([sys.executable, "-c", LISTED, "--help"], check=True,
                           capture_output=True, text=True)  # fmt: skip
     assert done.stdout.splitlines()[-1] == "['toolscope_core.cli.terminal']"
-    assert "Merge the tools that do the same job and write the..." in done.stdout
+    assert re.search(r"\bmerge +Merge the tools", done.stdout)
 
 
 def test_no_model_library_is_loaded_and_no_progress_is_told_to_a_pipe(tmp_path):
