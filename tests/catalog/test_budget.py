@@ -72,7 +72,7 @@ def test_what_is_too_large_written_out_stays_as_it_is_and_is_named(small_budget)
     assert size(tool) < 3_000
     (finding,) = (item for item in catalog.findings if item.code == "shortened-schema")
     assert (finding.severity, finding.field) == ("info", "parameters")
-    assert "allOf is not merged everywhere" in finding.message
+    assert "allOf" in finding.message
     assert not [item for item in read(diamonds(4)).findings if item.code == "shortened-schema"]
 
 
@@ -137,7 +137,7 @@ def test_operations_share_what_fits_the_same_for_all(small_budget):
     findings = [item for item in catalog.findings if item.code == "shortened-schema"]
     assert len(findings) == 12
     left_out = 12 - carried[0]
-    assert f"{left_out} of 12 schemas that it refers to are left out" in findings[0].message
+    assert f"{left_out} of 12 schemas" in findings[0].message
 
 
 def test_what_fits_is_carried_whole_beside_what_does_not(small_budget):

@@ -1,5 +1,6 @@
 import ast
 import json
+import re
 from dataclasses import replace
 
 import yaml
@@ -74,7 +75,7 @@ def test_every_client_is_told_by_the_names_of_the_servers():
     connector = loaded(files, "anthropic-connector.json")
     assert connector[0] == {"type": "mcp_toolset", "mcp_server_name": "alpha"}
     assert connector[1]["configs"] == {"post": {"enabled": False}, "send_mail": {"enabled": False}}
-    assert '# No tool of the server "ga mma" stays' in files["clients/toolhive.yaml"].decode()
+    assert re.search('# No tool .*"ga mma"', files["clients/toolhive.yaml"].decode())
 
 
 def test_clients_that_search_are_told_what_is_in_every_prompt():
@@ -97,7 +98,8 @@ def test_clients_that_search_are_told_what_is_in_every_prompt():
 
 def test_without_anything_switched_off_only_files_of_a_search_are_written():
     files = client_files(replace(planned(), eager=frozenset(["beta/add_numbers"])))
-    assert set(files) == {"clients/anthropic-connector.json", "clients/fastmcp_search.py"}
+    names = {name.removeprefix("clients/") for name in files}
+    assert names == {"anthropic-connector.json", "fastmcp_search.py"}
 
 
 def test_claude_code_starts_no_server_that_goes_unless_its_name_is_odd():

@@ -53,13 +53,16 @@ def test_bad_rows_are_problems_with_their_line():
     text = 'name,params\nok,\nlong,1,2\n\nbad,"{""a"": }"\n,[]\nnot,a b\nnan,"{""x"": NaN}"\n'
     catalog = read_text(text, "t.csv")
     assert [tool.name for tool in catalog.tools] == ["ok"]
-    assert [(problem.position, problem.reason.split(";")[0]) for problem in catalog.problems] == [
-        ("t.csv: line 3", "has 3 cells under 2 headings"),
-        ("t.csv: line 5", "parameters is not JSON: Expecting value: line 1 column 7 (char 6)"),
-        ("t.csv: line 6", "has no name"),
-        ("t.csv: line 7", 'has parameters "a b"'),
-        ("t.csv: line 8", "parameters/x is NaN, which JSON does not have"),
-    ]
+    reasons = {problem.position: problem.reason for problem in catalog.problems}
+    assert list(reasons) == [f"t.csv: line {line}" for line in (3, 5, 6, 7, 8)]
+    values = (
+        "3 cells under 2",
+        "parameters is not JSON",
+        "no name",
+        '"a b"',
+        "parameters/x is NaN",
+    )
+    assert all(value in why for value, why in zip(values, reasons.values(), strict=True)), reasons
 
 
 def test_the_delimiter_and_the_kind_are_found():

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import signal
 import socket
 import threading
@@ -34,12 +35,12 @@ def test_a_200_mb_file_is_refused_before_it_is_read(tmp_path):
     with path.open("wb") as file:
         file.truncate(200 * 2**20)
     tracemalloc.start()
-    with pytest.raises(CatalogError, match=r"huge\.json has 200\.0 MiB; at most 64 MiB"):
+    with pytest.raises(CatalogError, match=r"huge\.json .*200\.0 .* 64 MiB"):
         load_paths([path])
     most_bytes = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most_bytes < 2**20
-    with pytest.raises(CatalogError, match=r"upload\.json has 200\.0 MiB; at most 64 MiB"):
+    with pytest.raises(CatalogError, match=r"upload\.json .*200\.0 MiB.* 64 MiB"):
         read_isolated([Source("upload.json", bytes(200 * 2**20))])
 
 
@@ -47,10 +48,11 @@ def test_many_files_together_have_a_limit(tmp_path):
     for n in range(5):
         with (tmp_path / f"{n}.json").open("wb") as file:
             file.truncate(60 * 2**20)
-    with pytest.raises(CatalogError, match=r"the input \(5 files\) has 300\.0 MiB; at most 256"):
+    too_large = r"5 files.* 300\.0 MiB.* 256 MiB"
+    with pytest.raises(CatalogError, match=too_large):
         load_paths([tmp_path])
     zeros = bytes(60 * 2**20)
-    with pytest.raises(CatalogError, match=r"the input \(5 files\) has 300\.0 MiB; at most 256"):
+    with pytest.raises(CatalogError, match=too_large):
         read_isolated([Source(f"{n}.json", zeros) for n in range(5)])
 
 
@@ -84,7 +86,7 @@ def test_time_has_an_end_and_the_message_names_the_limit_and_the_file(monkeypatc
 def test_memory_has_an_end_and_the_message_names_the_limit_and_the_file(monkeypatch):
     monkeypatch.setattr(isolation, "READING_BYTES", 200 * 2**20)
     bomb = Source("bomb.json", b"[" + b"{}," * 2_500_000 + b"{}]")
-    with pytest.raises(CatalogError, match=r"^bomb\.json needs more than 200 MiB of memory to be"):
+    with pytest.raises(CatalogError, match=r"^bomb\.json .*200 MiB"):
         read_isolated([bomb])
 
 
@@ -107,7 +109,7 @@ def test_a_process_that_was_ended_is_started_again():
 def test_a_process_that_cannot_be_started_is_a_sentence(monkeypatch):
     monkeypatch.setattr(isolation, "_waiting", isolation._ReadingProcess())
     monkeypatch.setattr(isolation.sys, "executable", "./no such program")
-    with pytest.raises(CatalogError, match=r"cannot be started \(.*No such file"):
+    with pytest.raises(CatalogError, match=r"started .*No such"):
         read_isolated([ODD])
 
 
@@ -183,22 +185,22 @@ def test_of_several_files_the_one_that_takes_too_long_is_named(as_child, monkeyp
 
     monkeypatch.setattr(reading_child, "read_catalog", read)
     monkeypatch.setattr(isolation, "READING_SECONDS", 0)
-    with pytest.raises(CatalogError, match=r"^slow\.json takes more than 0 s to be read"):
+    with pytest.raises(CatalogError, match=r"^slow\.json .* 0 s "):
         read_isolated([Source(f"{name}.json", b"[]") for name in ("quick", "slow", "last")])
 
 
 def test_a_child_that_is_gone_is_an_error_with_its_remedy(as_child, monkeypatch):
     monkeypatch.setattr(reading_child, "read", lambda connection, limit: None)
-    with pytest.raises(CatalogError, match=r"^t\.json ended the process that read it, perhaps"):
+    with pytest.raises(CatalogError, match=r"^t\.json .*process"):
         read_isolated([Source("t.json", b"[]")])
 
 
 def test_records_are_counted_over_all_files_and_one_too_many_is_enough(monkeypatch):
     monkeypatch.setattr(readers, "MAX_RECORDS", 3)
     two = b'[{"name": "a"}, {"name": "b"}]'
-    with pytest.raises(CatalogError, match="brings the input to 4 records or more; at most 3"):
+    with pytest.raises(CatalogError, match=r"b\.json .*4 records.* 3 "):
         read_catalog([Source("a.json", two), Source("b.json", two)])
-    with pytest.raises(CatalogError, match="brings the input to 4 records or more"):
+    with pytest.raises(CatalogError, match="4 records"):
         read_text('[{"name": "a"}, 1, 2, 3, 4, 5, 6]')
     servers = [{"server": name, "tools": [{"name": "go"}]} for name in "abc"]
     assert len(read_json(servers).tools) == 3, "servers and pages are no records"
@@ -207,9 +209,8 @@ def test_records_are_counted_over_all_files_and_one_too_many_is_enough(monkeypat
 def test_a_text_that_is_too_long_is_a_problem_of_its_record():
     long = {"name": "long", "description": "x" * 1_000_001}
     catalog = read_json([{"name": "ok"}, long])
-    assert catalog.problems[0].reason == (
-        "description has 1,000,001 characters; at most 1,000,000 are read, cut it"
-    )
+    (problem,) = catalog.problems
+    assert re.match("description .*1,000,001 .*1,000,000", problem.reason)
 
 
 @pytest.fixture
@@ -247,7 +248,7 @@ def test_small_catalogs_and_refused_ones_are_not_kept(tmp_path, caches):
     read_files([path])
     path.write_bytes(b"[" + b"1," * 200_000 + b"1]")
     for _ in range(2):
-        with pytest.raises(CatalogError, match=r"to 100,001 records or more; at most 100,000"):
+        with pytest.raises(CatalogError, match=r"100,001 records.* 100,000"):
             read_files([path])
     assert not caches.exists()
 

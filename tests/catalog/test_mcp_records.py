@@ -44,10 +44,7 @@ def test_true_and_false_become_objects_that_take_the_same():
     assert readable.record["outputSchema"]["properties"] == objects
     fixes = [("any", "{}"), ("none", '{"not":{}}')]
     assert [(one.value, one.fix) for one in readable.faults] == fixes * 2
-    assert readable.faults[0].message == (
-        "The parameter 'any' is declared as true; clients with the TypeScript SDK then read no "
-        "tool of any server."
-    )
+    assert "'any' is declared as true" in readable.faults[0].message
     assert not readable.obstacle
 
 

@@ -56,7 +56,8 @@ def test_a_yaml_document_becomes_mcp_tools():
     assert tools["read_sack"].schema["properties"]["body"]["type"] == "array"
     assert "required" not in tools["read_sack"].schema
     assert [problem.position for problem in catalog.problems] == ["openapi_31.yaml: tool 3"]
-    assert "(PATCH /sacks) refers to 'https://elsewhere" in catalog.problems[0].reason
+    assert "(PATCH /sacks)" in catalog.problems[0].reason
+    assert "'https://elsewhere" in catalog.problems[0].reason
     inferred = {item.tool_id for item in catalog.findings if item.code == "inferred-hint"}
     assert inferred == {"Mill/GET_sacks", "Mill/Throw_a_sack_away", "Mill/read_sack_2"}
     for tool in catalog.tools:
@@ -119,7 +120,7 @@ def test_equal_names_in_different_places_of_the_document_stay_apart():
 def test_what_is_no_openapi_3():
     with pytest.raises(CatalogError, match=r"1\.2"):
         read_json({"swagger": "1.2", "paths": {}})
-    with pytest.raises(CatalogError, match="is no OpenAPI document"):
+    with pytest.raises(CatalogError, match="no OpenAPI"):
         read_json({"name": "a"}, forced="openapi")
 
 
@@ -229,7 +230,7 @@ boat: {type: object, properties: {name: {$ref: name.yml}}}
     sources = load_paths([tmp_path / "api.yaml"])
     assert {tool.name: tool.schema for tool in read_catalog(sources).tools} == tools
     alone = [replace(source, files={}) for source in sources]
-    with pytest.raises(CatalogError, match=r"parts/berths\.json"):
+    with pytest.raises(CatalogError, match=r"berths\.json"):
         read_catalog(alone)
 
 

@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -134,9 +135,9 @@ def test_mixed_records_and_mixed_sources_are_generic():
 def test_forcing_a_format():
     record = {"name": "a", "inputSchema": accepting(x={})}
     assert read([record], forced="generic").format == "generic"
-    with pytest.raises(CatalogError, match="no name; give a text under api_name"):
+    with pytest.raises(CatalogError, match=r"no name.*api_name"):
         read([record], forced="seal-tools")
-    with pytest.raises(CatalogError, match="'xml' is unknown; give one of neutral"):
+    with pytest.raises(CatalogError, match=r"'xml'.* neutral"):
         read([record], forced="xml")
 
 
@@ -151,17 +152,18 @@ def test_problems_say_where_and_why():
         ]
     )
     assert [tool.id for tool in catalog.tools] == ["s/ok"]
-    assert reasons(catalog) == [
-        ("x.json: server 1, tool 2", "has no name; give a text under name"),
-        ("x.json: server 1, tool 3", "is 5, not an object; give an object with a name"),
-        ("x.json: page 2, tool 1", "has the name 3, which is not text; write it in quotes"),
-        ("x.json: page 2, tool 2",
-         'has the description ["x"], which is not text; write it in quotes'),
-        ("x.json: tool 3", 'has parameters of type "string"; a tool takes an object'),
-        ("x.json: tool 4", 'has parameters "none"; give an object or a list'),
-        ("x.json: tool 5",
-         "has 5 at parameters/properties/p/type; give a type's name such as string"),
-    ]  # fmt: skip
+    expected = {
+        "server 1, tool 2": "no name",
+        "server 1, tool 3": "is 5, not an object",
+        "page 2, tool 1": "the name 3",
+        "page 2, tool 2": 'the description ["x"]',
+        "tool 3": 'parameters of type "string"',
+        "tool 4": 'parameters "none"',
+        "tool 5": "5 at parameters/properties/p/type",
+    }
+    told = {place.removeprefix("x.json: "): why for place, why in reasons(catalog)}
+    assert list(told) == list(expected)
+    assert all(value in told[place] for place, value in expected.items()), told
 
 
 def test_own_ids_are_text_and_blank_ones_are_none():
@@ -190,7 +192,7 @@ def test_a_bad_source_beside_a_good_one_is_a_problem():
     catalog = read_catalog([Source("a.json", b'[{"name": "a"}]'), Source("b.json", b"nonsense")])
     assert len(catalog.tools) == 1
     assert catalog.problems[0].position == "b.json"
-    assert catalog.problems[0].reason.startswith("is not JSON: Expecting value at line 1, column 1")
+    assert re.match("is not JSON.* line 1, column 1", catalog.problems[0].reason)
 
 
 @pytest.mark.parametrize(
@@ -339,11 +341,8 @@ def test_pages_may_come_in_files_of_their_own():
 
 def test_the_remedy_names_the_cursor():
     (problem,) = read(page("a", "page\ud800-2")).problems
-    assert problem.reason == (
-        "goes on at nextCursor page\\ud800-2, and that page is not given, so tools are "
-        "missing; ask the server for it (tools/list with this cursor) and give all pages"
-    )
-    with pytest.raises(CatalogError, match=r"no tool can be read: x\.json goes on at nextCursor"):
+    assert "nextCursor page\\ud800-2" in problem.reason and "tools/list" in problem.reason
+    with pytest.raises(CatalogError, match=r"x\.json .*nextCursor 2"):
         read({"tools": [], "nextCursor": "2"})
 
 
@@ -356,10 +355,10 @@ def test_an_evaluation_set_beside_a_catalog_changes_nothing_else():
     assert replace(beside, problems=(), files=()) == replace(alone, problems=(), files=())
     (problem,) = beside.problems
     assert problem.position == "queries.jsonl"
-    assert problem.reason.startswith("holds no tools: none of its 2 records has a name, a desc")
+    assert problem.reason.startswith("holds no tools") and "2 records" in problem.reason
     files = [("tools.json", 1, ""), ("queries.jsonl", 0, "")]
     assert [(file.label, file.tools, file.server) for file in beside.files] == files
-    with pytest.raises(CatalogError, match="no tool can be read"):
+    with pytest.raises(CatalogError, match=r"queries\.jsonl"):
         read_catalog([QUERIES])
 
 

@@ -47,7 +47,7 @@ def test_what_all_clients_compile_stays(fine):
 def test_what_is_no_object_is_left_out(other):
     schema, message = readable_results(other)
     assert schema is None
-    assert message == "Its outputSchema declares no object; many clients take nothing else."
+    assert "declares no object" in message
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_what_is_no_object_is_left_out(other):
 def test_what_not_all_compile_is_said_in_another_way(odd, mended):
     schema, message = readable_results(odd)
     assert schema == mended
-    assert message.startswith("Its outputSchema is not what all clients compile")
+    assert "outputSchema" in message and "compile" in message
     Draft202012Validator.check_schema(mended)
     assert readable_results(mended) == (mended, "")
 

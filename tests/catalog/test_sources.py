@@ -21,20 +21,20 @@ def test_files_and_folders(tmp_path):
 
 
 def test_what_cannot_be_loaded(tmp_path, monkeypatch):
-    with pytest.raises(CatalogError, match=r"missing\.json': No such file"):
+    with pytest.raises(CatalogError, match=r"missing\.json'.* such"):
         load_paths([tmp_path / "missing.json"])
     with pytest.raises(CatalogError, match="check the path"):
         load_paths([tmp_path / "nul\0.json"])
-    with pytest.raises(CatalogError, match="nothing was given"):
+    with pytest.raises(CatalogError, match="nothing"):
         load_paths([])
-    with pytest.raises(CatalogError, match=r"give \*\.json, \*\.jsonl, \*\.yaml or \*\.csv files"):
+    with pytest.raises(CatalogError, match=r"\*\.yaml or \*\.csv"):
         load_paths([tmp_path])
     os.mkfifo(tmp_path / "pipe.json")
-    with pytest.raises(CatalogError, match="neither a file nor a folder"):
+    with pytest.raises(CatalogError, match=r"pipe\.json .*neither"):
         load_paths([tmp_path / "pipe.json"])
     (tmp_path / "big.json").write_bytes(b"[1, 2, 3, 4]")
     monkeypatch.setattr(sources, "MAX_BYTES", 10)
-    with pytest.raises(CatalogError, match=r"big\.json has 0\.0 MiB; at most"):
+    with pytest.raises(CatalogError, match=r"big\.json has 0\.0 MiB"):
         load_paths([tmp_path / "big.json"])
     with pytest.raises(CatalogError, match="big has"):
         read_catalog([Source("big", b"[1, 2, 3, 4]")])
@@ -45,5 +45,5 @@ def test_an_unreadable_folder(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(type(tmp_path), "iterdir", refuse)
-    with pytest.raises(CatalogError, match=r"cannot read the folder .*: Permission denied"):
+    with pytest.raises(CatalogError, match=f"{tmp_path}.* denied"):
         load_paths([tmp_path])

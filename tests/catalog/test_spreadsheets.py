@@ -1,5 +1,6 @@
 import csv
 import io
+import json
 import re
 
 import pytest
@@ -23,13 +24,14 @@ def rows(content, delimiter=","):
 def test_the_tool_table_and_the_mapping():
     tool = Tool("s/007", "007", '=cmd|"x"', "s", {"type": "object", "properties": {}})
     table = rows(tools_csv([MergedTool(tool, ("s/007", "s/8")), MergedTool(Tool("n", "null"), ())]))
-    assert table[0] == "id server name description parameters tokens members".split()
-    assert table[1][:5] == ["s/007", "s", "007", '\'=cmd|"x"', '{"properties":{},"type":"object"}']
+    assert table[0] == ["id", "server", "name", "description", "parameters", "tokens", "members"]
+    assert table[1][:4] == ["s/007", "s", "007", '\'=cmd|"x"']
+    assert json.loads(table[1][4]) == tool.schema
     assert table[1][6] == '["s/007","s/8"]'
     assert table[2][:5] == ["n", "", "null", "", ""]
     row = Relabel("a", "b", "-s", "1e5", "NA", "merged")
     heads, cells = rows(relabel_csv([row]))
-    assert heads == "old_id new_id server old_name new_name status".split()
+    assert heads == ["old_id", "new_id", "server", "old_name", "new_name", "status"]
     assert cells == ["a", "b", "'-s", "1e5", "NA", "merged"]
 
 

@@ -199,7 +199,7 @@ def test_a_server_kept_apart_is_written_so():
 
 
 def test_what_cannot_be_written():
-    with pytest.raises(ExportError, match="'xml' is unknown; give one of neutral"):
+    with pytest.raises(ExportError, match=r"'xml'.* neutral"):
         write_toolset([], (), "xml")
     with pytest.raises(ExportError, match="'x' has no name"):
         write_toolset(kept([Tool("x", " ")]), (), "generic")

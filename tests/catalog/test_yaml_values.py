@@ -69,7 +69,7 @@ def test_aliases_that_multiply_or_grow_without_end_are_refused_at_once():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 30)]
     for told, what in ((text, "67,108,864 characters"), ("\n".join(lines), "1,000,000 values")):
-        assert f"more than {what} with its aliases written out" in read_yaml(told).reason
+        assert f"more than {what}" in read_yaml(told).reason
 
 
 def test_without_the_c_library(monkeypatch):
