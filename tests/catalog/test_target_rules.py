@@ -172,7 +172,7 @@ def test_what_a_fix_no_longer_checks_stands_in_a_text():
     choice = {"oneOf": [{"required": ["at"]}, {"required": ["clear", "why"]}]}
     tool = Tool("1", "a", schema={**schema(at={}, clear={}, why={}), **choice})
     mended = fixed(kept(tool), "anthropic")["1"].tool.schema
-    assert "at, clear with why" in mended["description"]
+    assert "one only of: at, clear with why" in mended["description"]
 
 
 def test_every_target_with_rules_has_its_source():

@@ -90,9 +90,11 @@ def test_a_client_that_can_answers_what_an_original_asks_unless_for_another_addr
     )
     calls = [act_of(f"ask:{method}", params=params) for method, params in questions]
     sampled, listed, *named, refused = replies_of(toolset, servers, *calls, callbacks=callbacks)
-    assert sampled["content"]["text"].startswith("hi there: The server north asks")
+    assert sampled["content"]["text"].startswith("hi there: The server north")
     assert listed == {"roots": [{"uri": "file:///home"}]}
-    assert [one["content"]["name"] for one in named] == ["north asks: Who?", "north asks: Sign in."]
+    assert [one["content"]["name"] for one in named] == [
+        f"north asks: {question}" for question in ("Who?", "Sign in.")
+    ]
     assert {one["action"] for one in named} == {"accept"}
     assert refused["code"] == -32602 and "http" in refused["message"]
 

@@ -72,7 +72,7 @@ def test_an_error_of_the_original_or_an_unreadable_result_passes_and_ends_nothin
     errors, text, whole, stays = through(toolset, servers, use)
     assert [one.code for one in errors] == [-32000, -32001, -32050]
     assert {(one.message, str(one.data)) for one in errors} == {("no such row", "{'row': 7}")}
-    assert text.startswith("north answers with an error while it ran work")
+    assert text.startswith("north ") and "an error while" in text
     assert (stub_reply(whole)["tool"], stays) == ("work", True)
 
 

@@ -3,7 +3,7 @@
 import hashlib
 
 import pytest
-from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY, SERVER_INFO_META_KEY
 
 from tests.mcp.gateway.stub_toolset import through
 from toolscope_core.mcp.gateway.gateway_server import NAME, own_client
@@ -66,7 +66,7 @@ def test_who_asks_by_the_latest_version_learns_who_answers_and_how_long_that_hol
     for result in results:
         fresh = (result["resultType"], result["ttlMs"], result["cacheScope"])
         assert fresh == ("complete", 0, "private")
-        assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == NAME
+        assert result["_meta"][SERVER_INFO_META_KEY]["name"] == NAME
 
 
 @pytest.mark.parametrize("mode", ["legacy", LATEST])

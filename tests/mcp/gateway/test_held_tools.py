@@ -75,7 +75,8 @@ def test_a_record_that_is_no_tool_hides_no_other_and_is_said(toolset, servers, t
     listing(tmp_path, NORTH[0], {}, *NORTH[1:], 5)
     (reply,) = replies_of(toolset, servers, ("get", {"path": "a"}), notice=said.append)
     assert reply["server"] == "north"
-    assert said == ["north lists 2 records that are no tool; the others are read"]
+    (sentence,) = said
+    assert sentence.startswith("north lists 2 records")
 
 
 def test_lists_without_end_are_cut_and_said(toolset, tmp_path, monkeypatch):
@@ -90,14 +91,10 @@ def test_lists_without_end_are_cut_and_said(toolset, tmp_path, monkeypatch):
     limits = replace(QUICK, pages=2)
     uris, server = through(toolset, endless, use, notice=said.append, limits=limits)
     assert (len(uris), server) == (6, "north")
-    assert set(said) == {
-        f"{name}{words}"
-        for name, tools in (("north", 8), ("south", 4))
-        for words in (
-            f": it goes on after {tools} tools; 2 pages are the most that is read",
-            " goes on with resources/list; the first 3 of its resources are passed on",
-        )
-    }
+    assert len(set(said)) == 4
+    for name, tools in (("north", 8), ("south", 4)):
+        assert any(one.startswith(name) and f"{tools} tools; 2 pages" in one for one in said)
+        assert any(one.startswith(f"{name} goes on with resources/list") for one in said)
 
 
 @pytest.mark.parametrize(

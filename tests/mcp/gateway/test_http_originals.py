@@ -103,4 +103,4 @@ def test_what_is_no_answer_is_an_error_of_its_call_alone(toolset, reached, act, 
 
     own, again, other = through(toolset, reached, use)
     assert "north" in own and words in own and again == ""
-    assert other.startswith("north did not answer within 0.1 s while it ran work")
+    assert other.startswith("north did not answer within 0.1 s")

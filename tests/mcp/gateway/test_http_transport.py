@@ -128,10 +128,8 @@ def test_a_request_that_does_not_end_ends_its_connection(toolset, servers, monke
             return await is_closed(stream)
 
     assert over_http(toolset, servers, use, said)
-    assert said == [
-        "a connection that did not finish a request with a token within 0.2 s was closed; further "
-        "ones without a word"
-    ]
+    (sentence,) = said
+    assert "within 0.2 s was closed" in sentence
 
 
 @pytest.mark.case(87)

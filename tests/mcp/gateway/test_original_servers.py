@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from types import SimpleNamespace
 
 import anyio
@@ -26,6 +27,7 @@ from toolscope_core.mcp.gateway.gateway_server import own_client
 from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
 from toolscope_core.mcp.servers.sessions import ServerRequests
 
+LIST_CHANGED = "notifications/tools/list_changed"
 SECOND = Implementation(name="second", version="1")
 OUT_OF_MEMORY = (
     "north ended with status 3 while it ran work; it says: out of memory; start it by hand to "
@@ -106,14 +108,8 @@ def test_nothing_that_a_server_wrote_for_one_client_is_told_to_another(two_clien
     assert "one client" in alone, "of a server that no other client has used it is"
     for text in texts:
         assert "client" not in text and "memory" not in text
-    assert (
-        texts[0]
-        == {
-            "babble": "north writes what is no message on its standard output; it has to keep that for "
-            "MCP (does its command need an option such as --stdio?)",
-            "whisper": "north ended with status 3 while it ran work; start it by hand to see why",
-        }[act]
-    )
+    reason = {"babble": "no message on its", "whisper": "ended with status 3"}[act]
+    assert texts[0].startswith("north ") and reason in texts[0]
 
 
 def test_why_a_server_could_not_be_opened_is_told_to_the_client_that_opened_it(
@@ -129,13 +125,13 @@ def test_why_a_server_could_not_be_opened_is_told_to_the_client_that_opened_it(
 
     opened, again, other = two_clients(use, json.dumps(broken))
     assert "words for one" in opened and again.startswith(opened)
-    assert other.startswith("north could not be opened; it is tried again in ")
+    assert re.match(r"north .* tried again in [\d.]+ s", other)
 
 
 def test_a_result_without_end_ends_in_words(toolset, servers):
     calls = (act_of("huge", size=300_000), act_of("huge", size=100_000))
     huge, large = texts_of(toolset, servers, *calls)
-    assert huge == "north sent a message without end; update the server"
+    assert huge.startswith("north ") and "without end" in huge
     assert len(large) == 100_000
 
 
@@ -149,10 +145,7 @@ def test_a_slow_call_ends_in_time_and_the_server_stays(toolset, servers):
         return slow, cancelled, before is gateway.calls.servers.open_now["north"]
 
     slow, cancelled, stays = through(toolset, servers, use)
-    assert slow == (
-        "north did not answer within 0.1 s while it ran work; allow more time, or start it by hand "
-        "to see why"
-    )
+    assert slow.startswith("north did not answer within 0.1 s")
     assert cancelled is True
     assert stays
 
@@ -174,7 +167,7 @@ def test_a_server_that_cannot_be_started_is_tried_again_later_and_later(
         return texts, stub_reply(await client.call_tool("south_same", {"x": 1}))["server"]
 
     (first, waits, again, longer), other = through(toolset, json.dumps(broken), use)
-    assert first.startswith("the command '/no/such/command' of north does not exist here")
+    assert "'/no/such/command' of north" in first
     assert waits.endswith("it is tried again in 1000.0 s")
     assert again == first
     assert longer.endswith("it is tried again in 2000.0 s")
@@ -225,9 +218,9 @@ def test_a_tool_that_changes_is_held_until_it_is_looked_at(toolset, servers, tmp
         callbacks={"message_handler": messages},
     )
     assert "get" in before
-    held = "'get' of north is not what it was when this toolset was made, and waits until somebody"
+    held = "'get' of north is not what it was"
     assert ("get" in after) == (on_change == "pass") == (not result.is_error) == (not notices)
-    assert ("notifications/tools/list_changed" in told_of) == (on_change == "hold")
+    assert (LIST_CHANGED in told_of) == (on_change == "hold")
     if on_change == "hold":
         assert result.content[0].text.startswith(held)
         assert notices[0].startswith(held)
@@ -247,7 +240,7 @@ def test_a_tool_that_changed_before_the_first_call_never_gets_one(toolset, serve
 
     changed, missing, south, listed = through(toolset, servers, use)
     assert "is not what it was" in changed
-    assert missing == "north has no tool 'work' any more"
+    assert "north has no tool 'work'" in missing
     assert south == "south"
     assert listed == ["north_same", "work", "south_same"]
 

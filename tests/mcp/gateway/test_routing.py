@@ -85,11 +85,9 @@ def test_a_drop_in_calls_the_tool_that_stayed_with_its_own_schema(toolset):
     (original,) = table.routes["get"].originals
     assert (original.server, original.name) == ("north", "get")
     assert set(table.old_names) == {"read_file"}
-    assert table.renamed == {
-        f"{one}/same": f"'same' of {one} is called '{one}_same', since {other} has a tool of that "
-        "name too"
-        for one, other in (("north", "south"), ("south", "north"))
-    }
+    assert table.renamed.keys() == {"north/same", "south/same"}
+    for one, other in (("north", "south"), ("south", "north")):
+        assert f"'{one}_same', since {other} " in table.renamed[f"{one}/same"]
 
 
 @pytest.mark.parametrize("file", ["clusters.json", "neutral.json", "manifest.json"])
@@ -109,10 +107,10 @@ def test_servers_are_matched_by_name_then_by_what_is_left_of_it():
     assert matched_servers(["My Files", "b"], ["my-files", "b"], {}) == keys
     assert matched_servers([""], ["only"], {}) == {"": "only"}
     assert matched_servers(["a"], ["x", "y"], {"a": "y"}) == {"a": "y"}
-    with pytest.raises(ConfigError, match=r"no server called 'a'.*give --server a=KEY, and so for"):
+    with pytest.raises(ConfigError, match=r"'a'.*--server a=KEY"):
         matched_servers(["a", "b"], ["A!", "a?"], {})
     accounts = ("Mail", "mail"), ["mail", "other"]
-    with pytest.raises(ConfigError, match="no server called 'Mail'; it has 'mail'"):
+    with pytest.raises(ConfigError, match=r"'Mail'.* 'mail'"):
         matched_servers(*accounts, {})
     assert matched_servers(*accounts, {"Mail": "mail"}) == {"Mail": "mail", "mail": "mail"}
 

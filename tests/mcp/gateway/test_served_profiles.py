@@ -85,7 +85,7 @@ def test_fixed_arguments_are_in_no_schema_and_in_every_call(profiled, servers):
 
 
 def test_a_profile_that_the_bundle_has_not_is_named(profiled, toolset):
-    with pytest.raises(ConfigError, match="it has reader, southern"):
+    with pytest.raises(ConfigError, match="reader, southern"):
         read_served_bundle(profiled, "writer")
     with pytest.raises(ConfigError, match="it has none"):
         read_served_bundle(toolset, "writer")
@@ -93,7 +93,7 @@ def test_a_profile_that_the_bundle_has_not_is_named(profiled, toolset):
 
 @pytest.mark.parametrize("text", ["reader", "reader=", "=x", "reader=short"])
 def test_tokens_that_could_be_guessed_are_refused(text):
-    with pytest.raises(ConfigError, match="TOOLSCOPE_PROFILE_TOKENS"):
+    with pytest.raises(ConfigError, match="PROFILE_TOKENS"):
         tokens_of_profiles(text, {"reader"})
 
 
@@ -102,7 +102,7 @@ def test_tokens_that_could_be_guessed_are_refused(text):
     "text", [f"writer={OWN}", f"reader={OWN} Reader={OWN}", f"reader={OWN} " * 2]
 )
 def test_a_token_of_a_profile_that_is_not_served_is_an_error_at_the_start(text):
-    with pytest.raises(ConfigError, match="served are reader"):
+    with pytest.raises(ConfigError, match="are reader"):
         tokens_of_profiles(text, {"reader"})
     assert tokens_of_profiles(f"reader={OWN}", {"reader", "other"}) == {"reader": OWN}
 

@@ -76,7 +76,7 @@ def test_prompts_stand_under_their_servers_which_suggest_values_for_arguments(to
             for ref in (prompt("north+greet"), template, prompt("south+greet"))
         ]
         for refused in (client.get_prompt("greet"), client.complete(prompt("greet"), argument)):
-            with pytest.raises(MCPError, match=r"there is no .*prompt 'greet'"):
+            with pytest.raises(MCPError, match="prompt 'greet'"):
                 await refused
         return names, got, completed
 

@@ -229,7 +229,7 @@ def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
         "renamed": [SHARED],
     }
     assert {"failure", "mended", "withheld", "twice", "notes", "words"} <= north.keys()
-    assert south["failure"].startswith("south ended with status 1 while")
+    assert "south ended with status 1" in south["failure"]
     assert living(mark) == []
 
 
@@ -239,12 +239,11 @@ def test_what_stands_in_the_way_is_said_before_anything_starts(toolset, config, 
     other.write_text(path.read_text().replace('"north"', '"n1"', 1))
     missing = invoke(toolset, "--config", other, "--check")
     assert missing.exit_code == 2
-    assert "has no server called 'north'; it has 'n1', 'south'; give --server north=KEY" in (
-        missing.stderr
-    )
+    assert "called 'north'; it has 'n1', 'south'" in missing.stderr
+    assert "--server north=KEY" in missing.stderr
     given = invoke(toolset, "--config", other, "--check", "--server", "north=n1")
     assert given.exit_code == 0
-    assert "server 'north' is 'n1' of the configuration" in given.stderr
+    assert "'north' is 'n1'" in given.stderr
     for options, words in (
         (["--server", "north"], "give CATALOG=KEY"),
         (["--server", "west=south"], "the toolset has 'north', 'south'"),

@@ -1,6 +1,7 @@
 """Calls through a gateway: what arrives at the originals, and what comes back."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -68,16 +69,10 @@ def test_a_call_that_the_merged_schema_refuses_gets_an_answer_to_act_on(toolset,
 
     missing, value, unsaid, foreign, unknown, old = through(toolset, servers, use)
     assert '"path" is a required property' in missing
-    assert (
-        value
-        == unsaid
-        == ('work does several tools\' work; say whose is meant: server="north" or server="south"')
-    )
-    assert foreign == (
-        "work does not take these arguments: with server=\"north\", 'depth' is not taken; leave "
-        "it out"
-    )
-    assert unknown == "there is no tool 'gte'; did you mean get?"
+    assert value == unsaid
+    assert value.startswith("work ") and 'server="north" or server="south"' in value
+    assert foreign.startswith("work ") and "server=\"north\", 'depth'" in foreign
+    assert "'gte'" in unknown and unknown.endswith("get?")
     assert old.startswith("there is no tool 'read_file'")
 
 
@@ -125,9 +120,7 @@ def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
     assert stub_reply(right)["arguments"] == {"x": 1}
     if other is None:
         assert stub_reply(undeclared)["arguments"] == {"x": 1, "other": 3}
-        assert {result.content[0].text for result in hidden} == {
-            "north_same does not take these arguments: north_same has no argument 'x'; leave it out"
-        }
+        assert all("no argument 'x'" in result.content[0].text for result in hidden)
     else:
         assert undeclared.is_error and other in undeclared.content[0].text
     assert all(result.is_error for result in hidden)
@@ -148,7 +141,8 @@ def test_an_old_name_answers_unlisted_and_who_used_it_is_said_once(toolset, serv
     who = {"client_info": Implementation(name="codex\nx", version="1"), "mode": mode}
     results = through(toolset, servers, use, old_names=True, log=log, callbacks=who)
     assert results == [{"server": "north", "tool": "get", "arguments": {"path": "a"}}] * 2
-    assert said == ["codexx calls get by its old name read_file"]
+    (sentence,) = said
+    assert re.match("codexx .*get .*read_file$", sentence)
     assert log.old_names == {("read_file", "codexx"): 2}
 
 
@@ -227,8 +221,7 @@ def test_catalog_or_search_then_inspect_then_call(toolset, servers, tmp_path):
     assert [one["name"] for one in results] == ["south_same", "get"]
     assert (shown[0]["name"], [*shown[0]["inputSchema"]["properties"]]) == ("south_same", ["x"])
     assert [one["server"] for (one,) in called] == ["south", "north"]
-    assert [text for (text,) in texts[6:]] == [
-        "there is no server ['west']; give one of 'north', 'south', or none",
-        "there is no tool 'south_sam' that can be called; did you mean south_same, north_same?",
-        "call_tool needs `name`, a text, and `arguments`, an object",
-    ]
+    (no_server,), (no_tool,), (no_object,) = texts[6:]
+    assert "['west']" in no_server and "'north', 'south'" in no_server
+    assert "'south_sam'" in no_tool and no_tool.endswith("south_same, north_same?")
+    assert "`arguments`, an object" in no_object
