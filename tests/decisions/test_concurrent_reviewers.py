@@ -209,7 +209,7 @@ def test_a_form_loaded_before_anothers_decision_overwrites_nothing(store, store_
     seen = version_of([tool.fingerprint for tool in tools], read_log(store, 1))
     theirs = about(tools, "edit", "bo", name="bo's name")
     assert others.submit(decide_elsewhere, store_url, theirs, seen).result().seq == 1
-    with pytest.raises(StaleDecisionError, match=r"decision 1 \(edit by bo, 20"):
+    with pytest.raises(StaleDecisionError, match=r" 1 \(edit by bo, 20"):
         decide(store, about(tools, "edit", "ann", name="ann's name"), seen)
     log = read_log(store, 1)
     assert len(log) == 1
@@ -225,7 +225,7 @@ def test_undoing_what_others_built_on_is_refused_with_the_list_and_changes_nothi
     decide(store, about(tools, "accept", "ann"))
     for theirs in (about(tools, "edit", "bo", name="x"), about(cluster(1), "accept", "bo")):
         others.submit(decide_elsewhere, store_url, theirs).result()
-    with pytest.raises(DecisionError, match=r"decision 2 \(edit by bo") as refusal:
+    with pytest.raises(DecisionError, match=r" 2 \(edit by bo") as refusal:
         decide(store, undo(1))
     assert "decision 3" not in str(refusal.value)
     assert len(active(read_log(store, 1))) == 3

@@ -89,7 +89,7 @@ def test_a_recut_keeps_apart_joins_nobody_and_leaves_each_group_on_a_card():
         "ab ac ad bc bd cd"
     )
     assert admit(twice, decide("accept", "abc")).seq == 3
-    with pytest.raises(DecisionError, match=r"contradicts decision 2 \(recut"):
+    with pytest.raises(DecisionError, match=r"decision 2 \(recut"):
         admit(twice, decide("accept", "abcd"))
     family = as_family(decide("recut", "abc", groups=["ab", "c"]))
     assert constraints(CATALOG, logged(family)) == Constraints(cannot=pairs("ac bc"))
@@ -107,7 +107,7 @@ def test_a_tool_that_was_left_out_is_in_no_link_and_comes_back_with_undo_or_a_ch
     back = (*log, admit(log, undo(3)))
     assert constraints(CATALOG, back) == constraints(CATALOG, log[:2])
     assert omitted(changed(CATALOG, "a"), log) == {}
-    with pytest.raises(DecisionError, match="' '; give one in a few words"):
+    with pytest.raises(DecisionError, match="' '; give one"):
         logged(omit("a", " "))
 
 
@@ -127,9 +127,9 @@ def test_loading_and_namespaces_are_those_that_were_chosen_last():
     empty = (*log, admit(log, said("a", "namespace", description=" ")))
     assert namespace_descriptions(served, empty) == {}
     assert deferrals(changed(served, "a"), log) == {"b": False}
-    with pytest.raises(DecisionError, match="'now'; give 'in every prompt' or 'by search'"):
+    with pytest.raises(DecisionError, match=r"'now'.* prompt"):
         logged(said("a", "load", loading="now"))
-    with pytest.raises(DecisionError, match="give a text of up to"):
+    with pytest.raises(DecisionError, match="up to 1,000"):
         logged(said("a", "namespace", description="x" * 1_001))
 
 
@@ -307,7 +307,7 @@ def test_admitted_decisions_are_numbered_and_an_undo_names_what_it_retracts():
 )
 def test_a_contradiction_is_refused_naming_the_standing_decision(standing, proposal, cited):
     log = logged(*standing)
-    with pytest.raises(DecisionError, match=rf"contradicts {cited} \([a-z ]+ by bo, 2026-01-02\)"):
+    with pytest.raises(DecisionError, match=rf" {cited} \([a-z ]+ by bo, 2026-01-02\)"):
         admit(log, proposal)
     assert admit((*log, admit(log, undo(int(cited[-1])))), proposal)
 
@@ -315,7 +315,7 @@ def test_a_contradiction_is_refused_naming_the_standing_decision(standing, propo
 def test_copies_kept_apart_may_not_be_joined():
     twins = {"a": TOOLS["a"], "z": replace(TOOLS["a"], id="z"), "b": TOOLS["b"]}
     log = logged(decide("keep_apart", "az", tools=twins))
-    with pytest.raises(DecisionError, match="contradicts decision 1"):
+    with pytest.raises(DecisionError, match="decision 1 "):
         admit(log, decide("accept", "abz", tools=twins))
     assert admit(log, decide("accept", "ab", tools=twins)).seq == 2
 
@@ -365,7 +365,7 @@ def test_an_undo_is_refused_with_the_list_when_later_decisions_build_on_it():
         decide("accept", "bc"),
         decide("canonical", "abc", canonical="b"),
     )
-    with pytest.raises(DecisionError, match=r"decision 2 \(edit by bo.*decision 4") as refusal:
+    with pytest.raises(DecisionError, match=r" 2 \(edit .*decision 4") as refusal:
         admit(log, undo(1))
     assert "decision 3" not in str(refusal.value)
     assert admit(log, undo(4)).seq == 5
@@ -376,9 +376,9 @@ def test_a_stale_version_is_refused_with_who_did_what():
     log = logged(decide("accept", "ab"))
     seen = version_of(fps("ab"), log)
     log += (admit(log, decide("edit", "bc", "bo", name="x")),)
-    with pytest.raises(StaleDecisionError, match=r"decision 2 \(edit by bo, 2026-01-02\)"):
+    with pytest.raises(StaleDecisionError, match=r" 2 \(edit by bo, 2026-01-02\)"):
         admit(log, decide("edit", "ab", name="y"), seen)
-    with pytest.raises(StaleDecisionError, match="shown differently"):
+    with pytest.raises(StaleDecisionError, match="differently"):
         admit(log, decide("edit", "ef", name="y"), seen)
     assert admit(log, decide("edit", "ab", name="y"), version_of(fps("ba"), log)).seq == 3
 
@@ -487,5 +487,5 @@ def test_a_canonical_may_choose_the_kind_which_stays_until_another_is_chosen():
     assert edits(CATALOG, log) == {frozenset("ab"): Edit("b", kind="drop_in")}
     gateway = logged(decide("canonical", "ab", canonical="b", kind="gateway"), log=log)
     assert edits(CATALOG, gateway)[frozenset("ab")].kind == "gateway"
-    with pytest.raises(DecisionError, match="'both'; give 'drop_in' or 'gateway'"):
+    with pytest.raises(DecisionError, match=r"'both'.*'gateway'"):
         check_form(decide("canonical", "ab", canonical="a", kind="both"))

@@ -260,7 +260,7 @@ def test_a_failing_disk_leaves_or_puts_back_the_last_bundle(files, tmp_path, mon
 
     monkeypatch.setattr(Path, step, refuse)
     monkeypatch.setattr(folders, "_exchanged", lambda new, folder: False)
-    with pytest.raises(ExportError, match=r"No space left.*unchanged"):
+    with pytest.raises(ExportError, match=r"space .*unchanged"):
         write_folder(files.items(), tmp_path / "out")
     assert standing(tmp_path / "out") == set(NAMES)
 
@@ -314,7 +314,7 @@ def test_a_neutral_toolset_of_another_version_is_refused(analysis):
         ({"version": 2}, "its version is 2"),
         ({"version": float("nan")}, "its version is NaN"),
     ]:
-        with pytest.raises(CatalogError, match=f"t.json is not a bundle's.*{words}; export"):
+        with pytest.raises(CatalogError, match=rf"t\.json is not .*{words}"):
             read(**version)
     records = read_json(toolset["tools"])
     assert len(records.tools) == len(plan.tools), "records alone have no version"
@@ -378,7 +378,7 @@ def test_parameters_with_new_names_are_mapped_and_come_back_from_the_bundle(tmp_
     schema = {"type": "object", "properties": {"the when": inner}, "required": ["the when"]}
     tools = (Tool("a", "a", "Open a door.", schema=schema), Tool("b", "b", "Sum up numbers."))
     analysis = analysed(Catalog(tools, format="generic"), tmp_path / "cache")
-    with pytest.raises(ExportError, match=r"'the when' does not match.*Fix: the_when"):
+    with pytest.raises(ExportError, match=r"'the when'.* the_when"):
         files_of(analysis, shape="gemini")
     files = files_of(analysis, shape="gemini", fix=True)
     assert loaded(files, "manifest.json")["violations"] == []
@@ -402,7 +402,7 @@ def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
     )
     catalog = Catalog(tools, tuple(Server(word) for word in sorted(words)), format="mcp")
     analysis = analysed(catalog, tmp_path / "cache")
-    with pytest.raises(ExportError, match="2 files, one for each agent: door, file, mail, road"):
+    with pytest.raises(ExportError, match=r"2 files.* door, .*road"):
         files_of(analysis, config=DECIDED, shape="openai-chat")
     files = files_of(analysis, config=DECIDED, shape="openai-chat", fix=True)
     assert "toolset.json" not in files

@@ -85,7 +85,7 @@ def test_a_zip_that_somebody_unpacked_is_its_bundle(bundle, tmp_path):
 def test_a_bundle_without_its_merged_tools_is_refused(bundle, tmp_path):
     shutil.copytree(bundle, tmp_path / "b")
     (tmp_path / "b" / "neutral.json").unlink()
-    with pytest.raises(CatalogError, match=r"cannot read .*neutral\.json.*No such file"):
+    with pytest.raises(CatalogError, match=r"neutral\.json"):
         load_paths([tmp_path / "b"])
 
 

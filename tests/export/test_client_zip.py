@@ -1,6 +1,7 @@
 """The zip for one client or API: its files at the top, the bundle below."""
 
 import io
+import json
 import zipfile
 
 import pytest
@@ -53,9 +54,8 @@ def test_the_zip_is_read_as_its_bundle():
 
 def test_the_name_of_a_catalog_cannot_become_markup():
     text = zip_files(BUNDLE, CLIENTS[0], EVIL, "2026-01-02")["README.md"].decode()
-    assert [line for line in text.splitlines() if "evil" in line or line.startswith("# b")] == [
-        '    {"loaded":"2026-01-02","name":"a`\\n# b ![p](http://evil.example)"}'
-    ]
+    (line,) = (line for line in text.splitlines() if "evil" in line or line.startswith("# b"))
+    assert line.startswith("    {") and json.loads(line)["name"] == EVIL
 
 
 def test_each_profile_has_its_files_in_a_folder_of_its_own():

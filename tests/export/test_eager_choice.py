@@ -83,9 +83,8 @@ def test_the_sizes_of_both_are_those_of_the_whole():
 
 def test_a_namespace_says_what_its_server_does_and_what_its_tools_are_called():
     server = Server("beta", "Adds up.")
-    assert namespace_text(server, [SUM, on("beta", MAIL)]) == (
-        "Adds up. Tools: add numbers, send mail."
-    )
+    text = namespace_text(server, [SUM, on("beta", MAIL)])
+    assert text.startswith("Adds up. ") and text.endswith(": add numbers, send mail.")
     many = [Tool(f"b/{n}", f"tool_{n}", server="b") for n in range(30)]
     assert namespace_text(Server("b"), many).endswith("tool 23 and 6 more.")
     (alpha, beta) = described_servers([server], [MAIL, SUM], {"beta": "Of people."})
@@ -125,7 +124,7 @@ def test_openai_gets_a_namespace_for_each_server_and_people_describe_it(analysis
         TypeAdapter(responses.ToolParam).validate_python(record)
     assert search == {"type": "tool_search"}
     assert (beta["name"], beta["description"]) == ("beta", "Sums and mails.")
-    assert alpha["description"] == "Tools: list files, alpha send mail."
+    assert alpha["description"].endswith(": list files, alpha send mail.")
     marks = {one["name"]: one.get("defer_loading") for one in alpha["tools"]}
     assert marks == {"list_files": None, "alpha_send_mail": True}
     again = read_text(content)

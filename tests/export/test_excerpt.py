@@ -68,11 +68,11 @@ def test_servers_come_whole_and_what_is_not_there_is_refused(whole, tmp_path):
     server = analysis.catalog.servers[0].name
     taken = excerpt(bundle, 0, [server])
     assert taken.tools == sum(tool.server == server for tool in analysis.catalog.tools) > 0
-    with pytest.raises(ConfigError, match="no server 'nowhere'"):
+    with pytest.raises(ConfigError, match="'nowhere'"):
         excerpt(bundle, 0, ["nowhere"])
     with pytest.raises(ExportError, match="is no bundle"):
         excerpt(tmp_path, 1)
-    with pytest.raises(ConfigError, match="nothing to review; give --most, or a --server"):
+    with pytest.raises(ConfigError, match=r"--most, .*--server"):
         excerpt(bundle, 0)
 
 
@@ -80,5 +80,5 @@ def test_servers_come_whole_and_what_is_not_there_is_refused(whole, tmp_path):
 def test_a_damaged_bundle_is_refused_in_words(whole, tmp_path, content):
     copytree(whole[1], tmp_path / "bundle")
     (tmp_path / "bundle" / "clusters.json").write_text(content)
-    with pytest.raises((ExportError, ConfigError), match=r"damaged|nothing to review"):
+    with pytest.raises((ExportError, ConfigError), match=r"damaged|nothing"):
         excerpt(tmp_path / "bundle", 3)

@@ -94,7 +94,7 @@ def test_merge_lists_what_is_hidden_and_ends_as_it_did(tmp_path):
     merging = ("merge", file, "--out", tmp_path / "b", "--accept", "none")
     done = run(*merging)
     lines = [line for line in done.stdout.splitlines() if line.startswith("block ")]
-    assert all("holds 1 hidden character (zero-width characters)" in line for line in lines)
+    assert all("1 hidden character " in line for line in lines)
     named = [re.match(r"block    (\S+), ", line)[1] for line in lines]
     assert sorted(named) == sorted(["Send⟨U+200B⟩mail", *(f"send_{one}" for one in PLACES[1:])])
     assert "\u200b" not in done.output

@@ -9,7 +9,7 @@ def test_the_app_is_found_in_a_checkout_where_it_is_installed_and_nowhere(tmp_pa
     assert (app_folder() / "app.py").is_file()
     checkout, installed = tmp_path, tmp_path / "toolscope_app"
     monkeypatch.setattr(module, "_PLACES", (checkout, installed))
-    with pytest.raises(ConfigError, match="install toolscope-workbench"):
+    with pytest.raises(ConfigError, match="workbench"):
         app_folder()
     (installed / "ui").mkdir(parents=True)
     (installed / "app.py").touch()

@@ -70,7 +70,7 @@ def test_names_lead_nowhere_else():
 
 def test_a_bundle_too_large_to_unpack_is_refused(archive, monkeypatch):
     monkeypatch.setattr(archives, "MOST_BYTES", 1 << 10)
-    with pytest.raises(ConfigError, match=r"town.zip holds more than 0 MiB; give the zip"):
+    with pytest.raises(ConfigError, match=r"town\.zip .* 0 MiB"):
         bundle_files_in(archive.read_bytes(), "town.zip")
 
 
@@ -98,14 +98,14 @@ def test_whatever_zipfile_raises_is_a_sentence(archive, monkeypatch, error):
         raise error
 
     monkeypatch.setattr("zipfile.ZipFile.open", fail)
-    with pytest.raises(ConfigError, match=r"town.zip cannot be read as a zip"):
+    with pytest.raises(ConfigError, match=r"town\.zip cannot"):
         read_served_bundle(archive)
 
 
 def test_a_zip_that_is_no_baseline_is_refused(tmp_path):
     path = tmp_path / "old.zip"
     path.write_bytes(zipped({"tools.json": b"[]"}))
-    with pytest.raises(ConfigError, match=r"old.zip has no relabel.json"):
+    with pytest.raises(ConfigError, match=r"old\.zip .*relabel"):
         read_baseline(path)
 
 
@@ -145,7 +145,7 @@ def test_what_a_file_becomes_is_counted_whatever_the_zip_says(monkeypatch, decla
     assert len(lying) < 1 << 14
 
     def read():
-        with pytest.raises(ConfigError, match=r"holds more than 1 MiB|Bad CRC-32"):
+        with pytest.raises(ConfigError, match=r" 1 MiB|Bad CRC-32"):
             bundle_files_in(lying, "town.zip")
 
     assert peak_of(read) < BOMB
@@ -155,7 +155,7 @@ def test_what_is_read_is_counted_also_where_zipfile_gives_more_than_is_declared(
     monkeypatch.setattr(archives, "MOST_BYTES", 1 << 20)
     small = zipped({"relabel.json": b"{}"})
     monkeypatch.setattr("zipfile.ZipFile.open", lambda *args: io.BytesIO(bytes(BOMB)))
-    with pytest.raises(ConfigError, match="holds more than 1 MiB"):
+    with pytest.raises(ConfigError, match="more than 1 MiB"):
         bundle_files_in(small, "town.zip")
 
 
@@ -163,7 +163,7 @@ def test_files_together_are_counted(monkeypatch):
     monkeypatch.setattr(archives, "MOST_BYTES", 1 << 20)
     half = {"relabel.json": b"{}", "a.json": bytes(600_000)}
     assert len(bundle_files_in(zipped(half), "town.zip")["a.json"]) == 600_000
-    with pytest.raises(ConfigError, match="holds more than 1 MiB"):
+    with pytest.raises(ConfigError, match="more than 1 MiB"):
         bundle_files_in(zipped({**half, "b.json": bytes(600_000)}), "town.zip")
 
 
@@ -174,7 +174,7 @@ def test_a_way_to_compress_that_cannot_be_counted_is_refused(method):
         archive.writestr("relabel.json", bytes(BOMB))
 
     def read():
-        with pytest.raises(ConfigError, match="in another way than deflate"):
+        with pytest.raises(ConfigError, match="deflate"):
             bundle_files_in(buffer.getvalue(), "town.zip")
 
     assert peak_of(read) < BOMB
@@ -191,16 +191,16 @@ def with_empty_files(number, said):
 def test_many_empty_files_are_refused_before_they_are_looked_at(monkeypatch, said):
     opened = []
     monkeypatch.setattr("zipfile.ZipInfo.__init__", lambda *args: opened.append(args))
-    with pytest.raises(ConfigError, match=r"town.zip .*the list of its files is too long"):
+    with pytest.raises(ConfigError, match=r"town\.zip .*too long"):
         bundle_files_in(with_empty_files(200_000, said), "town.zip")
     assert opened == []
 
 
 def test_more_files_than_a_bundle_has_are_refused():
     few, many = (with_empty_files(number, 1) for number in (10, archives.MOST_FILES + 1))
-    with pytest.raises(ConfigError, match=r"town.zip has no relabel.json"):
+    with pytest.raises(ConfigError, match=r"relabel\.json"):
         bundle_files_in(few, "town.zip")
-    with pytest.raises(ConfigError, match=r"town.zip has more than 10,000 files; give the zip"):
+    with pytest.raises(ConfigError, match=r"town\.zip .*10,000"):
         bundle_files_in(many, "town.zip")
 
 

@@ -1,6 +1,7 @@
 """Answers in a file: sorted lines, replayed without a model, and why one is missing."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -75,10 +76,7 @@ CHANGED = replace(WEATHER, description="About the weather of tomorrow.")
 def test_a_stale_answer_is_named_with_what_changed(tmp_path, item, by, why):
     written(tmp_path / "answers.jsonl", RAIN)
     values, words = replayed(tmp_path / "answers.jsonl", item, by=by)
-    assert (
-        values == [None]
-        and f" has no answer to 1 question:\n  selection: {item.request[:3]}" in words
-    )
+    assert values == [None] and f" 1 question:\n  selection: {item.request[:3]}" in words
     assert why in words
 
 
@@ -87,8 +85,8 @@ def test_a_changed_prompt_is_named(tmp_path, monkeypatch):
     versions = {**prompt_task.PROMPT_VERSIONS, "quality": "99"}
     monkeypatch.setattr(prompt_task, "PROMPT_VERSIONS", versions)
     _, words = replayed(tmp_path / "answers.jsonl", MAIL, NEWS, task=QUALITY_TASK)
-    assert "quality: a/mail: the prompt has version 99 now, not " in words
-    assert "quality: a/news: not asked before" in words
+    assert re.search("quality: a/mail: .* version 99", words)
+    assert "a/news: not asked before" in words
 
 
 @pytest.mark.parametrize("damage", [lambda text: '{"task": "selection"}', lambda text: "[]"])
@@ -105,5 +103,5 @@ def test_an_answer_that_somebody_edited_is_refused(tmp_path):
     path = tmp_path / "answers.jsonl"
     text = written(path, RAIN).decode()
     path.write_text(text.replace('"tool":1', '"tool":"one"'))
-    with pytest.raises(ConfigError, match="line 1 is no answer as a model gave it"):
+    with pytest.raises(ConfigError, match="line 1 is no answer"):
         AnswerFile(path)

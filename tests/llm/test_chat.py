@@ -71,14 +71,15 @@ def test_parameters_that_a_model_does_not_know_are_left_out(server):
 
 def test_capabilities_that_are_refused_to_the_end_teach_nothing():
     last = Capabilities("text", "max_completion_tokens", temperature=False, reasoning=False)
-    assert last.after("response_format max_completion_tokens temperature reasoning") is None
+    refused = "response_format max_completion_tokens temperature reasoning"
+    assert last.after(refused) is None
 
 
 @pytest.mark.parametrize("text", NO_OBJECT, ids=lambda text: text[:30])
 def test_a_reply_without_an_object_is_refused(server, model, text):
     server.contents.append(text)
     reply = model.ask(REQUEST)
-    assert reply.value is None and reply.final and reply.reason == "the reply holds no JSON object"
+    assert reply.value is None and reply.final and "no JSON object" in reply.reason
 
 
 @pytest.mark.parametrize(
@@ -137,15 +138,15 @@ def test_what_the_model_did_say_is_final_and_all_else_may_be_asked_again(
 def test_a_filter_may_also_refuse_the_request(server, model, answer_with):
     server.statuses.append((400, {}))
     answer_with(error={"error": {"code": "content_filter"}})
-    assert model.ask(REQUEST).reason == "held back by the endpoint's filter"
+    assert "filter" in model.ask(REQUEST).reason
 
 
 @pytest.mark.parametrize("document", ["[]", "{}", '{"choices": []}', '{"choices": [{}]}', "null"])
 def test_json_that_is_no_completion(server, model, document, answer_with):
     answer_with(completion=document)
-    assert "no chat completion (application/json)" in model.ask(REQUEST).reason
+    assert "(application/json)" in model.ask(REQUEST).reason
     answer_with(completion=completion([{"type": "text", "text": "{}"}]))
-    assert model.ask(REQUEST).reason == "the reply holds no JSON object"
+    assert "no JSON object" in model.ask(REQUEST).reason
 
 
 @pytest.mark.parametrize(

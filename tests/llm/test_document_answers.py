@@ -125,5 +125,6 @@ def test_of_a_tool_that_speaks_to_models_nothing_is_taken(notes):
     after, (before,), log = worded(
         replace(notes, catalog=catalog), lambda tools: {"description": "Finds notes by words."}
     )
-    assert after.model_verdicts.refused == {before.members: ("search_notes speaks to models",)}
+    ((members, (reason,)),) = after.model_verdicts.refused.items()
+    assert members == before.members and "search_notes" in reason
     assert log == ()

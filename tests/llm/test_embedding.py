@@ -84,7 +84,7 @@ def one(value):
 )
 def test_vectors_that_cannot_be_used_are_refused(server, reply, answer_with):
     answer_with(vectors=reply)
-    with pytest.raises(ModelError, match="no 1 vectors of finite numbers for 1 texts"):
+    with pytest.raises(ModelError, match="no 1 vectors"):
         embedder(server).encode(["a"])
 
 
@@ -93,5 +93,5 @@ def test_vectors_of_different_lengths_are_refused(server, monkeypatch):
         "tests.support.model_server.vectors",
         lambda texts: vectors(texts, 8 if len(texts) < 64 else 16),
     )
-    with pytest.raises(ModelError, match="different lengths"):
+    with pytest.raises(ModelError, match="lengths"):
         embedder(server).encode(["a"] * 70)

@@ -65,14 +65,14 @@ def test_nothing_of_the_environment_goes_along(server, monkeypatch):
 
 def test_a_key_of_another_origin_is_refused(server):
     model = EndpointModel(endpoint_at(server), ApiKey("https://api.openai.com", SECRET))
-    with pytest.raises(ConfigError, match=r"belongs to https://api.openai.com and not") as refused:
+    with pytest.raises(ConfigError, match=r"api\.openai\.com") as refused:
         model.ask(REQUEST)
     assert SECRET not in str(refused.value) and not server.received
 
 
 @pytest.mark.parametrize("secret", ["sk-schlüssel", "sk-abc\ndef", "sk-\x00abc", "sk-\ud800abc"])
 def test_a_key_that_no_header_can_hold_is_refused_in_words(server, secret):
-    with pytest.raises(ConfigError, match="no request can carry") as refused:
+    with pytest.raises(ConfigError, match="no request") as refused:
         model_at(server, secret=secret).ask(REQUEST)
     assert "abc" not in str(refused.value) and not server.received
 

@@ -82,14 +82,14 @@ def test_a_deleted_catalog_takes_all_that_hangs_on_it_with_it(source):
 def test_a_target_that_holds_rows_is_refused_as_it_was(source, target):
     save_catalog(target, "mine", CATALOG)
     before = contents(target)
-    with pytest.raises(StoreError, match=r"holds rows already \(catalog, tool\)"):
+    with pytest.raises(StoreError, match=r"\(catalog, tool\)"):
         copy_store(source, target)
     assert contents(target) == before
 
 
 def test_a_store_on_which_a_job_runs_is_not_copied(source, target):
     start_job(source, "running", 1, "maps")
-    with pytest.raises(StoreError, match=r"a job is running on .*end the programs"):
+    with pytest.raises(StoreError, match="job is running"):
         copy_store(source, target)
 
 
@@ -97,7 +97,7 @@ def test_a_copy_that_differs_is_no_copy(source, target, monkeypatch):
     trigger = "AFTER INSERT ON decision BEGIN UPDATE decision SET at = 'never'; END"
     with target.write() as session:
         session.connection().execute(text(f"CREATE TRIGGER greedy {trigger}"))
-    with pytest.raises(StoreError, match=r"table decision did not arrive as it was \(2 rows read"):
+    with pytest.raises(StoreError, match=r"decision .*2 rows"):
         copy_store(source, target)
     assert not any(table.rows for table in contents(target)), "all or nothing"
 

@@ -42,7 +42,7 @@ def test_they_go_one_by_one(store, save):
     delete_experiment(store, numbers[0])
     delete_experiment(store, numbers[0])
     assert [item.number for item in list_experiments(store, one)] == numbers[1:]
-    with pytest.raises(StoreError, match=f"has no experiment {numbers[0]}"):
+    with pytest.raises(StoreError, match=f"no experiment {numbers[0]}"):
         get_experiment(store, numbers[0])
-    with pytest.raises(StoreError, match="has no experiment"):
+    with pytest.raises(StoreError, match=f"no experiment {numbers[0]}"):
         keep_result(store, numbers[0], {}, 0.0, is_done=True)

@@ -83,5 +83,5 @@ def test_they_belong_to_the_name_and_all_its_versions(kept, save):
 def test_a_state_that_nobody_knows_is_a_damaged_row(kept):
     with kept.write() as session:
         session.connection().execute(text("UPDATE generated_query SET state = 'odd'"))
-    with pytest.raises(StoreError, match="generated_query row"):
+    with pytest.raises(StoreError, match="generated_query"):
         list_generated(kept, 1)

@@ -44,7 +44,7 @@ def test_every_connection_has_the_pragmas(store):
 
 def test_a_pragma_that_does_not_take_is_an_error(path, monkeypatch):
     monkeypatch.setattr(sqlite_file, "_set_journal", lambda connection, wait: None)
-    with pytest.raises(StoreError, match="journal_mode is delete, not wal; put the store on a"):
+    with pytest.raises(StoreError, match="delete, not wal"):
         Store(url(path))
 
 
@@ -53,7 +53,7 @@ def test_a_pragma_that_does_not_take_is_an_error(path, monkeypatch):
 
 def test_a_folder_or_a_missing_folder_is_refused(tmp_path):
     for place in (tmp_path, tmp_path / "missing" / "store.db"):
-        with pytest.raises(StoreError, match="check that its folder exists") as refusal:
+        with pytest.raises(StoreError, match="folder exists") as refusal:
             Store(url(place))
         assert str(place) in str(refusal.value)
 
@@ -88,12 +88,12 @@ def test_a_damaged_database_is_named_so(store, path):
     store.close()
     whole = path.read_bytes()
     path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
-    with pytest.raises(StoreError, match="damaged; put a backup in its place"):
+    with pytest.raises(StoreError, match="damaged"):
         save_catalog(store, "n", CATALOG)
 
 
 def test_a_store_that_refuses_writing_says_so(store):
-    with pytest.raises(StoreError, match="write permission"), store.write() as session:
+    with pytest.raises(StoreError, match="permission"), store.write() as session:
         session.connection().execute(text("PRAGMA query_only=ON"))
         session.add(row())
 
@@ -106,7 +106,7 @@ def test_a_full_disk_is_one_clear_error_and_nothing_changes(store):
         pages = session.connection().execute(text("PRAGMA page_count")).scalar()
     with store.write() as session:
         session.connection().execute(text(f"PRAGMA max_page_count={pages}"))
-    with pytest.raises(StoreError, match="disk is full and nothing was changed"):
+    with pytest.raises(StoreError, match="disk is full"):
         save_catalog(store, "n", big)
     assert list_catalogs(store) == (record,)
 

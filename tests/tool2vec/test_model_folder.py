@@ -41,12 +41,12 @@ def test_a_model_is_the_same_after_reading(model, folder, tmp_path):
 def test_a_model_takes_the_place_of_a_model_only(model, folder, tmp_path):
     write_model(model, folder)
     (folder / "notes.txt").write_text("mine")
-    with pytest.raises(ExportError, match=r"holds something else than a model \(notes.txt\)"):
+    with pytest.raises(ExportError, match=r"\(notes\.txt\)"):
         write_model(model, folder)
     bundle = tmp_path / "bundle"
     bundle.mkdir()
     (bundle / "manifest.json").write_text('{"program": "toolscope", "sha256": {}}')
-    with pytest.raises(ExportError, match="something else than a model"):
+    with pytest.raises(ExportError, match="something else"):
         write_model(model, bundle)
 
 
@@ -55,10 +55,10 @@ def test_damage_is_seen(folder, name):
     content = bytearray((folder / name).read_bytes())
     content[len(content) // 2] ^= 1
     (folder / name).write_bytes(content)
-    with pytest.raises(ConfigError, match=f"damaged .{name} is not the file that was written"):
+    with pytest.raises(ConfigError, match=f"damaged .{name} is not"):
         read_model(folder)
     (folder / name).unlink()
-    with pytest.raises(ConfigError, match=f"damaged .{name} cannot be read"):
+    with pytest.raises(ConfigError, match=f"damaged .{name} cannot"):
         read_model(folder)
 
 
@@ -73,22 +73,22 @@ def resealed(folder, **changes):
 
 def test_another_form_and_nonsense_are_refused(folder, tmp_path):
     resealed(folder, form=99)
-    with pytest.raises(ConfigError, match="has form 99 and this version reads 1"):
+    with pytest.raises(ConfigError, match="form 99"):
         read_model(folder)
     resealed(folder, form=1, fingerprints=["x"])
-    with pytest.raises(ConfigError, match="of another number of tools"):
+    with pytest.raises(ConfigError, match="number of tools"):
         read_model(folder)
     (folder / "weights.safetensors").write_bytes(b"no weights")
     resealed(folder)
     with pytest.raises(ConfigError, match="damaged"):
         read_model(folder)
-    with pytest.raises(ConfigError, match="is no trained model"):
+    with pytest.raises(ConfigError, match="no trained model"):
         read_model(tmp_path / "gone")
     (folder / "manifest.json").write_text('{"program": "toolscope", "sha256": {}}')
-    with pytest.raises(ConfigError, match="is no trained model"):
+    with pytest.raises(ConfigError, match="no trained model"):
         read_model(folder)
     (folder / "manifest.json").write_text("[")
-    with pytest.raises(ConfigError, match="its manifest cannot be read"):
+    with pytest.raises(ConfigError, match="manifest"):
         read_model(folder)
 
 

@@ -23,7 +23,8 @@ def codes(text, tool_ids=BOTH):
 
 def test_nothing_speaks_against_a_good_request():
     assert codes(GOOD) == []
-    assert codes("See https://example.org/x and write to ann@example.org about it.") == []
+    with_addresses = "See https://example.org/x and write to ann@example.org about it."
+    assert codes(with_addresses) == []
 
 
 @pytest.mark.parametrize(
@@ -48,10 +49,8 @@ def test_the_scan_speaks_of_a_request():
 
 
 def test_an_identifier_of_any_tool_counts():
-    assert codes("Say it in French and then send_mail it to Ann.", ("beta/translate",) * 2) == [
-        "tools",
-        "name",
-    ]
+    text = "Say it in French and then send_mail it to Ann."
+    assert codes(text, ("beta/translate",) * 2) == ["tools", "name"]
 
 
 @pytest.mark.parametrize("tool_ids", [(), BOTH[:1], BOTH[:1] * 2])
@@ -65,6 +64,7 @@ def test_a_tool_that_is_gone_is_named():
 
 
 def test_a_copy_names_what_it_copies_in_part():
-    assert copy_flaw("Is it warm?", 100.0).message == "it is the same as 'Is it warm?'"
-    assert copy_flaw("Is it warm?", 91.0).message == "it is nearly the same as 'Is it warm?'"
+    same, near = (copy_flaw("Is it warm?", score).message for score in (100.0, 91.0))
+    assert same.endswith("'Is it warm?'") and "nearly" not in same
+    assert near.endswith("'Is it warm?'") and "nearly" in near
     assert len(copy_flaw("word " * 100, 100.0).message) < 120

@@ -101,7 +101,7 @@ def test_a_refiner_stands_on_another_first_stage(tmp_path, retriever, tiny_model
 
 
 def test_only_a_refiner_has_candidates_of_its_own():
-    with pytest.raises(ConfigError, match="candidates by tool2vec are a refiner's"):
+    with pytest.raises(ConfigError, match=r"tool2vec .*refiner"):
         LearnOptions("mlc", first="tool2vec")
 
 
@@ -149,12 +149,12 @@ def test_a_model_of_another_embedder_is_refused(tmp_path, model):
     other = WordEmbedder()
     other.name = "other"
     search = Retriever(TOOLS, other, VectorCache(tmp_path), CONFIG)
-    with pytest.raises(ConfigError, match="vectors of fake-words, but other searches"):
+    with pytest.raises(ConfigError, match=r"fake-words.* other"):
         search.with_learned(model)
 
 
 def test_too_few_queries_are_refused(tmp_path):
-    with pytest.raises(ConfigError, match="3 queries name a tool of this catalog; give at least"):
+    with pytest.raises(ConfigError, match="3 queries name"):
         trained(tmp_path, queries=QUERIES[:3])
     with pytest.raises(ConfigError, match="method is 'magic'"):
         LearnOptions("magic")

@@ -124,7 +124,7 @@ def test_what_is_wrong_twice_is_unanalysed_and_asked_again_in_the_next_run():
     model, ledger = ScriptedModel(answer), MemoryLedger()
     answered = ask(model, PAIRS[:2], ledger, batch=2)
     reasons = [answered.unanalysed[key] for key in answered.keys]
-    assert reasons == ["the reply says nothing about this item", "many is no number"]
+    assert "nothing about" in reasons[0] and "many" in reasons[1]
     assert (answered.state, answered.calls) == ("done", 2)
     assert not ledger.rows and [call.error for call in ledger.calls][1] == reasons[0]
     assert values(ask(ScriptedModel(add), PAIRS[:2], ledger)) == SUMS[:2]

@@ -49,7 +49,8 @@ def test_hidden_characters_are_left_out_and_counted_and_an_emoji_is_none():
     assert json.loads(spied.text)["description"] == "Find notes."
     assert '"ab"' in spied.text
     assert spied.hidden == 3
-    assert spied.notes == ("3 hidden characters were left out of what the model read",)
+    (note,) = spied.notes
+    assert note.startswith("3 hidden characters")
     assert prompt_text(tool(description="Likes it ❤️.")).notes == ()
 
 

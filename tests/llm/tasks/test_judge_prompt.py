@@ -128,7 +128,7 @@ def test_anything_else_is_a_reason(bad, said):
 
 def test_two_answers_to_one_question_are_none():
     (value,) = read(answer(KEY), answer(KEY, relation="related")).values()
-    assert value == "it was answered more than once"
+    assert "more than once" in value
 
 
 def test_a_bad_answer_spoils_no_other():

@@ -27,7 +27,8 @@ read = reader(TASK, QUESTION, tools=[1, 2], request=GOOD)
 
 def test_a_good_answer_is_read_in_one_line_and_in_order():
     assert read(tools=[2, 1, 2]) == {"tools": [1, 2], "request": GOOD}
-    assert read(request="Mail Ann what\nI wrote  about\u200b the fence.")["request"] == GOOD
+    in_two_lines = GOOD.replace("what I", "what\nI").replace("about", " about\u200b")
+    assert read(request=in_two_lines)["request"] == GOOD
     assert chosen_tools(QUESTION, read(tools=[3, 1])) == tuple(
         QUESTION.in_order[at] for at in (0, 2)
     )
@@ -81,4 +82,4 @@ def test_what_is_shown_decides_the_key_and_the_order_does_not():
 def test_the_tool_that_is_due_is_marked_by_its_number():
     due = QUESTION.in_order.index(SHOWN[0]) + 1
     assert f"{question_id(KEY)}: tools 1.1 on, due is 1.{due}" in TASK.request(ITEMS).user
-    assert "Is it warm in Oslo? (served by met/warmth)" in TASK.request(ITEMS).user
+    assert f"{EXAMPLE.text} (served by {EXAMPLE.tools[0]})" in TASK.request(ITEMS).user
