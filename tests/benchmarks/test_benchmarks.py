@@ -130,6 +130,6 @@ def test_a_pair_is_prunable_where_one_schema_takes_all_calls():
 
 def test_a_sentence_fits_the_text_of_the_source_that_makes_it():
     templates = dict(source_templates())
-    assert templates["their names use the same words in another order"]
+    assert any("in another order" in sentence for sentence in templates)
     assert templates["only `…` says …"].fullmatch("only `get_door` says “door”")
     assert not templates["only `…` says …"].fullmatch("`get_door` says “door”")

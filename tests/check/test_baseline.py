@@ -61,15 +61,15 @@ def test_a_catalog_has_no_verdicts_and_no_decisions(tmp_path):
 def test_a_bundle_of_another_version_is_refused(bundle):
     manifest = json.loads((bundle / "manifest.json").read_text())
     (bundle / "manifest.json").write_text(json.dumps({**manifest, "version": 1}))
-    with pytest.raises(CatalogError, match="not a bundle's file of version 3: its version is 1"):
+    with pytest.raises(CatalogError, match=r"version 3.* 1"):
         read_baseline(bundle)
     whole = {file.name: file.read_bytes() for file in bundle.iterdir() if file.is_file()}
     packed = bundle.with_suffix(".zip")
     packed.write_bytes(zipped(whole))
-    with pytest.raises(ExportError, match="not a bundle's file of version 3: its version is 1"):
+    with pytest.raises(ExportError, match=r"version 3.* 1"):
         read_baseline(packed)
     packed.write_bytes(zipped({**whole, "manifest.json": b"[]"}))
-    with pytest.raises(ExportError, match=r"bundle .* is damaged"):
+    with pytest.raises(ExportError, match="damaged"):
         read_baseline(packed)
 
 
@@ -87,7 +87,7 @@ def test_a_bundle_of_another_version_is_refused(bundle):
 )
 def test_a_damaged_bundle_is_refused(bundle, name, content):
     (bundle / name).unlink() if content is None else (bundle / name).write_text(content)
-    with pytest.raises(ExportError, match=r"bundle .* is damaged"):
+    with pytest.raises(ExportError, match="damaged"):
         read_baseline(bundle)
 
 
@@ -100,5 +100,5 @@ def test_pairs_kept_apart_count_from_the_list_alone_too(bundle):
 @pytest.mark.case(90)
 def test_a_pipe_is_no_baseline(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(CatalogError, match="neither a file nor a folder"):
+    with pytest.raises(CatalogError, match=r"pipe .*neither"):
         read_baseline(tmp_path / "pipe")

@@ -1,6 +1,7 @@
 """`toolscope check` as CI calls it: exit status, what it prints, what it writes."""
 
 import json
+import re
 from dataclasses import replace
 from shutil import copytree
 from xml.etree import ElementTree as ET
@@ -10,6 +11,7 @@ import pytest
 from tests.check.compared_bundle import ACCEPTED, BEFORE, MAIL, on, write_bundle, write_catalog
 from tests.cli.test_cli import run
 from tests.support.fakes import WordEmbedder
+from tests.support.printed import figures
 from tests.ui.services.small_workspace import SUM, catalog
 from toolscope_core.cli import check_command
 from toolscope_core.llm import embedding
@@ -47,9 +49,11 @@ def test_without_limits_everything_is_told_and_nothing_fails(here):
     done = check()
     first, pair, *_ = done.stdout.splitlines()
     assert first == "6 tools; 1 added; none breaking"
-    assert pair.startswith("overlap  gamma/send_mail, alpha/send_mail: the same job, probability 1")
-    assert "http://localhost:8501/overlap?catalog=tools&pair=" in done.stdout
-    assert "nothing was asked for that fails the check" in done.stdout
+    assert pair.split()[:3] == ["overlap", "gamma/send_mail,", "alpha/send_mail:"]
+    assert "probability 1" in pair
+    (address,) = re.findall(r"http://localhost:8501/\S+", done.stdout)
+    assert "/overlap?catalog=tools&pair=" in address
+    assert "nothing was asked for" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -86,20 +90,21 @@ def test_what_the_user_can_mend_ends_with_2(here, arguments, words):
 @pytest.mark.case(92)
 def test_texts_that_name_a_tool_that_is_gone_are_told_with_line_and_new_name(here):
     (here / "skills").mkdir()
-    text = "Do.\nThen `old_sum`, or mcp__beta__send_mail.\nsend_mail stays.\n"
+    renamed = "mcp__beta__send_mail"
+    text = f"Do.\nThen `old_sum`, or {renamed}.\nsend_mail stays.\n"
     (here / "skills" / "SKILL.md").write_text(text)
     old = replace(SUM, id="alpha/old_sum", name="old_sum")
     write_bundle(here / "bundle", here, ACCEPTED, before=catalog(*BEFORE.tools, old))
     done = check("--texts", "skills", "--sarif", "r.sarif", "--fail-on", "text", code=1)
-    assert "text     skills/SKILL.md:2: names a tool that is gone" in done.stdout
+    assert "text     skills/SKILL.md:2: " in done.stdout
     assert "old_sum is gone" in done.stdout
-    assert "mcp__beta__send_mail is called alpha/send_mail now" in done.stdout
-    assert "2 lines of texts that name a tool that is gone" in done.stderr
+    assert re.search(rf"{renamed} .*alpha/send_mail", done.stdout)
+    assert "2 lines of texts" in done.stderr
     assert "skills/SKILL.md" in (here / "r.sarif").read_text()
     assert "is no folder" in check("--texts", "none", code=2).stderr
     (here / "skills" / "SKILL.md").write_text("send_mail", "utf-16")
     done = check("--texts", "skills", "--fail-on", "unread", code=1)
-    assert "unread   skills/SKILL.md: is not UTF-8" in done.stdout
+    assert re.search(r"unread +skills/SKILL\.md: .*UTF-8", done.stdout)
 
 
 def test_cases_fail_where_another_tool_is_found_than_before(here):
@@ -114,15 +119,16 @@ def test_cases_fail_where_another_tool_is_found_than_before(here):
     )
     options = ("--cases", "cases.jsonl", "--max-new-confusions")
     done = check(*options, 1, "--junit", "j.xml", code=1)
-    assert "3 cases replayed: 3 not as asked, 2 new confusions" in done.stdout
-    assert "2 new confusions, at most 1 allowed" in done.stderr
-    told = "confusion alpha/send_mail, gamma/mail_sum: the second is found for a request that asks"
-    assert told in done.stdout and "needs alpha/send_mail or beta/send_mail" in done.stdout
-    assert "gamma/mail_sum: is found for a request that forbids it" in done.stdout
+    assert figures(done.stdout, "cases replayed") == [3, 3, 2]
+    assert "2 new confusions, at most 1" in done.stderr
+    asked, forbidden = re.findall(r"confusion (\S.*?): (.*(?:\n .*)*)", done.stdout)
+    assert asked[0] == f"{MAIL.id}, {near.id}"
+    assert f"{MAIL.id} or beta/{MAIL.name}" in asked[1]
+    assert forbidden[0] == near.id and "forbids" in forbidden[1]
     assert ET.parse(here / "j.xml").getroot().get("failures") == "2"
     check(*options, 2)
     same = run("check", "bundle", "--baseline", "bundle", "--cases", "cases.jsonl")
-    assert "3 cases replayed: 1 not as asked, 0 new confusions" in same.stdout
+    assert figures(same.stdout, "cases replayed") == [3, 1, 0]
     assert "give --cases" in check("--max-new-confusions", 1, code=2).stderr
 
 
@@ -151,7 +157,7 @@ def test_a_record_that_cannot_be_read_is_told(here):
     records = json.loads((here / "tools.json").read_text("utf-8"))
     (here / "tools.json").write_text(json.dumps([*records, {"name": 7}]), "utf-8")
     failed = check("--fail-on", "problem", code=1)
-    assert "cannot be read, and is not checked" in failed.stdout.splitlines()[1]
+    assert "cannot be read" in failed.stdout.splitlines()[1]
     assert "1 record that cannot be read" in failed.stderr
 
 
@@ -159,7 +165,7 @@ def test_a_long_list_is_cut_on_the_terminal(here):
     many = [on(f"s{n:02}", MAIL) for n in range(13)]
     write_catalog(here / "tools.json", *BEFORE.tools, *many)
     done = check()
-    assert "overlap  and 3 more; --summary lists them" in done.stdout
+    assert "overlap  and 3 more; --summary" in done.stdout
 
 
 def test_the_threshold_is_the_one_given_else_that_of_a_bundle_of_the_same_model(here, monkeypatch):

@@ -234,14 +234,14 @@ def test_limits_are_told_with_what_they_allow(judge):
     gone = compare(catalog(MAIL), Baseline(BEFORE), judge)
     assert [one.check for one in failed(gone, fail_on={"breaking"})] == ["breaking"]
     assert not Limits().are_set and Limits(new_overlaps=0).are_set
-    with pytest.raises(ConfigError, match="--max-new-overlaps is -1"):
+    with pytest.raises(ConfigError, match="overlaps is -1"):
         Limits(new_overlaps=-1)
 
 
 def test_counts_in_words():
     checks = {one.name: one for one in CHECKS}
-    assert checks["family"].counted(1) == "1 new pair of the same operation"
-    assert checks["family"].counted(2) == "2 new pairs of the same operation"
+    assert checks["family"].counted(1).startswith("1 new pair of ")
+    assert checks["family"].counted(2).startswith("2 new pairs of ")
     assert checks["stale"].counted(0) == "0 decisions gone stale"
 
 

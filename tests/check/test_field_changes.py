@@ -140,13 +140,12 @@ def test_a_schema_that_closes_is_to_be_looked_at():
 
 
 def test_a_tool_that_no_longer_only_reads_is_a_hazard():
+    destructive = "annotations/destructiveHint"
     old = replace(OLD, annotations={"readOnlyHint": True, "destructiveHint": True})
     assert seen(
         old, replace(OLD, annotations={"readOnlyHint": False, "destructiveHint": True})
     ) == {"annotations/readOnlyHint": True}
-    assert seen(old, replace(old, annotations={"readOnlyHint": True})) == {
-        "annotations/destructiveHint": False
-    }
+    assert seen(old, replace(old, annotations={"readOnlyHint": True})) == {destructive: False}
 
 
 def test_old_and_new_value_are_told_and_which_side_has_none():
@@ -182,7 +181,8 @@ def test_local_references_are_followed_and_cycles_are_in_doubt():
     cyclic = schema(tree={"$ref": "#/$defs/tree"})
     old = replace(OLD, schema={**cyclic, "$defs": {"tree": tree}})
     new = replace(OLD, schema={**cyclic, "$defs": {"tree": {**tree, "maxProperties": 1}}})
-    assert seen(old, new) == {"schema/$defs/tree/maxProperties": True}
+    of_tree = "schema/$defs/tree"
+    assert seen(old, new) == {f"{of_tree}/maxProperties": True}
     new = replace(OLD, schema={**old.schema, "title": "Trees"})
     assert seen(old, new) == {"schema/title": False}
 

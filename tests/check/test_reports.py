@@ -45,6 +45,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import pair_key
 
 APP = AppPlace("https://tools.example/app/", "Our tools")
+LIVE_MARKDOWN = re.compile(r"[@!]|#\d|<(?!https://tools\.example)|octocat|tada|img")
 ALIVE = "@octocat #12 <img src=//x> ![a](//b) [c](https://d) `e` ``f`` | :tada: \u202e\x1b[2J\ud800"
 HOSTILE = replace(
     on("gamma", reworded(MAIL, f"Send a mail to a person. {ALIVE}")), id=f"gamma/{ALIVE}\nsend_mail"
@@ -120,7 +121,7 @@ def test_no_text_of_a_catalog_is_outside_code(told):
     report, failed, items = told
     text = pull_request_summary(report, failed, items)
     left = without_code(text)
-    assert not re.search(r"[@!]|#\d|<(?!https://tools\.example)|octocat|tada|img", left)
+    assert not LIVE_MARKDOWN.search(left)
     assert set(re.findall(r"\]\((.*?)\)", left)) == {f"<{i.address}>" for i in items if i.address}
     assert "the check fails" in left and "**2 new overlaps, at most 0 allowed**" in left
     assert text.isascii() or all(char.isprintable() or char == "\n" for char in text)
@@ -149,7 +150,7 @@ def test_a_summary_stays_short(told):
     ]
     text = pull_request_summary(report, failed, many)
     assert len(text) <= MOST_CHARACTERS
-    assert text.endswith("The report is cut here; the other reports of this run have everything.\n")
+    assert "cut here" in text.splitlines()[-1]
     few = pull_request_summary(report, failed, [GateItem("warn", ("t",), "x")] * 30)
     assert few.endswith("- and 5 more\n")
 

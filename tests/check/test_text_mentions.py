@@ -7,7 +7,7 @@ import pytest
 
 from toolscope_core.catalog.gone_names import gone_names
 from toolscope_core.check import text_mentions
-from toolscope_core.check.text_mentions import TextMention, UnreadText, mentions_in, search_below
+from toolscope_core.check.text_mentions import TextMention, mentions_in, search_below
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import Relabel
 
@@ -109,4 +109,4 @@ def test_what_may_not_be_read_is_named(tmp_path, monkeypatch, name):
 
     monkeypatch.setattr(*PLACES[name], refuse)
     (unread,) = search_below([tmp_path], GONE).unread
-    assert unread == UnreadText(str(tmp_path / name), "cannot be read: Permission denied")
+    assert unread.file == str(tmp_path / name) and "Permission denied" in unread.why

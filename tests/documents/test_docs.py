@@ -55,7 +55,7 @@ def test_the_lines_of_python_md_run(tmp_path, monkeypatch, capsys):
     exec(lines, {})
     assert (tmp_path / "bundle" / "relabel.json").exists()
     shown = capsys.readouterr().out
-    assert "pinboard-notes/get_note stands for" in shown and "wayfare-travel/" in shown
+    assert "pinboard-notes/get_note" in shown and "wayfare-travel/" in shown
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -95,7 +95,7 @@ def test_a_file_that_vanishes_while_reading_only_costs_its_entries(tmp_path, mon
 
 def test_an_unusable_folder_is_named_with_the_remedy(tmp_path):
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(ConfigError, match=r"file.*TOOLSCOPE_CACHE_DIR"):
+    with pytest.raises(ConfigError, match=r"file.*CACHE_DIR"):
         VectorCache(tmp_path / "file").write(MODEL, vectors_of(["bad"]))
 
 

@@ -89,7 +89,7 @@ def test_where_the_installation_cannot_be_written_the_users_cache_holds_it(folde
     assert minilm.quantized_model().parent == second
     shutil.rmtree(second)
     second.write_bytes(b"another file")
-    with pytest.raises(ModelError, match=r"cannot be written.*first.*second.*make one of these"):
+    with pytest.raises(ModelError, match=r"/first.*/second"):
         minilm.quantized_model()
 
 
@@ -98,7 +98,7 @@ def test_the_model_is_made_once_and_again_when_it_is_damaged(folders):
     path = minilm.quantized_model()
     assert (path.parent, path.read_bytes(), len(made)) == (first, b"ok", 1)
     assert minilm.quantized_model() == path and len(made) == 1
-    with pytest.raises(ModelError, match=r"int8\.onnx cannot be loaded .*delete it"):
+    with pytest.raises(ModelError, match=r"int8\.onnx .*delete"):
         MiniLmEmbedder(path).encode(["text"])
     path.write_bytes(b"oh")
     assert minilm.quantized_model().read_bytes() == b"ok"

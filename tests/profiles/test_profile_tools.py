@@ -1,6 +1,7 @@
 """Which tools a profile has, and what it says when the toolset under it has changed."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -84,7 +85,8 @@ def test_a_name_that_two_tools_would_have_is_given_to_none():
     own = {READ: {"name": "delete_file"}, GET: {"name": "open"}}
     selection = chosen(plan_of(catalog), saved(catalog, ids=(READ, GET, DELETE), own=own))
     assert [item.tool.name for item in selection.tools] == ["delete_file", "read_file", "open"]
-    assert selection.notes == (f"{READ} keeps its name: several tools would be called delete_file",)
+    (note,) = selection.notes
+    assert note.startswith(f"{READ} keeps its name") and note.endswith(" delete_file")
 
 
 def test_an_argument_that_cannot_be_fixed_is_named_and_stays():
@@ -92,10 +94,9 @@ def test_an_argument_that_cannot_be_fixed_is_named_and_stays():
     words = {"fixed": {"encoding": 7, "mode": "r"}}
     selection = chosen(plan_of(catalog), saved(catalog, ids=(READ,), own={READ: words}))
     assert not selection.fixed
-    assert selection.notes == (
-        f'{READ} does not take the fixed encoding: the value is not of type "string"',
-        f"{READ} has no argument mode, so that it is not fixed",
-    )
+    encoding, mode = selection.notes
+    assert encoding.startswith(READ) and re.search('encoding: .*"string"', encoding)
+    assert mode.startswith(f"{READ} has no argument mode")
 
 
 def test_a_merge_is_followed_and_said():
@@ -132,7 +133,8 @@ def test_a_merge_that_came_apart_leaves_both_and_is_said():
     called = {one: {"called": "read_file"} for one in (READ, GET)}
     selection = chosen(plan_of(catalog), saved(catalog, ids=(READ, GET), own=called))
     assert ids(selection) == [READ, GET]
-    assert selection.notes == ("read_file is get_file and read_file now",)
+    (note,) = selection.notes
+    assert note.split()[:5:2] == ["read_file", "get_file", "read_file"]
 
 
 def test_a_new_version_changes_nothing_silently():
@@ -146,18 +148,16 @@ def test_a_new_version_changes_nothing_silently():
     )
     selection = chosen(plan_of(catalog), log)
     assert ids(selection) == ["attic/look", READ, GET]
-    assert selection.notes == (
-        f"{READ} has changed",
-        f"{GET} has changed",
-        "attic/look came in by the rules",
-    )
-    assert chosen(plan_of(catalog), log, "mailer").notes == (
-        f"{MAIL} is gone: the catalog has no such tool now",
-    )
+    *changes, by_rule = selection.notes
+    assert changes == [f"{READ} has changed", f"{GET} has changed"]
+    assert by_rule.startswith("attic/look ") and "rules" in by_rule
+    (note,) = chosen(plan_of(catalog), log, "mailer").notes
+    assert note.startswith(f"{MAIL} is gone")
     left_out = chosen(plan_of(before, omitted=(GET,)), log)
     assert left_out.notes == (f"{GET} is left out of the toolset",)
     fewer = saved(before, ids=(READ, MAIL), ways=("rule", "rule"), include={"read_only": True})
-    assert f"{MAIL} is no longer taken in by the rules" in chosen(plan_of(before), fewer).notes
+    notes = chosen(plan_of(before), fewer).notes
+    assert any(note.startswith(f"{MAIL} is no longer") for note in notes)
 
 
 def test_of_two_servers_for_one_job_the_first_of_the_precedence_stays():
@@ -167,11 +167,13 @@ def test_of_two_servers_for_one_job_the_first_of_the_precedence_stays():
     assert (conflict.tools, conflict.kept) == ({"attic": (READ,), "cellar": (GET,)}, "")
     selection = chosen(plan, saved(catalog, ids=(READ, GET, MAIL), precedence=["cellar"]))
     assert ids(selection) == [GET, MAIL]
-    assert selection.notes == (f"{READ} is left to another server that comes first",)
+    (note,) = selection.notes
+    assert note.startswith(f"{READ} is left to another")
     again = admitted(profile_row(plan, selection.profile), catalog)
     assert not chosen(plan, again).notes, "it was saved so"
     refused = plan_of(catalog, (READ, GET), state="kept_apart")
-    assert chosen(refused, again).notes == (f"{READ} is no longer left to another server",)
+    (note,) = chosen(refused, again).notes
+    assert note.startswith(f"{READ} is no longer left to")
     assert not chosen(refused, saved(catalog, ids=(READ, GET))).conflicts
 
 
@@ -223,7 +225,8 @@ def test_a_profile_of_one_account_never_gets_the_tools_of_another():
     alone = read_json({"servers": [{"name": "cellar", "tools": CELLAR}]}, "shelf.json")
     selection = chosen(plan_of(alone), decisions_in(alone, content, "d.jsonl"))
     assert not selection.ids
-    assert selection.notes == ("attic/send_mail is gone: the catalog has no such tool now",)
+    (note,) = selection.notes
+    assert note.startswith("attic/send_mail is gone")
 
 
 def test_the_plan_of_a_profile_removes_all_other_tools_and_keeps_every_alpha():

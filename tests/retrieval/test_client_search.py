@@ -108,9 +108,9 @@ def test_bm25_is_that_of_the_client_by_its_formula(search, client, text, terms, 
 def test_codex_reads_no_words_inside_a_name(search):
     assert codex_terms("create_note makes notes") == ["create_not", "make", "note"]
     assert fastmcp_terms("create_note makes a note") == ["create", "note", "makes", "note"]
-    assert codex_text(MAIL, {"post": "All mail."}) == (
-        "mcp__post__send_mail send_mail post Send a letter to a person. All mail. body to"
-    )
+    names = "mcp__post__send_mail send_mail post"
+    expected = f"{names} {MAIL.description} All mail. body to"
+    assert codex_text(MAIL, {"post": "All mail."}) == expected
 
 
 def test_a_namespace_is_chosen_before_its_tools(search):

@@ -103,7 +103,7 @@ def test_an_empty_file_and_a_folder_that_cannot_be_written(tmp_path, embedder):
     file.write_bytes(b"")
     TokenCache(tmp_path).ensure(["weather"], embedder)
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match="cannot be written"):
+    with pytest.raises(ConfigError, match="be written"):
         TokenCache(tmp_path / "file").ensure(["weather"], embedder)
 
 
@@ -199,7 +199,7 @@ def test_reranked_places_say_so_and_candidates_alone_are_compared(tmp_path, embe
 
 
 def test_an_embedder_without_tokens_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="fake-words gives no vectors of tokens"):
+    with pytest.raises(ConfigError, match=r"fake-words .*token"):
         ranked(tmp_path, WordEmbedder(), rerank="late")
 
 

@@ -116,7 +116,7 @@ def test_none_and_late_need_no_model(model):
 
 
 def test_a_model_that_is_missing_or_gives_classes_is_an_error(save, tmp_path):
-    with pytest.raises(ModelError, match=r"cross-encoder '.*gone' cannot be loaded"):
+    with pytest.raises(ModelError, match=r"encoder '.*gone'"):
         CrossScorer(str(tmp_path / "gone")).scores("a", ["b"])
-    with pytest.raises(ModelError, match="gives 3 numbers for a pair; give one that was trained"):
+    with pytest.raises(ModelError, match="3 numbers"):
         CrossScorer(save(labels=3)).scores("a", ["b", "c"])

@@ -43,7 +43,9 @@ def ids(places):
 
 
 def test_the_text_holds_name_description_and_arguments():
-    assert argument_text(TOOLS[1]) == "get_weather: Tell the weather. town: The name of a town."
+    weather = TOOLS[1]
+    expected = f"get_weather: {weather.description} town: {TEXT['description']}"
+    assert argument_text(weather) == expected
     assert argument_text(TOOLS[0]).endswith("person. receiver")
     assert argument_text(Tool("t", "…")) == "…:"
 

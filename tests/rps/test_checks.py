@@ -19,8 +19,9 @@ def codes(expanded="Sends a note.", questions=("Tell Ann hi",), tool=TOOL, aroun
 
 
 def test_what_the_tool_says_may_be_said():
-    assert codes("Sends a note to the user of user_id; see https://notes.example.") == []
-    assert codes("A point-to-point note, person-to-person.") == []
+    with_address = "Sends a note to the user of user_id; see https://notes.example."
+    with_hyphens = "A point-to-point note, person-to-person."
+    assert codes(with_address) == codes(with_hyphens) == []
     asked = ("Send hi to ann@corp.com", "Forward https://drive.example.com/x to bob@corp.com")
     assert codes(questions=asked) == [], "values of questions are examples"
 

@@ -74,7 +74,7 @@ def test_a_variant_is_searched_and_is_no_part_of_the_tool(tmp_path):
     tools = with_variants(CATALOG.tools, {"a/pay": PAY, "a/list": other})
     assert tools == CATALOG.tools, "equality and ids are those of the server's tool"
     document = tool_document(tools[0])
-    assert document.short == "pay: Pays what is owed. How do I pay my water bill?"
+    assert document.short == f"pay: {PAY.expanded} {PAY.questions[0]}"
     assert document.full.startswith("a pay: Settle an invoice.")
     assert "water bill" in document.full
     assert document.tool_side == ("pay: Settle an invoice.", "pay: Pays what is owed.")

@@ -39,7 +39,8 @@ def test_the_name_of_a_server_says_what_it_is_made_for(server, products):
 
 def test_a_tool_is_made_for_what_it_says_and_for_what_its_server_is():
     assert accounts(tool("list_gitlab_issues")) == [{"gitlab"}]
-    assert accounts(tool("list_issues", "Lists issues of a GitLab project.")) == [{"gitlab"}]
+    of_gitlab = tool("list_issues", "Lists issues of a GitLab project.")
+    assert accounts(of_gitlab) == [{"gitlab"}]
     assert accounts(tool("list_issues", "Lists issues.", "jira-mcp")) == [{"jira"}]
     assert accounts(tool("post", "Post on the Slack channel.", "jira")) == [{"jira", "slack"}]
 

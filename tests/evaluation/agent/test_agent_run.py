@@ -128,8 +128,8 @@ def test_answers_are_graded_by_what_is_expected_and_by_a_judge(agent, endpoint, 
     whys = {query: row["why"] for (query, _), row in rows(tmp_path).items()}
     assert (side["right"], side["wrong"]) == (1, 2), whys
     assert whys["q1"] == ""
-    assert whys["q2"].startswith('north/read_file {"file_path":"b"}: expected is')
-    assert whys["q3"] == "strict saw nobody in the south."
+    assert whys["q2"].startswith('north/read_file {"file_path":"b"}: ')
+    assert whys["q3"].startswith("strict saw nobody")
 
 
 def test_every_request_begins_in_the_state_that_the_command_makes(agent, endpoint, tmp_path):
@@ -165,10 +165,10 @@ def test_calls_that_may_change_something_are_not_carried_out_unless_allowed(
 
 def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(agent, endpoint, tmp_path):
     stopped = agent("--budget-calls", 5, "--concurrency", 1, code=2).output
-    assert re.search(r"the budget is used up; 2 of 6 are kept in .*run\.jsonl", stopped)
+    assert re.search(r"budget .* 2 of 6 .*run\.jsonl", stopped)
     first = (tmp_path / "run.jsonl").read_text()
     missing = agent("--replay", code=1).stderr
-    assert "has no episode of 4 requests: q2, as it is" in missing and len(endpoint.received) == 5
+    assert "4 requests: q2, as it is" in missing and len(endpoint.received) == 5
     output = agent("--concurrency", 1).output
     assert (tmp_path / "run.jsonl").read_text().startswith(first)
     assert len(rows(tmp_path)) == 6 and len(endpoint.received) == 5 + 2 * 4
@@ -202,7 +202,7 @@ def test_a_tool_that_breaks_its_own_schema_is_an_error_for_the_model():
             raise RuntimeError(f"Tool {name} has an output schema but did not return that")
 
     text, is_error = asyncio.run(result_in_words(Client(), "work", {}))
-    assert is_error and text.startswith("work gave a result that cannot be read: Tool work has")
+    assert is_error and re.match("work .*cannot be read: Tool", text)
 
 
 def test_a_file_of_another_run_is_kept_as_it_is(agent, endpoint, tmp_path):
@@ -216,7 +216,7 @@ def test_a_file_of_another_run_is_kept_as_it_is(agent, endpoint, tmp_path):
 
 def test_an_estimate_starts_and_sends_nothing(agent, endpoint, tmp_path):
     output = agent("--estimate").output
-    assert "3 requests, at most 48 calls of the model" in output
+    assert "3 requests, at most 48 calls" in output
     assert "as it is: 6 tools" in output and "merged: 4 tools" in output
     assert not endpoint.received and not (tmp_path / "run.jsonl").exists()
 
@@ -257,7 +257,7 @@ def test_a_model_that_calls_what_is_not_there_is_told(agent, endpoint, tmp_path)
     side = json.loads(agent("--json", "--first", 1).output)["sides"][1]
     assert side["failed_calls"] == 2.0 and side["correct"]["mean"] == 0.0
     results = [one["content"] for one in endpoint.received[-1].body["messages"][-2:]]
-    assert results == ["\"There is no tool 'teleport'.\"", '"The arguments are no JSON object."']
+    assert "'teleport'" in results[0] and "no JSON object" in results[1]
 
 
 def test_the_agent_may_be_given_the_best_tools_of_each_request(agent, endpoint, monkeypatch):
