@@ -342,7 +342,7 @@ def test_pages_may_come_in_files_of_their_own():
 def test_the_remedy_names_the_cursor():
     (problem,) = read(page("a", "page\ud800-2")).problems
     assert "nextCursor page\\ud800-2" in problem.reason and "tools/list" in problem.reason
-    with pytest.raises(CatalogError, match=r"x\.json .*nextCursor 2"):
+    with pytest.raises(CatalogError, match=r"x\.json .*Cursor 2"):
         read({"tools": [], "nextCursor": "2"})
 
 

@@ -21,7 +21,7 @@ def test_files_and_folders(tmp_path):
 
 
 def test_what_cannot_be_loaded(tmp_path, monkeypatch):
-    with pytest.raises(CatalogError, match=r"missing\.json'.* such"):
+    with pytest.raises(CatalogError, match=r"missing\.json'"):
         load_paths([tmp_path / "missing.json"])
     with pytest.raises(CatalogError, match="check the path"):
         load_paths([tmp_path / "nul\0.json"])
@@ -30,7 +30,7 @@ def test_what_cannot_be_loaded(tmp_path, monkeypatch):
     with pytest.raises(CatalogError, match=r"\*\.yaml or \*\.csv"):
         load_paths([tmp_path])
     os.mkfifo(tmp_path / "pipe.json")
-    with pytest.raises(CatalogError, match=r"pipe\.json .*neither"):
+    with pytest.raises(CatalogError, match=r"pipe.* neither"):
         load_paths([tmp_path / "pipe.json"])
     (tmp_path / "big.json").write_bytes(b"[1, 2, 3, 4]")
     monkeypatch.setattr(sources, "MAX_BYTES", 10)
