@@ -34,11 +34,11 @@ def test_cells_are_the_text_that_they_are():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('name,note\na,"open\nb,c\n', "unexpected end of data in the row that ends in line 3"),
+        ('name,note\na,"open\nb,c\n', "ends in line 3"),
         ('name,description\na,"x"y\n', "expected after"),
-        ("title,text\na,b\n", "has no column for the name among 'title', 'text'"),
+        ("title,text\na,b\n", "'title', 'text'"),
         ("name,note,note\na,b,c\n", "has two columns 'note'"),
-        ("name,description\n" + "x" * 200_000 + ",b\n", "field larger than field limit"),
+        ("name,description\n" + "x" * 200_000 + ",b\n", "field limit"),
     ],
 )
 def test_what_is_no_table_is_refused_whole(text, reason):

@@ -159,8 +159,8 @@ def test_a_child_limits_itself_before_it_reads(as_child):
     ("error", "message"),
     [
         (CatalogError("because"), "^because$"),
-        (MemoryError(), r"^t\.json needs more than 3072 MiB of memory"),
-        (KeyError("x"), r"^t\.json cannot be read: the reader failed \(KeyError: 'x'\); report"),
+        (MemoryError(), r"^t\.json .*3072 MiB"),
+        (KeyError("x"), r"^t\.json .* failed .*KeyError: 'x'"),
         (RecursionError("deep"), r"failed \(RecursionError: deep\)"),
     ],
 )

@@ -76,15 +76,15 @@ def test_openapi_3_0_words():
 @pytest.mark.parametrize(
     ("paths", "reason"),
     [
-        (operation(parameters=[{"in": "query"}]), "has a parameter without a name"),
-        (operation(parameters=[{"$ref": "#/nowhere"}]), "refers to '#/nowhere', which is not in"),
+        (operation(parameters=[{"in": "query"}]), "without a name"),
+        (operation(parameters=[{"$ref": "#/nowhere"}]), "'#/nowhere'"),
         (operation(parameters=[{"$ref": "#/paths/~1x/post/parameters/0"}]),
          "refers to itself in a circle"),
         (operation(parameters=[{"name": "a", "in": "query", "schema": {"$ref": "file:///etc/passwd"}}]),
-         "only local references are read"),
+         "local references"),
         (operation(parameters=[{"name": "a__query", "in": "header"}, {"name": "a", "in": "query"}],
                    requestBody={"content": {"application/json": {"schema": {"properties": {
-                       "a": {}, "a__query": {}}}}}}), "has two arguments 'a__query'; rename one"),
+                       "a": {}, "a__query": {}}}}}}), "'a__query'"),
     ],
 )  # fmt: skip
 def test_an_operation_that_cannot_be_read_is_a_problem(paths, reason):

@@ -199,12 +199,12 @@ def test_a_bad_source_beside_a_good_one_is_a_problem():
     ("data", "message"),
     [
         (b"", "x.json is empty"),
-        (b'{"tools": []}', "give a list of objects with a name"),
-        (b"\xff\xff{", "x.json is not text: byte 0 is not utf-8"),
+        (b'{"tools": []}', "list of objects"),
+        (b"\xff\xff{", "x.json is not text: byte 0"),
         (b'{"name": }', "x.json: line 1 is not JSON"),
-        (b'[{"name": "a"},\n{"name": "b",]', "Illegal|Expecting property name"),
+        (b'[{"name": "a"},\n{"name": "b",]', "Illegal|Expecting"),
         (b"[" * 100_000, "nested deeper than 100"),
-        (b'{"tools": [], "tools": []}', "has the key 'tools' twice; keep one"),
+        (b'{"tools": [], "tools": []}', "'tools' twice"),
         (b"3", "is 3, not an object"),
     ],
 )

@@ -137,7 +137,7 @@ def test_servers_of_one_name_are_told_apart(place, out):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["--server", "none"], "mcp.json has no server 'none'; it has a"),
+        (["--server", "none"], "no server 'none'; it has a"),
         (["--server", "a", "--timeout", "0"], "start_seconds is 0.0"),
         (["--server", "a", "--parallel", "0"], "parallel is 0; give 1 to 64"),
     ],

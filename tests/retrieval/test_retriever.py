@@ -174,13 +174,13 @@ def test_assembly_by_equation_5_by_hand():
     ("wrong", "message"),
     [
         ({"dense_weight": 1.5}, "the dense weight"),
-        ({"assembly": "best"}, "assembly is 'best'; give one of blend, top1"),
+        ({"assembly": "best"}, "'best'; .* blend, top1"),
         ({"subquery_weight": -1.0}, "give 0 or more"),
         ({"candidates": 0}, "candidates is 0"),
-        ({"rerank": " "}, "rerank is empty; give auto, none, late or the name"),
-        ({"corpus": "all"}, "corpus is 'all'; give one of both, tools, servers"),
-        ({"server_weight": float("inf")}, "server_weight is inf; give a number"),
-        ({"step_weight": -1.0}, "step_weight is -1.0; give 0 or more, or inf"),
+        ({"rerank": " "}, "rerank is empty"),
+        ({"corpus": "all"}, "'all'; .* both, tools"),
+        ({"server_weight": float("inf")}, "server_weight is inf"),
+        ({"step_weight": -1.0}, "step_weight is -1.0"),
     ],
 )
 def test_wrong_settings_are_named(wrong, message):

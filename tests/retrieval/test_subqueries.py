@@ -119,8 +119,8 @@ def test_a_file_that_holds_no_splits_is_refused(tmp_path, rows, reason):
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        (("x", "--splits", "s.jsonl"), "give --decompose steps, dummy or context"),
-        (("x", "--decompose", "steps"), "recorded steps are of the queries of a file"),
+        (("x", "--splits", "s.jsonl"), "steps, dummy or context"),
+        (("x", "--decompose", "steps"), "recorded steps"),
     ],
 )
 def test_options_that_do_not_go_together(args, reason):

@@ -49,10 +49,10 @@ def test_the_password_is_in_no_message_and_no_representation(store, postgres_ser
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"password": "wrong"}, "refuses the user or the password; check both"),
-        ({"database": "none"}, "has no such database; create it"),
-        ({"options": "-csearch_path%3Dnone"}, "the schema of the search path is not there"),
-        ({"port": "1"}, "no connection .*check the address and that the server runs"),
+        ({"password": "wrong"}, "the password"),
+        ({"database": "none"}, "no such database"),
+        ({"options": "-csearch_path%3Dnone"}, "search path"),
+        ({"port": "1"}, "no connection"),
     ],
 )
 def test_a_server_that_cannot_be_used_is_named_in_words(postgres_server, changed, words):

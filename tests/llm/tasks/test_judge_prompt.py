@@ -114,7 +114,7 @@ def test_each_relation_is_a_verdict():
     [
         ({"relation": "DUPLICATE"}, "relation is 'DUPLICATE'"),
         ({"relation": ["duplicate"]}, "relation is list"),
-        ({"serves": "t1"}, "Input should be 'first', 'second', 'both' or 'none'"),
+        ({"serves": "t1"}, "'second', 'both' or 'none'"),
         ({"confidence": 1.01}, "confidence is 1.01"),
         ({"confidence": True}, "confidence is True"),
         ({"confidence": float("nan")}, "confidence is nan"),

@@ -88,9 +88,9 @@ def test_one_that_restarted_is_named_once_and_opened_again(toolset, reached, ori
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        ("busy", "answers with an error; try again later, or ask who runs it (503)"),
-        ("page", "answers with 'text/html', not with MCP"),
-        ("huge", "north sent a reply of more than 200,000 bytes; update the server"),
+        ("busy", "(503)"),
+        ("page", "'text/html', not"),
+        ("huge", "200,000 bytes"),
         ("moved", "the-first"),
     ],
 )

@@ -108,8 +108,8 @@ def test_an_env_file_is_a_regular_file_of_limited_size(tmp_path, kind):
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({"command": "x", "env": {"A": "${NOPE}"}}, "s needs the environment variable NOPE"),
-        ({"command": "x", "args": ["${input:key}"]}, "asks for the input 'key' of VS Code"),
+        ({"command": "x", "env": {"A": "${NOPE}"}}, "variable NOPE"),
+        ({"command": "x", "args": ["${input:key}"]}, "the input 'key'"),
         ({"command": "x", "args": ["${what ever}"]}, r"the reference \$\{what ever\}"),
         ({"command": "x\0y"}, "has a NUL"),
     ],

@@ -72,15 +72,15 @@ def test_no_message_or_address_is_logged(caplog):
 @pytest.mark.parametrize(
     ("path", "kind", "words"),
     [
-        ("/401", "refused", "(401); give another value for its headers"),
-        ("/404", "missing", "has no MCP server under this path; check the address (404)"),
+        ("/401", "refused", "(401)"),
+        ("/404", "missing", "(404)"),
         ("/429", "missing", "is busy; try again later (429)"),
-        ("/500", "missing", "answers with an error; try again later, or ask who runs it (500)"),
-        ("/moved", "missing", "leads to 'http://127.0.0.1:1/mcp' (307), and no header follows"),
-        ("/html", "missing", "answers with 'text/html', not with MCP"),
-        ("/long", "garbage", "sent a reply of more than 200,000 bytes"),
+        ("/500", "missing", "(500)"),
+        ("/moved", "missing", "'http://127.0.0.1:1/mcp' (307)"),
+        ("/html", "missing", "'text/html', not"),
+        ("/long", "garbage", "200,000 bytes"),
         ("/gzip", "garbage", "sent a compressed reply"),
-        ("/silent", "silent", "did not answer within 0.1 s while the connection was opened"),
+        ("/silent", "silent", "within 0.1 s"),
     ],
 )
 def test_an_address_that_does_not_answer_as_it_should(path, kind, words):
