@@ -55,13 +55,7 @@ def test_bad_rows_are_problems_with_their_line():
     assert [tool.name for tool in catalog.tools] == ["ok"]
     reasons = {problem.position: problem.reason for problem in catalog.problems}
     assert list(reasons) == [f"t.csv: line {line}" for line in (3, 5, 6, 7, 8)]
-    values = (
-        "3 cells under 2",
-        "parameters is not JSON",
-        "no name",
-        '"a b"',
-        "parameters/x is NaN",
-    )
+    values = ("3 cells under 2", "is not JSON", "no name", '"a b"', "parameters/x is NaN")
     assert all(value in why for value, why in zip(values, reasons.values(), strict=True)), reasons
 
 

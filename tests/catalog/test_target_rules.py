@@ -190,16 +190,14 @@ def test_what_hides_all_tools_from_a_client_of_mcp_is_named(target):
     store = mcp_tool(inputSchema=schema(readings=True), outputSchema=schema(stored=False))
     route = replace(mcp_tool(inputSchema=schema(a={"x-mcp-header": "b c"})), id="route", name="r")
     scan = replace(mcp_tool(outputSchema={"type": "array"}, title=5), id="scan", name="s")
-    rows = told([store, route, scan], target)
-    assert [(tool_id, value) for tool_id, _, value, _ in rows] == [
-        ("lab/store", "readings"),
-        ("lab/store", "stored"),
-        ("route", "x-mcp-header"),
-        ("scan", "title"),
-        ("scan", "outputSchema"),
+    *rows, last = told([store, route, scan], target)
+    assert rows == [
+        ("lab/store", "schema", "readings", "{}"),
+        ("lab/store", "schema", "stored", '{"not":{}}'),
+        ("route", "schema", "x-mcp-header", ""),
+        ("scan", "schema", "title", "left out"),
     ]
-    assert [fix for *_, fix in rows][:4] == ["{}", '{"not":{}}', "", "left out"]
-    assert {rule for _, rule, *_ in rows} == {"schema"}
+    assert last[:3] == ("scan", "schema", "outputSchema")
     (held,) = rule_violations(kept(route), target)
     assert "leave the tool out" in held.remedy
 
