@@ -222,11 +222,7 @@ def test_doubts_do_not_depend_on_the_order(order, cut):
             0.1,
             "m at h says the same job; the offline judge is not convinced: a and b (0.10)",
         ),
-        (
-            "family",
-            0.95,
-            "m at h says “same operation, other provider or value”: the two are joined only through a third",
-        ),
+        ("family", 0.95, "m at h says “family”: the two are joined only through a third"),
         ("keep", 0.95, "m at h says “different jobs”"),
         ("unsure", 0.95, "m at h says “looks alike”"),
         ("unanalysed", 0.95, "m at h gave no usable answer"),

@@ -204,7 +204,7 @@ FAMILY = ("gateway", "family", "provider")
 def test_a_family_is_proposed_as_a_gateway_and_never_safe(shops):
     proposed = only_cluster(shops)
     assert shape_of(proposed) == ("proposed", *FAMILY)
-    assert "other provider: amazon / " in proposed.reasons[0]
+    assert "of providers: amazon / " in proposed.reasons[0]
     assert only_cluster(shops, accept="auto").state == "proposed"
     assert only_cluster(shops, accept="all").state == "accepted"
 
@@ -270,7 +270,7 @@ def test_the_selector_of_a_family_follows_an_edit(shops):
     renamed = edited("shop", provider="shop")
     assert shape_of(renamed) == ("accepted", "gateway", "family", "shop")
     assert [alpha.constants["shop"] for alpha in renamed.arguments] == ["amazon", "ebay", "walmart"]
-    assert "other value: amazon / " in renamed.reasons[0]
+    assert "of values: amazon / " in renamed.reasons[0]
     gone = edited("")
     assert shape_of(gone) == ("conflict", "gateway", "family", "")
     assert any("no argument says which" in reason for reason in gone.reasons)

@@ -21,10 +21,10 @@ def made(tools, family=False, kind=None):
     ("cluster", "kind", "name"),
     [
         (made(COPIES), "copy", "exact copy"),
-        (made(COPIES, kind="gateway"), "gateway", "needs a gateway"),
+        (made(COPIES, kind="gateway"), "gateway", "gateway tool"),
         (made(RENAMED), "drop_in", "drop-in"),
-        (made(PROVIDERS, family=True), "family", "same operation, other provider"),
-        (made(MONTHS, family=True), "family", "same operation, other value"),
+        (made(PROVIDERS, family=True), "family", "family of providers"),
+        (made(MONTHS, family=True), "family", "family of values"),
     ],
 )
 def test_the_kind_says_what_can_be_done(cluster, kind, name):

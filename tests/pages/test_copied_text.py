@@ -18,7 +18,7 @@ VIEWS = (
     *((page, {}) for page in PAGES),
     ("documents", {"texts": "Single tools"}),
     *(("catalog", {"part": part}) for part in ("Findings", "Servers")),
-    ("review", {"show": "Same operation"}),
+    ("review", {"show": "Families"}),
     ("retrieval", {"q": "send a mail to ann@mail.example"}),
 )
 KINDS = ("code", "text", "text_input", "text_area", "markdown", "caption", "info", "warning")

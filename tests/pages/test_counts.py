@@ -58,7 +58,7 @@ def read_by_page(monkeypatch, work, name):
         tokens_with_gateway=r"With a gateway: ([\d,]+) tokens",
     )
     read(catalog, tools=r"\(([\d,]+) tools\)", tokens=r"Today: ([\d,]+) tokens")
-    kinds = r"Accept ([\d,]+) drop|merge ([\d,]+) groups? of one|([\d,]+) of the same operation"
+    kinds = r"Accept ([\d,]+) drop|merge ([\d,]+) groups? of one|and ([\d,]+) famil"
     merges = ("".join(one) for one in re.findall(kinds, catalog))
     numbers["merges"].append(sum(int(one.replace(",", "")) for one in merges))
     _, tools = page("catalog", part="Tools")
@@ -75,11 +75,11 @@ def read_by_page(monkeypatch, work, name):
         overlap,
         candidates=r"\*\*([\d,]+)\*\* pairs of tools are alike",
         merge_pairs=r"same job \*\*([\d,]+)\*\*",
-        family_pairs=r"value \*\*([\d,]+)\*\*",
+        family_pairs=r"value\) \*\*([\d,]+)\*\*",
         unsure_pairs=r"unsure \*\*([\d,]+)\*\*",
         keep_pairs=r"different jobs \*\*([\d,]+)\*\*",
         duplicates=r"grouped: ([\d,]+) for",
-        families=r"job, ([\d,]+) for the same operation\.",
+        families=r"job, ([\d,]+) families\.",
     )
     read(overlap, candidates=r"matching pairs of ([\d,]+)")
     for verdict in ("merge", "family", "unsure", "keep"):
@@ -97,10 +97,10 @@ def read_by_page(monkeypatch, work, name):
     read(
         review,
         waiting_duplicates=r"Waiting: ([\d,]+) for the same job",
-        waiting_families=r"job, ([\d,]+) for the same operation",
+        waiting_families=r"job, ([\d,]+) famil",
         safe=r"safe merges \((\d+)\)",
     )
-    for show in ("Same job", "Same operation"):
+    for show in ("Same job", "Families"):
         _, listed = page("review", show=show)
         if "Nothing left" not in listed:
             read(listed, **{f"waiting_{show.lower()}": r"of ([\d,]+) shown"})
@@ -115,7 +115,7 @@ def read_by_page(monkeypatch, work, name):
         tools=r"Tools: ([\d,]+) →",
         tokens=r"\(estimate\): ([\d,]+) →",
         waiting_duplicates=r"accepted them: ([\d,]+) for the same job",
-        waiting_families=r"job, ([\d,]+) for the same operation",
+        waiting_families=r"job, ([\d,]+) famil",
     )
     app.selectbox(key="accept").select("all").run()
     read(exported(app), tokens_without_code=r"\(estimate\): [\d,]+ → ([\d,]+)")

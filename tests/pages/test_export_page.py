@@ -33,7 +33,7 @@ def refused(page):
 
 def test_nothing_is_merged_before_anybody_decided(page):
     assert figures(page)["Tools"] == "8 → 8"
-    assert "nobody has accepted them: 3 for the same job, 0 for" in page.text
+    assert "nobody has accepted them: 3 for the same job, 0 fam" in page.text
     assert not page.at.code, "no bundle is made before somebody wants it"
 
 

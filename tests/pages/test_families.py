@@ -114,9 +114,9 @@ def test_a_skipped_pair_comes_last(undecided):
 def test_a_filter_shows_duplicates_or_families(page):
     page.open("review")
     assert list(queue(page)["name"]) == ["get_recipe", SCHWAB, "pearstore_orders"]
-    assert list(queue(page)["kind"]) == ["drop-in", *["same operation"] * 2]
-    assert "Waiting: 1 for the same job, 2 for the same operation" in page.text
-    page.at.selectbox(key="show").set_value("Same operation").run()
+    assert list(queue(page)["kind"]) == ["drop-in", *["family"] * 2]
+    assert "Waiting: 1 for the same job, 2 families" in page.text
+    page.at.selectbox(key="show").set_value("Families").run()
     assert list(queue(page)["name"]) == [SCHWAB, "pearstore_orders"]
     assert queue(page)["what differs"][0] == "provider: schwab / fidelity / robinhood"
     assert title(page) == SCHWAB
@@ -125,7 +125,7 @@ def test_a_filter_shows_duplicates_or_families(page):
 
 
 def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_needed(page):
-    page.open("review", show="Same operation")
+    page.open("review", show="Families")
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text
     assert "none can take the calls of another" in page.text
     assert "A gateway can offer one tool" in page.text
@@ -133,7 +133,7 @@ def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_need
     assert '"enum": ["schwab", "fidelity", "robinhood"]' in code
     assert "Weakest pair 0.70" in page.text
     assert "no longer see" not in page.text
-    assert ":violet[same operation, other provider or value]" in page.text, "of the pairs"
+    assert ":violet[family]" in page.text, "of the pairs"
 
 
 def test_whether_all_words_match_stands_on_the_card_of_a_drop_in(page):
@@ -152,7 +152,7 @@ def test_whether_all_words_match_stands_on_the_card_of_a_drop_in(page):
 
 def test_one_job_is_shown_before_it_is_said(page):
     shown = by_name(page.work, 1, SCHWAB)
-    page.open("review", show="Same operation").press(f"one_job_{shown.id}")
+    page.open("review", show="Families").press(f"one_job_{shown.id}")
     seen = page.text.split("**As one job**")[1]
     assert review.standing(page.now) == ()
     page.press(f"accept_one_job_{shown.id}")
@@ -166,7 +166,7 @@ def test_one_job_is_shown_before_it_is_said(page):
 
 def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page):
     shown = by_name(page.work, 1, SCHWAB)
-    page.open("review", show="Same operation").press("one_job_")
+    page.open("review", show="Families").press("one_job_")
     page.at.session_state["blind"] = True
     page.at.run()
     assert "**As one job**" not in page.text
@@ -176,7 +176,7 @@ def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page)
     page.press(f"accept_{shown.id}")
     (decision,) = review.standing(page.now)
     assert decision.detail["relation"] == "duplicate"
-    judged = f"the judge had proposed the same operation, other provider, weakest pair {shown.weakest_edge:.2f}"
+    judged = f"the judge had proposed a family of providers, weakest pair {shown.weakest_edge:.2f}"
     assert judged in page.text.replace("\\", "")
 
 
@@ -185,11 +185,11 @@ def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page)
 
 def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     page.open("overlap", pair=pair_key(Pair.of(*BANKS[:2])))
-    assert "Judge: same operation, other provider or value" in page.text
-    assert "Same job 0.00" in page.text and "Other provider or value 0.70" in page.text
+    assert "Judge: family" in page.text
+    assert "Same job 0.00" in page.text and "Family 0.70" in page.text
     assert r"Only get\_positions\_fidelity says “fidelity”\." in page.text
-    assert "same operation, other provider or value **4**" in page.text
-    assert "grouped: 1 for the same job, 2 for the same operation." in page.text
+    assert "**4**; unsure" in page.text
+    assert "grouped: 1 for the same job, 2 families." in page.text
     page.at.session_state["pair_more"] = "Signals"
     page.at.run()
     figures = {metric.label: metric.value for metric in page.at.metric}
@@ -200,7 +200,7 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
 def test_the_drawer_knows_families(page):
     page.open("review", tool=tool_key(BANKS[0]))
     labels = " ".join(links(page))
-    assert ":violet[same operation, other provider or value]" in labels
+    assert ":violet[family]" in labels
     assert r"In **get\_positions\_schwab**" in labels
 
 
@@ -208,5 +208,5 @@ def test_the_document_of_a_family_is_untouched_until_somebody_edits_it(page):
     page.open("documents", merge=by_name(page.work, 1, SCHWAB).id)
     assert page.button("save_").disabled
     assert page.button("reset_").disabled
-    assert "Same operation, other provider" in page.text
+    assert "Family of providers" in page.text
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text

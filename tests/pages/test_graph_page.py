@@ -21,7 +21,7 @@ def test_servers_and_larger_clusters_are_shown_and_one_is_drawn_when_chosen(monk
     assert "3 of 3 servers share tools with another" in words(app)
     clusters = table(app, "clusters")
     assert clusters["name"].tolist() == ["send_mail"], "two tools have one link"
-    assert clusters.iloc[0]["kind"] == "needs a gateway"
+    assert clusters.iloc[0]["kind"] == "gateway tool"
     assert drawings(app) == ["servers_network"]
     mail = small_workspace.by_name(work, catalog_id, "send_mail")
     app = open_page(monkeypatch, work, "graph", drawn=mail.id)

@@ -80,13 +80,13 @@ def test_what_is_not_ticked_is_left_alone(of_one_account):
 def test_of_two_stores_both_are_kept_until_a_person_keeps_one_or_says_one_account(open_app):
     page = open_app(*BOTH).open("review")
     page.press("together_")
-    assert decisions(page) == {"needs a gateway"}
+    assert decisions(page) == {"gateway tool"}
     assert "need a gateway:" in page.text
     page.press("keep_beta")
     assert decisions(page) == {"exact copy, keeps beta"}
     assert "need a gateway:" not in page.text
     page.press("undo_batch_")
-    assert decisions(page) == {"needs a gateway"}
+    assert decisions(page) == {"gateway tool"}
     question = next(one for one in page.at.segmented_control if "one account" in one.label)
     question.set_value("one account").run()
     assert decisions(page) == {"exact copy, keeps alpha"}

@@ -34,7 +34,7 @@ def test_duplicates_families_and_siblings_are_counted_apart(work, catalog_id):
     counts = review.progress(work.snapshot(catalog_id)).clusters
     assert (counts.duplicates, counts.families) == (KindQueue(1, 0), KindQueue(2, 0))
     assert (counts.drop_ins, counts.safe) == (1, 1)
-    assert "2 for the same operation" in counts.waiting_in_words
+    assert "2 families" in counts.waiting_in_words
     pairs = pair_list.pair_counts(work.snapshot(catalog_id).analysis)
     kept = pair_list.matching(work.snapshot(catalog_id), PairFilter("keep")).matching
     assert pairs.siblings == pairs.keep == kept >= 1
@@ -95,7 +95,7 @@ def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():
 def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(work, catalog_id):
     (bank,) = components.clusters(work.snapshot(catalog_id))
     cluster = bank.cluster
-    assert (cluster.document.name, short_kind(cluster)) == (SCHWAB, "same operation")
+    assert (cluster.document.name, short_kind(cluster)) == (SCHWAB, "family")
     assert (len(cluster.members), cluster.weakest_edge) == (3, 0.7)
     assert (bank.density, bank.bridges) == (1.0, 0)
     part = components.network(work.snapshot(catalog_id), cluster.id)

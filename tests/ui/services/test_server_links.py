@@ -25,7 +25,7 @@ def test_pairs_of_tools_are_counted_by_kind_between_servers_and_within(shared):
     }
     assert view.inside == {"alpha": 1}, "two copies of list_files"
     assert data_tables.records(view.links, link_columns(view.links))[0] == {
-        "server A": "alpha", "server B": "beta", "pairs": 2, "needs a gateway": 2,
+        "server A": "alpha", "server B": "beta", "pairs": 2, "gateway tool": 2,
     }  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def test_a_cluster_counts_for_what_can_be_done_about_it_and_a_doubt_looks_alike(
     plan = replace(plan, clusters=(replace(mail, kind="gateway"),))
     view = server_overlap(analysis, plan, blocks_of(plan, "servers"))
     assert {link.kind for link in view.links} == {"gateway"}
-    assert view.links[0].in_words == "needs a gateway: 1"
+    assert view.links[0].in_words == "gateway tool: 1"
     rejected = replace(plan, clusters=(replace(mail, state="kept_apart"),))
     assert server_overlap(analysis, rejected, blocks_of(plan, "servers")).links == ()
     pairs = {Pair.of("alpha/send_mail", "beta/send_mail"): 0.5}
@@ -62,6 +62,6 @@ def test_the_picture_has_a_dot_a_server_and_a_line_a_link(shared):
     assert sizes == sorted(sizes, reverse=True) and sizes[0] > sizes[-1]
     first = drawn["edges"][0]
     assert (first["from"], first["to"], first["label"]) == (0, 1, "2")
-    assert first["title"].splitlines() == ["alpha and beta", "needs a gateway: 2"]
+    assert first["title"].splitlines() == ["alpha and beta", "gateway tool: 2"]
     assert first["width"] > drawn["edges"][1]["width"]
-    assert [key["text"] for key in drawn["legend"]] == ["mostly needs a gateway"]
+    assert [key["text"] for key in drawn["legend"]] == ["mostly gateway tool"]

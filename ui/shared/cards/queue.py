@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.cluster import Cluster, ProposalKind, kind_name, proposal_kind
+from toolscope_core.model.cluster import KINDS, Cluster, ProposalKind, proposal_kind
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
@@ -159,7 +159,7 @@ def is_family(cluster: Cluster) -> bool:
 
 def short_kind(cluster: Cluster) -> str:
     """The kind as a narrow column has it: without what differs."""
-    return kind_name(cluster).partition(",")[0]
+    return KINDS[proposal_kind(cluster)].name
 
 
 def of_show(clusters: Iterable[Cluster], show: Show) -> list[Cluster]:
