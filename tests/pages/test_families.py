@@ -193,7 +193,7 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     page.at.session_state["pair_more"] = "Signals"
     page.at.run()
     figures = {metric.label: metric.value for metric in page.at.metric}
-    assert figures == {"Same job": "0.00", "Other provider or value": "0.70"}
+    assert figures == {"Same job": "0.00", "Family": "0.70"}
 
 
 @pytest.mark.usefixtures("through_the_app")
