@@ -26,7 +26,7 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.rps.planner import (
     WORKER_K,
-    PlanOptions,
+    PlannerConfig,
     model_planner,
     offline_planner,
     plan_figures,
@@ -176,10 +176,10 @@ def plans(one: PaperSet) -> Iterator[JsonObject]:
     """Tables 9 and 10: the tools that plans call, by the ranking or a model as the worker; table
     11: what a request takes.
     """
-    ways: Mapping[str, PlanOptions] = {
-        "once": PlanOptions(iterative=False),
-        "at most three loops": PlanOptions(),
-        "at most three loops, filter": PlanOptions(is_filtered=True),
+    ways: Mapping[str, PlannerConfig] = {
+        "once": PlannerConfig(iterative=False),
+        "at most three loops": PlannerConfig(),
+        "at most three loops, filter": PlannerConfig(is_filtered=True),
     }
     tools = toolsets(one)
     for documents in ("vanilla", "augmented"):
@@ -187,12 +187,12 @@ def plans(one: PaperSet) -> Iterator[JsonObject]:
         retriever = one.retriever(catalog.tools, RetrievalConfig())
         for split, trial in one.split_trials().items():
             is_whole = split == "not split"
-            for title, options in list(ways.items())[: 1 if is_whole else None]:
+            for title, config in list(ways.items())[: 1 if is_whole else None]:
                 k = WHOLE_K if is_whole else WORKER_K
                 planner = (
-                    model_planner(catalog, retriever, k, options, one.asker)
+                    model_planner(catalog, retriever, k, config, one.asker)
                     if one.asker
-                    else offline_planner(catalog, retriever, k, options)
+                    else offline_planner(catalog, retriever, k, config)
                 )
                 golds = [query.gold for query in trial.queries]
                 own = plan_figures(planner.plans(trial.requests), golds, one.bench.tokens)

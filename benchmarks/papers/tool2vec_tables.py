@@ -34,7 +34,7 @@ from toolscope_core.model.tool import Augmentation, JsonObject
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.learned_model import Blend, LearnedModel
 from toolscope_core.tool2vec.linear_head import UsageVectors
-from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
+from toolscope_core.tool2vec.training import LearnConfig, Trainer, trained_model
 from toolscope_core.tool2vec.training_queries import training_queries
 from toolscope_core.wording.tool_text import tool_text
 
@@ -82,12 +82,12 @@ def figures_of(queries: Sequence[Query], rankings: Sequence[Sequence[str]]) -> J
 
 
 @cache
-def learned(one: PaperSet, options: LearnOptions) -> tuple[LearnedModel, float]:
+def learned(one: PaperSet, config: LearnConfig) -> tuple[LearnedModel, float]:
     """What is learned of half A, and the seconds that it took."""
     start = time.perf_counter()
     trainer = Trainer(one.bench.embedder, one.bench.cache)
     taught, _ = halves(one.queries)
-    model = trained_model(one.tools, taught, one.variants(), options, trainer)
+    model = trained_model(one.tools, taught, one.variants(), config, trainer)
     return model, time.perf_counter() - start
 
 
@@ -97,7 +97,7 @@ def retriever_of(one: PaperSet) -> Retriever:
 
 def searches(one: PaperSet) -> dict[str, LearnedModel | None]:
     """The text alone, each score alone, and all together as it searches."""
-    model, _ = learned(one, LearnOptions())
+    model, _ = learned(one, LearnConfig())
     alone = {f"{name} alone": own for name, own in each_alone(model)}
     return {"text": None, **alone, "all together": model}
 
@@ -118,13 +118,13 @@ def learning(one: PaperSet) -> Iterator[JsonObject]:
 def refiners(one: PaperSet) -> Iterator[JsonObject]:
     """Tables A.1 and A.2: what the refiner reads, what it takes its candidates by, how many."""
     retriever, (_, asked) = retriever_of(one), halves(one.queries)
-    every = [LearnOptions(candidates=count) for count in CANDIDATES]
-    for options in (*every, LearnOptions(described=True), LearnOptions(first="tool2vec")):
-        model, seconds = learned(one, options)
+    every = [LearnConfig(candidates=count) for count in CANDIDATES]
+    for config in (*every, LearnConfig(described=True), LearnConfig(first="tool2vec")):
+        model, seconds = learned(one, config)
         refiner = dict(each_alone(model))["refiner"]
         yield {
-            "candidates": f"{options.candidates} by {options.first}",
-            "reads": "descriptions" if options.described else "Tool2Vec",
+            "candidates": f"{config.candidates} by {config.first}",
+            "reads": "descriptions" if config.described else "Tool2Vec",
             **figures_of(asked, found(retriever, asked, refiner)),
             "seconds": round(seconds, 1),
         }
@@ -211,7 +211,7 @@ def rankings_by(name: str, one: PaperSet, embedder: Embedder) -> Iterator[JsonOb
 def for_the_classifier(one: PaperSet) -> Iterator[JsonObject]:
     """The linear classifier, the one with a tuned encoder, and the search with both."""
     retriever, (_, held_out) = retriever_of(one), halves(one.queries)
-    model, _ = learned(one, LearnOptions(method="mlc", encoder=DEFAULT_MODEL))
+    model, _ = learned(one, LearnConfig(method="mlc", encoder=DEFAULT_MODEL))
     for name, own in (*each_alone(model), ("all together", model)):
         yield {"search": name, **figures_of(held_out, found(retriever, held_out, own))}
 

@@ -16,7 +16,7 @@ from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.learned_model import Blend
 from toolscope_core.tool2vec.model_folder import read_model, write_model
-from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
+from toolscope_core.tool2vec.training import LearnConfig, Trainer, trained_model
 from toolscope_core.tool2vec.training_queries import training_queries
 from toolscope_core.tool2vec.tuned_classifier import Checkpoint, tuned_classifier
 
@@ -40,7 +40,7 @@ def trained(folder, method="mlc", tools=TOOLS, queries=QUERIES, variants=None, e
         tools,
         queries,
         variants or {},
-        LearnOptions(method, 4, encoder, described=bool(encoder), retrieval=CONFIG),
+        LearnConfig(method, 4, encoder, described=bool(encoder), retrieval=CONFIG),
         trainer,
     )
 
@@ -82,9 +82,9 @@ def test_what_was_learned_ranks_alone_as_in_the_paper(retriever, model):
 @pytest.mark.parametrize("first", ["description", "tool2vec"])
 def test_a_refiner_stands_on_another_first_stage(tmp_path, retriever, tiny_model, first):
     tiny = str(tiny_model)
-    options = LearnOptions("refiner", 4, "", True, first, tiny, CONFIG)
+    config = LearnConfig("refiner", 4, "", True, first, tiny, CONFIG)
     trainer = Trainer(WordEmbedder(), VectorCache(tmp_path / "cache"))
-    model = trained_model(TOOLS, QUERIES, {}, options, trainer)
+    model = trained_model(TOOLS, QUERIES, {}, config, trainer)
     assert list(model.blend.weights) == [first, "refiner"] and model.head is None
     assert (model.refiner.source, model.refiner.depth) == (tiny, 0)
     assert set(model.about["held_out"]["metrics"]) == {"text", first, "refiner", "blend"}
@@ -102,7 +102,7 @@ def test_a_refiner_stands_on_another_first_stage(tmp_path, retriever, tiny_model
 
 def test_only_a_refiner_has_candidates_of_its_own():
     with pytest.raises(ConfigError, match=r"tool2vec .*refiner"):
-        LearnOptions("mlc", first="tool2vec")
+        LearnConfig("mlc", first="tool2vec")
 
 
 def test_a_tool_that_changed_or_is_new_is_found_by_its_text(tmp_path, model):
@@ -157,9 +157,9 @@ def test_too_few_queries_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="3 queries name"):
         trained(tmp_path, queries=QUERIES[:3])
     with pytest.raises(ConfigError, match="method is 'magic'"):
-        LearnOptions("magic")
+        LearnConfig("magic")
     with pytest.raises(ConfigError, match="candidates is 1"):
-        LearnOptions(candidates=1)
+        LearnConfig(candidates=1)
 
 
 def test_the_same_retriever_over_other_tools_learns_about_those(retriever, model):

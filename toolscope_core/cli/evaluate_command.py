@@ -36,7 +36,7 @@ from toolscope_core.evaluation.results import result_json
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.rps.planner import PlanFigures, PlanOptions, plan_figures
+from toolscope_core.rps.planner import PlanFigures, PlannerConfig, plan_figures
 
 MOST_RANKED = 1_000
 
@@ -315,11 +315,11 @@ def planned_sides(
     kept = bench.queries(queries, options.skip_unknown)
     if not kept:
         raise ConfigError(f"no query of {queries} has a gold answer here; give ids under `gold`")
-    ways = PlanOptions(options.worker, options.iterative, options.is_filtered)
+    config = PlannerConfig(options.worker, options.iterative, options.is_filtered)
     for toolset in measured_toolsets.with_merged(whole, options.bundle):
         catalog = Catalog(toolset.tools) if toolset.phi else whole
         searcher = Searcher(catalog, search, terminal.progress(), toolset.phi, whole)
-        plans = plans_of(searcher, searcher.requests(kept), ways)
+        plans = plans_of(searcher, searcher.requests(kept), config)
         golds = [query.gold for query in query_sets.relabelled(kept, toolset.phi)]
         figures = plan_figures(plans, golds, bench.tokens)
         sides.append(PlannedSide(toolset.name, figures, terminal.spent_json(searcher.spent)))

@@ -22,7 +22,7 @@ from toolscope_core.model.numbers import interval_text, quantity
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.linear_head import UsageVectors
 from toolscope_core.tool2vec.model_folder import write_model
-from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
+from toolscope_core.tool2vec.training import LearnConfig, Trainer, trained_model
 from toolscope_core.tool2vec.training_queries import training_queries
 from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder, triplets_of
 from toolscope_core.wording.tool_text import tool_text
@@ -89,7 +89,7 @@ def learn(
     embedder: EmbedderName = None,
 ) -> None:
     """Learn from requests which tools serve them; search --model uses what was learned."""
-    options = LearnOptions(
+    config = LearnConfig(
         method, candidates, encoder or "", described, first, refiner_encoder or ""
     )
     folders.check_ours(out, folders.MODEL_PROGRAM)
@@ -97,7 +97,7 @@ def learn(
     query_set = with_ids(read_queries(queries), catalog.tools)
     written = read_variants(variants, catalog).by_id if variants else {}
     trainer = Trainer(*encoder_and_cache(embedder), progress())
-    model = trained_model(catalog.tools, query_set, written, options, trainer)
+    model = trained_model(catalog.tools, query_set, written, config, trainer)
     write_model(model, out)
     in_catalog = catalog.by_id.keys()
     _tell(model, sum(not any(need & in_catalog for need in query.gold) for query in query_set))

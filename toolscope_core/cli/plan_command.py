@@ -31,7 +31,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import TaskCost
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import IN_VIEW
-from toolscope_core.rps.planner import PlanOptions, model_planner, offline_planner
+from toolscope_core.rps.planner import PlannerConfig, model_planner, offline_planner
 from toolscope_core.rps.workers import PlannedStep, RequestPlan
 
 
@@ -60,8 +60,8 @@ def plan_request(
         raise ConfigError("recorded steps are of the queries of a file; take another --decompose")
     searched = SearchedTools(decomposition=decomposition, variants=variants, embedder=embedder)
     options = SearchOptions(k, searched, knobs, ask)
-    ways = PlanOptions(worker, iterative, is_filtered)
-    report = _plan(files, request, options, ways)
+    config = PlannerConfig(worker, iterative, is_filtered)
+    report = _plan(files, request, options, config)
     took = terminal.spent_json(report.spent)
     if as_json:
         counts = {"tools_shown": report.tools_shown, "seconds": round(report.seconds, 3)}
@@ -92,7 +92,7 @@ class PlanReport:
 
 
 def _plan(
-    catalogs: Sequence[Path], request: str, options: SearchOptions, ways: PlanOptions
+    catalogs: Sequence[Path], request: str, options: SearchOptions, config: PlannerConfig
 ) -> PlanReport:
     """The plan of one request: its jobs as ``options`` split it, ``options.k`` candidates for
     each.
@@ -102,26 +102,26 @@ def _plan(
     _ = searcher.tools  # loads and indexes, which is not the plan's time
     start = time.perf_counter()
     requests = searcher.requests([Query("", request)])
-    (plan,) = plans_of(searcher, requests, ways)
+    (plan,) = plans_of(searcher, requests, config)
     in_view = min(IN_VIEW, len(catalog.tools)) if options.split == "context" else 0
-    shown = plan.tools_shown + len(plan.chosen) * ways.is_filtered
+    shown = plan.tools_shown + len(plan.chosen) * config.is_filtered
     return PlanReport(
         plan=plan,
         searches=plan.searches + bool(in_view),
-        tools_shown=in_view + (shown if ways.worker == "model" else 0),
+        tools_shown=in_view + (shown if config.worker == "model" else 0),
         spent=searcher.spent,
         seconds=time.perf_counter() - start,
     )
 
 
 def plans_of(
-    searcher: Searcher, requests: Sequence[ToolRequest], options: PlanOptions
+    searcher: Searcher, requests: Sequence[ToolRequest], config: PlannerConfig
 ) -> tuple[RequestPlan, ...]:
     """A plan for each request, of whose jobs each has the k best tools. Raises as the model's
     commands do where the worker is a model.
     """
-    parts = searcher.bench.catalog, searcher.tools, searcher.options.k, options
-    if options.worker == "best":
+    parts = searcher.bench.catalog, searcher.tools, searcher.options.k, config
+    if config.worker == "best":
         return offline_planner(*parts).plans(requests, searcher.progress)
     with asking(searcher.options.model_request) as (_, asker):
         plans = model_planner(*parts, asker).plans(requests, searcher.progress)

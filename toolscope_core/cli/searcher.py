@@ -45,7 +45,7 @@ from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
 from toolscope_core.retrieval.searching import BY_TOKENS
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
-from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
+from toolscope_core.tool2vec.training import LearnConfig, Trainer, trained_model
 
 USAGE_MODELS = "learned"
 """The folder of the cache with models that a search made for itself."""
@@ -441,9 +441,9 @@ def _usage_model(
     if folder.is_dir():
         with suppress(ConfigError):  # damaged: it is trained again
             return read_model(folder)
-    options = LearnOptions("tool2vec", retrieval=config)
+    learn_config = LearnConfig("tool2vec", retrieval=config)
     trainer = Trainer(bench.embedder, bench.cache, progress)
-    model = trained_model(tools, queries, variants, options, trainer)
+    model = trained_model(tools, queries, variants, learn_config, trainer)
     if not why_not_ours(folder, MODEL_PROGRAM):
         write_model(model, folder)
     return model

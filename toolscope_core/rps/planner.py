@@ -39,7 +39,7 @@ LOOKED_AT = 50
 
 
 @dataclass(frozen=True, slots=True)
-class PlanOptions:
+class PlannerConfig:
     """How a plan is made: tools are chosen by the ranking or by a model, with each job searched in
     several phrasings and widened until one is chosen (``iterative``), and looked through as a whole
     (``is_filtered``).
@@ -153,7 +153,7 @@ class Planner:
 
 
 def offline_planner(
-    catalog: Catalog, retriever: SearchableTools, k: int, options: PlanOptions
+    catalog: Catalog, retriever: SearchableTools, k: int, config: PlannerConfig
 ) -> Planner:
     """The planner without a model; iterative, it searches each job within its request too."""
     return Planner(
@@ -161,15 +161,15 @@ def offline_planner(
         retriever,
         workers.by_score,
         k,
-        rephraser=workers.in_request if options.iterative else None,
+        rephraser=workers.in_request if config.iterative else None,
         plan_filter=partial(workers.filtered_by_request, retriever)
-        if options.is_filtered
+        if config.is_filtered
         else None,
     )
 
 
 def model_planner(
-    catalog: Catalog, retriever: SearchableTools, k: int, options: PlanOptions, asker: Asker
+    catalog: Catalog, retriever: SearchableTools, k: int, config: PlannerConfig, asker: Asker
 ) -> Planner:
     """The planner with a model as the worker, the rephraser and the filter."""
     return Planner(
@@ -177,9 +177,9 @@ def model_planner(
         retriever,
         partial(workers.by_model, asker),
         k,
-        widest=max(k, WIDEST) if options.iterative else 0,
-        rephraser=partial(workers.rephrased_by_model, asker) if options.iterative else None,
-        plan_filter=partial(workers.filtered_by_model, asker) if options.is_filtered else None,
+        widest=max(k, WIDEST) if config.iterative else 0,
+        rephraser=partial(workers.rephrased_by_model, asker) if config.iterative else None,
+        plan_filter=partial(workers.filtered_by_model, asker) if config.is_filtered else None,
     )
 
 
@@ -259,8 +259,8 @@ def intents_by_model(
     """
     toolset = Catalog(tuple(item.tool for item in plan.tools))
     requests = [ToolRequest(one.text, decompose(one.text)) for one in queries]
-    options = PlanOptions("model", iterative=False, is_filtered=True)
-    planner = model_planner(toolset, retriever, WIDEST, options, asker)
+    config = PlannerConfig("model", iterative=False, is_filtered=True)
+    planner = model_planner(toolset, retriever, WIDEST, config, asker)
     return planned_intents(planner.plans(requests, progress), plan)
 
 

@@ -112,7 +112,7 @@ _Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class LearnOptions:
+class LearnConfig:
     """How a model is trained. ``method`` says what is on top; each stands on those before it.
     ``candidates`` are those that a refiner scores together; ``encoder`` is a model, by name or
     folder, that is tuned for the classifier, empty for none. ``first`` says what a refiner takes
@@ -188,40 +188,40 @@ def trained_model(
     tools: Iterable[Tool],
     queries: Iterable[Query],
     variants: Mapping[str, Augmentation],
-    options: LearnOptions,
+    config: LearnConfig,
     trainer: Trainer,
 ) -> learned_model.LearnedModel:
     """The model that these queries and the questions of ``variants`` give. Raises ``ConfigError``
     where too few queries name a tool, ``ModelError`` as the embedder does.
     """
-    lessons = trainer.lessons(tools, queries, variants, options)
+    lessons = trainer.lessons(tools, queries, variants, config)
     asked = lessons.queries
-    stages = [fitted_stage(lessons.without(one), options, trainer.progress) for one in range(FOLDS)]
-    views = trainer.views(lessons, stages, options)
+    stages = [fitted_stage(lessons.without(one), config, trainer.progress) for one in range(FOLDS)]
+    views = trainer.views(lessons, stages, config)
     held_out = trainer.held_out(lessons, views)
-    names, tuned, refiner = options.stages, None, None
+    names, tuned, refiner = config.stages, None, None
     blend = learned_model.chosen_blend(held_out, names, asked.ids)
     on_top: list[str] = []
-    if options.encoder and options.method != "tool2vec":
+    if config.encoder and config.method != "tool2vec":
         tuned = tuned_classifier(
-            asked, stages[0].centres, options.encoder, trainer.cache.folder, trainer.progress
+            asked, stages[0].centres, config.encoder, trainer.cache.folder, trainer.progress
         )
         held_out, views = with_tuned(held_out, views, asked.texts, tuned)
         on_top.append(learned_model.TUNED)
-    if options.method == "refiner":
+    if config.method == "refiner":
         all_views = list(views.values())
         refiner = checked_refiner(
-            asked, all_views, options.candidates, options.refiner_encoder, trainer.progress
+            asked, all_views, config.candidates, config.refiner_encoder, trainer.progress
         )
-        held_out = with_refined(held_out, views, asked.texts, refiner, options.candidates)
-        finished_refiner(refiner, asked, all_views, options.candidates, trainer.progress)
+        held_out = with_refined(held_out, views, asked.texts, refiner, config.candidates)
+        finished_refiner(refiner, asked, all_views, config.candidates, trainer.progress)
         on_top.append(learned_model.REFINER)
     if on_top:
         blend = learned_model.chosen_blend(held_out, on_top, asked.ids, blend)
     names = [*names, *on_top]
-    stage = fitted_stage(lessons, options, trainer.progress)
+    stage = fitted_stage(lessons, config, trainer.progress)
     return learned_model.LearnedModel(
-        method=options.method,
+        method=config.method,
         embedder=trainer.embedder.name,
         fingerprints=tuple(tool.fingerprint for tool in lessons.tools),
         usage=stage.usage,
@@ -231,23 +231,23 @@ def trained_model(
         head=stage.head,
         tuned=tuned,
         refiner=refiner,
-        candidates=options.candidates,
-        described=lessons.own if options.described or stage.own is not None else None,
-        first=options.first,
-        reads_described=options.described,
+        candidates=config.candidates,
+        described=lessons.own if config.described or stage.own is not None else None,
+        first=config.first,
+        reads_described=config.described,
         variants=variants,
-        about=_about(lessons, options, held_out_figures(held_out, names, asked.ids)),
+        about=_about(lessons, config, held_out_figures(held_out, names, asked.ids)),
     )
 
 
-def fitted_stage(lessons: Lessons, options: LearnOptions, progress: Progress) -> FirstStage:
+def fitted_stage(lessons: Lessons, config: LearnConfig, progress: Progress) -> FirstStage:
     """The first stage that these lessons give."""
     usage = UsageVectors.of(lessons.queries, lessons.vectors)
     centres = usage.vectors(lessons.own)
     head = None
-    if learned_model.MLC in options.stages:
+    if learned_model.MLC in config.stages:
         head = fitted_head(lessons.queries, lessons.vectors, centres, progress=progress)
-    own = lessons.own if learned_model.DESCRIPTION in options.stages else None
+    own = lessons.own if learned_model.DESCRIPTION in config.stages else None
     return FirstStage(usage, centres, head, own)
 
 
@@ -264,26 +264,26 @@ class Trainer:
         tools: Iterable[Tool],
         queries: Iterable[Query],
         variants: Mapping[str, Augmentation],
-        options: LearnOptions,
+        config: LearnConfig,
     ) -> Lessons:
         """What is learned from."""
         own = sorted(with_variants(tools, variants), key=lambda one: one.id)
         asked = training_queries(queries, variants, [tool.id for tool in own])
         retriever = Retriever(
-            own, self.embedder, self.cache, options.retrieval, progress=self.progress
+            own, self.embedder, self.cache, config.retrieval, progress=self.progress
         )
         vectors = embed_cached(asked.texts, self.embedder, self.cache, self.progress)
         return Lessons(tuple(own), asked, vectors, retriever.vectors, retriever)
 
     def views(
-        self, lessons: Lessons, stages: Sequence[FirstStage], options: LearnOptions
+        self, lessons: Lessons, stages: Sequence[FirstStage], config: LearnConfig
     ) -> dict[int, FoldView]:
         """By row of a text what the stage without its fold makes of it: of the recorded queries,
         and of some questions where a refiner learns from them.
         """
         queries = lessons.queries
         rows = np.flatnonzero(queries.recorded)
-        if options.method == "refiner":
+        if config.method == "refiner":
             rows = refined_rows(queries)
         requests = {int(row): rule_request(queries.texts[row]) for row in rows}
         texts = dict.fromkeys(text for one in requests.values() for text in one.texts)
@@ -294,7 +294,7 @@ class Trainer:
             stage = stages[queries.folds[row]]
             own = np.stack([vector_of[text] for text in request.texts])
             learned = stage.scores(own)
-            views[row] = FoldView(row, lessons.own if options.described else stage.centres, learned)
+            views[row] = FoldView(row, lessons.own if config.described else stage.centres, learned)
         return views
 
     def held_out(
@@ -326,11 +326,11 @@ def _seen_tools(queries: TrainingQueries) -> frozenset[str]:
     return frozenset(queries.ids[row] for row in rows.tolist())
 
 
-def _about(lessons: Lessons, options: LearnOptions, figures: HeldOutFigures) -> JsonObject:
+def _about(lessons: Lessons, config: LearnConfig, figures: HeldOutFigures) -> JsonObject:
     queries = lessons.queries
     recorded = (queries.texts[row] for row in np.flatnonzero(queries.recorded))
     return {
-        "method": options.method,
+        "method": config.method,
         "queries": int(queries.recorded.sum()),
         "questions": int((~queries.recorded).sum()),
         "tools": len(lessons.tools),

@@ -30,7 +30,7 @@ from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps.planner import (
     WORKER_K,
     PlanFigures,
-    PlanOptions,
+    PlannerConfig,
     offline_planner,
     plan_figures,
 )
@@ -299,7 +299,7 @@ def _plans(
     bench, rows = searches.bench(snapshot), []
     for toolset in _sides(snapshot, wanted):
         retriever = Retriever(toolset.tools, bench.embedder, bench.cache, _retrieval(wanted))
-        planner = offline_planner(Catalog(toolset.tools), retriever, WORKER_K, PlanOptions())
+        planner = offline_planner(Catalog(toolset.tools), retriever, WORKER_K, PlannerConfig())
         golds = [query.gold for query in relabelled(trial.queries, toolset.phi)]
         figures = plan_figures(planner.plans(trial.requests, progress), golds, bench.tokens)
         rows.append({"toolset": toolset.name, **result_json(figures)})

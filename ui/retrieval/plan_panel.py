@@ -59,7 +59,7 @@ KIND: RunKind = "plan"
 
 
 def _look(
-    snapshot: Snapshot, asked: Lookup, options: planner.PlanOptions, k: int = planner.WORKER_K
+    snapshot: Snapshot, asked: Lookup, config: planner.PlannerConfig, k: int = planner.WORKER_K
 ) -> tuple[PlanSide, PlanSide] | None:
     """The plan on the tools as they are, and on those that the merge leaves; ``None`` where
     an index has to be built: ``searches.start``. Raises ``JobError`` before the analysis is
@@ -71,23 +71,23 @@ def _look(
     request, toolsets = opened
 
     def made() -> tuple[PlanSide, PlanSide]:
-        before, after = (_side(snapshot, toolset, request, options, k) for toolset in toolsets)
+        before, after = (_side(snapshot, toolset, request, config, k) for toolset in toolsets)
         return before, after
 
-    if options.worker == "model":  # an answer may have come since
+    if config.worker == "model":  # an answer may have come since
         return made()
-    return kept_under(snapshot, "plans", (asked, options, k), made, most=4)
+    return kept_under(snapshot, "plans", (asked, config, k), made, most=4)
 
 
-def _start(snapshot: Snapshot, asked: Lookup, options: planner.PlanOptions, k: int) -> str:
+def _start(snapshot: Snapshot, asked: Lookup, config: planner.PlannerConfig, k: int) -> str:
     """Do what ``run`` does in the background; returns the job's id."""
-    return snapshot.start(KIND, lambda progress: run(snapshot, asked, options, k, progress))
+    return snapshot.start(KIND, lambda progress: run(snapshot, asked, config, k, progress))
 
 
 def run(
     snapshot: Snapshot,
     asked: Lookup,
-    options: planner.PlanOptions,
+    config: planner.PlannerConfig,
     k: int = planner.WORKER_K,
     progress: Progress = silent,
 ) -> None:
@@ -98,7 +98,7 @@ def run(
 
     def work(asker: Asker) -> None:
         for toolset in toolsets:
-            _planner(toolset, options, k, asker).plans([request])
+            _planner(toolset, config, k, asker).plans([request])
 
     model_runs.ask(snapshot, KIND, work, progress)
 
@@ -107,12 +107,12 @@ def _side(
     snapshot: Snapshot,
     toolset: OpenToolset[SearchableTools],
     request: ToolRequest,
-    options: planner.PlanOptions,
+    config: planner.PlannerConfig,
     k: int,
 ) -> PlanSide:
-    asker = judging.known_answers(snapshot) if options.worker == "model" else None
+    asker = judging.known_answers(snapshot) if config.worker == "model" else None
     started = time.perf_counter()
-    (plan,) = _planner(toolset, options, k, asker).plans([request])
+    (plan,) = _planner(toolset, config, k, asker).plans([request])
     seconds = time.perf_counter() - started
     spent = asker.spent if asker else ()
     tools, tokens = toolset.catalog.by_id, snapshot.work.catalogs.definition_tokens
@@ -129,11 +129,11 @@ def _side(
 
 
 def _planner(
-    toolset: OpenToolset[SearchableTools], options: planner.PlanOptions, k: int, asker: Asker | None
+    toolset: OpenToolset[SearchableTools], config: planner.PlannerConfig, k: int, asker: Asker | None
 ) -> planner.Planner:
     if asker is None:
-        return planner.offline_planner(toolset.catalog, toolset.retriever, k, options)
-    return planner.model_planner(toolset.catalog, toolset.retriever, k, options, asker)
+        return planner.offline_planner(toolset.catalog, toolset.retriever, k, config)
+    return planner.model_planner(toolset.catalog, toolset.retriever, k, config, asker)
 
 
 _CALLED = "●"

@@ -6,7 +6,7 @@ import streamlit as st
 
 from toolscope_core.model.configuration import AcceptPolicy
 from toolscope_core.model.search_configuration import Corpus
-from toolscope_core.rps.planner import WORKER_K, PlanOptions
+from toolscope_core.rps.planner import WORKER_K, PlannerConfig
 from ui.retrieval.learned_panel import TITLES, learned_panel
 from ui.shared import page_frame, search_settings_panel
 from ui.shared.services import loaded_queries, reviewed_variants
@@ -42,7 +42,7 @@ class SubmittedRequest:
     """A request, and where a plan is wanted how it is made, with the tools that a job sees."""
 
     lookup: Lookup
-    plan: PlanOptions | None = None
+    plan: PlannerConfig | None = None
     per_job: int = WORKER_K
 
 
@@ -123,7 +123,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
     search = search_settings_panel.search_settings(
         more, rerank, corpus, servers=wanted == "servers"
     )
-    plan = _plan_bar(snapshot) if wanted == PLAN else (PlanOptions(), WORKER_K)
+    plan = _plan_bar(snapshot) if wanted == PLAN else (PlannerConfig(), WORKER_K)
     st.session_state[LAST] = {key: st.query_params[key] for key in _KEYS if key in st.query_params}
     if ranking != "Text":
         learned_panel(snapshot, ranking)
@@ -148,7 +148,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
     return SubmittedRequest(lookup) if wanted != PLAN else SubmittedRequest(lookup, *plan)
 
 
-def _plan_bar(snapshot: Snapshot) -> tuple[PlanOptions, int]:
+def _plan_bar(snapshot: Snapshot) -> tuple[PlannerConfig, int]:
     """How a plan is made, and how many tools a job sees."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     endpoint = snapshot.work.endpoints.get()
@@ -182,7 +182,7 @@ def _plan_bar(snapshot: Snapshot) -> tuple[PlanOptions, int]:
         help="Leaves out tools that the request as a whole does not need.",
     )
     by_model = worker == _BY_MODEL and endpoint is not None
-    return PlanOptions("model" if by_model else "best", iterative, is_filtered), per_job
+    return PlannerConfig("model" if by_model else "best", iterative, is_filtered), per_job
 
 
 def _restore() -> None:

@@ -98,8 +98,8 @@ def run(snapshot: Snapshot, method: LearningMethod, progress: Progress = silent)
     variants, named = reviewed_variants.accepted(snapshot), queries(snapshot)
     ranking: Ranking = "usage" if method == "tool2vec" else "learned"
     trainer = training.Trainer(snapshot.work.embedder, snapshot.work.vectors, progress=progress)
-    options = training.LearnOptions(method)
-    trained = training.trained_model(catalog.tools, named, variants, options, trainer)
+    config = training.LearnConfig(method)
+    trained = training.trained_model(catalog.tools, named, variants, config, trainer)
     folder = _folder(snapshot, ranking)
     write_model(trained, folder / "before")
     merged = tuple(item.tool for item in plan.tools)
@@ -108,7 +108,7 @@ def run(snapshot: Snapshot, method: LearningMethod, progress: Progress = silent)
         return
     moved = relabelled(named, plan.phi)
     own = {one: written for one, written in variants.items() if one in _ids(plan.phi)}
-    after = training.trained_model(merged, moved, own, options, trainer)
+    after = training.trained_model(merged, moved, own, config, trainer)
     write_model(replace(after, variants=own), folder / "after")
 
 
