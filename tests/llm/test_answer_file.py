@@ -43,7 +43,7 @@ def written(path, *items, task=SELECTION_TASK, by=None):
 
 def replayed(path, *items, task=SELECTION_TASK, by=None):
     """The values that the file has, and what it says of the others."""
-    file = AnswerFile(path, needed=True)
+    file = AnswerFile(path, is_required=True)
     answers = FileRequests(by or model(), None, None, silent, file)(task, items)
     return [answer and answer.value for answer in answers], file.open_in_words
 
@@ -96,7 +96,7 @@ def test_a_file_of_something_else_is_refused(tmp_path, damage):
     with pytest.raises(ConfigError, match="line 1 is"):
         AnswerFile(path)
     with pytest.raises(ConfigError, match="cannot be read"):
-        AnswerFile(tmp_path / "missing.jsonl", needed=True)
+        AnswerFile(tmp_path / "missing.jsonl", is_required=True)
 
 
 def test_an_answer_that_somebody_edited_is_refused(tmp_path):

@@ -96,8 +96,8 @@ class LazyGroup(TyperGroup):
 app = typer.Typer(name="toolscope", cls=LazyGroup, no_args_is_help=True, **FORM)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(show: bool) -> None:
+    if show:
         typer.echo(f"toolscope {__version__}")
         raise typer.Exit
 

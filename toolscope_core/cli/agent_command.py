@@ -173,9 +173,9 @@ def _work(
         try:
             return work_with_both(pair, originals, agent, file, __version__, progress())
         except (PausedError, ModelStopError) as error:
-            kept, total = len(file.read(pair.by_id)), len(pair.by_id) * len(pair.bundles)
+            done, total = len(file.read(pair.by_id)), len(pair.by_id) * len(pair.bundles)
             raise type(error)(
-                f"{error}; {kept} of {total} are kept in {run.out}: the same command goes on from "
+                f"{error}; {done} of {total} are kept in {run.out}: the same command goes on from "
                 "there"
             ) from None
 

@@ -58,10 +58,10 @@ def excerpt(
     """Write the tools of the proposals that save most, for a review in the app; merge --decisions
     then applies what was decided to the whole.
     """
-    taken = excerpt_of(bundle, most, server or ())
-    write_whole(out, json.dumps(taken.toolset, ensure_ascii=True).encode(), "--out")
-    waiting = quantity(taken.waiting, "proposal")
-    say(f"{quantity(taken.tools, 'tool')}, {taken.proposals:,} of {waiting}; written: {out}")
+    extract = excerpt_of(bundle, most, server or ())
+    write_whole(out, json.dumps(extract.toolset, ensure_ascii=True).encode(), "--out")
+    proposals = quantity(extract.waiting, "proposal")
+    say(f"{quantity(extract.tools, 'tool')}, {extract.proposals:,} of {proposals}; written: {out}")
 
 
 PASSWORDS = "A password may be left out: PGPASSWORD or a password file gives it."

@@ -60,9 +60,9 @@ def with_model_verdicts(
         verdicts = ask_for_verdicts(analysis, links, asker, questions)
         run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
         if worded:
-            judged = with_verdicts(analysis, verdicts)
-            clusters = plan_merge(judged, log, worded).clusters
-            verdicts = with_documents(judged, clusters, log, verdicts, asker)
+            analysis_by_model = with_verdicts(analysis, verdicts)
+            clusters = plan_merge(analysis_by_model, log, worded).clusters
+            verdicts = with_documents(analysis_by_model, clusters, log, verdicts, asker)
             run_config = {**run_config, "prompts": prompts("judge") | prompts("documents")}
     return with_verdicts(analysis, replace(verdicts, configuration=run_config))
 
@@ -148,11 +148,11 @@ def asking(request: AskRequest) -> Iterator[tuple[Endpoint, ModelRequests]]:
             fail_for(file.open_in_words)
         elif file is not None:
             file.write(is_whole=asker.state == "done")
-        kept = f"what was answered is kept in {access.place}: the same command goes on from there"
+        hint = f"what was answered is kept in {access.place}: the same command goes on from there"
     if asker.state == "paused":
-        raise PausedError(f"paused: {asker.message}; {kept}")
+        raise PausedError(f"paused: {asker.message}; {hint}")
     if asker.state == "stopped":
-        raise ModelStopError(f"{asker.message}; {kept}")
+        raise ModelStopError(f"{asker.message}; {hint}")
     fail_for(asker.too_many_unusable)
 
 
@@ -163,7 +163,7 @@ def _answer_file(request: AskRequest) -> AnswerFile | None:
             raise ConfigError("--replay takes the answers of a file; give it with --answers")
         return None
     place = request.answers
-    place.file = place.file or AnswerFile(place.path, needed=request.replay)
+    place.file = place.file or AnswerFile(place.path, is_required=request.replay)
     return place.file
 
 

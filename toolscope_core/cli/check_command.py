@@ -163,13 +163,13 @@ def check(
     )
     files = input_files(catalogs)
     place = AppPlace(app_url, app_catalog or (files[0].stem if files else ""))
-    catalog, accepted = read_files(catalogs), read_baseline(baseline)
+    catalog, before = read_files(catalogs), read_baseline(baseline)
     encoder, cache = encoder_and_cache(embedder)
-    if threshold is None and accepted.model == encoder.name:
-        threshold = accepted.threshold
+    if threshold is None and before.model == encoder.name:
+        threshold = before.threshold
     judge = PairJudge(encoder, cache, AnalysisConfig(threshold), progress())
-    report = with_text_mentions(compare(catalog, accepted, judge), accepted, texts or ())
-    report = _with_requests(report, accepted, judge, profile, cases)
+    report = with_text_mentions(compare(catalog, before, judge), before, texts or ())
+    report = _with_requests(report, before, judge, profile, cases)
     items = gate_items(report, place)
     failed = failures(report, items, limits)
     least = least_findability(min_findability or ())
@@ -212,10 +212,10 @@ def _sarif(
 ) -> bytes:
     """The report for code scanning, with the line of each tool that a case names."""
     paths = tuple(map(_from_here, files))
-    named = {tool for item in items for tool in item.tools}
+    tool_names = {tool for item in items for tool in item.tools}
     by_name = {for_terminal(tool.id): tool for tool in catalog.tools}
-    wanted = [tool for name, tool in by_name.items() if name in named]
-    by_id = record_lines(wanted, {path: read_file(path) for path in paths})
+    tools = [tool for name, tool in by_name.items() if name in tool_names]
+    by_id = record_lines(tools, {path: read_file(path) for path in paths})
     lines = {name: by_id[tool.id] for name, tool in by_name.items() if tool.id in by_id}
     return sarif_report(failed, items, lines, paths[0])
 

@@ -151,10 +151,10 @@ def _tell(offers: Sequence[ServerOffer], catalog: Catalog, out: Path) -> None:
         say(f"failed  {offer.failure}" if offer.failure else f"read    {_offered(offer)}")
         for note in offer.notes:
             say(f"        {offer.name}: {note}")
-    answered = sum(not offer.failure for offer in offers)
+    answers = sum(not offer.failure for offer in offers)
     say(
         f"{quantity(len(catalog.tools), 'tool')} of "
-        f"{quantity(answered, 'server')}"
+        f"{quantity(answers, 'server')}"
         f"{more(len(catalog.problems), 'records that cannot be used')}; catalog: {out}"
     )
 

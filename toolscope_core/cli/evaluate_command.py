@@ -100,9 +100,9 @@ class EvaluationOptions:
                 "--each-change and --servers"
             )
         of_merges = {"--labels are": self.labels, "--each-change is": self.each_change}
-        for what, given in of_merges.items():
-            if given and (self.bundle is None or servers):
-                raise ConfigError(f"{what} of merges; give --bundle, and leave out --servers")
+        for option, value in of_merges.items():
+            if value and (self.bundle is None or servers):
+                raise ConfigError(f"{option} of merges; give --bundle, and leave out --servers")
         if self.select and servers:
             raise ConfigError("--select takes tools, not servers; leave out --servers or --select")
 
@@ -208,24 +208,24 @@ def evaluation(
     def gold_of(query: query_sets.Query) -> Gold:
         return query.server_gold(owners) if search.servers else query.gold
 
-    judged = [query for query in query_set if gold_of(query)]
+    with_gold = [query for query in query_set if gold_of(query)]
     names = set(owners.values()) if search.servers else owners.keys()
-    kept = query_sets.with_gold_among(judged, names, options.skip_unknown, gold_of)
-    if not kept:
+    answerable = query_sets.with_gold_among(with_gold, names, options.skip_unknown, gold_of)
+    if not answerable:
         raise ConfigError(
             f"no query of {queries} has a gold answer in the catalog; give tool ids under `gold`, "
             "or names of servers under `gold_servers` with --servers"
         )
     searcher = Searcher(catalog, search, terminal.progress())
-    rankings = searcher.rankings(kept)
-    golds = list(map(gold_of, kept))
+    rankings = searcher.rankings(answerable)
+    golds = list(map(gold_of, answerable))
     rows = metric_rows(golds, rankings.names, cutoffs)
     if options.select:
         rows += searcher.selection_rates(rankings, golds, cutoffs, options.select)
     report = EvaluationReport(
-        queries=len(kept),
-        unjudged=len(query_set) - len(judged),
-        skipped=len(judged) - len(kept),
+        queries=len(answerable),
+        unjudged=len(query_set) - len(with_gold),
+        skipped=len(with_gold) - len(answerable),
         whole=rankings.whole,
         tools=len(catalog.tools),
         augmented=len(variants.by_id),
@@ -234,11 +234,11 @@ def evaluation(
         metrics=_intervals(rows),
     )
     for toolset in measured_toolsets.with_merged(catalog, options.bundle)[1:]:
-        trial = Trial(catalog, kept, rankings.requests, cutoffs)
+        trial = Trial(catalog, answerable, rankings.requests, cutoffs)
         report = _with_merge(report, trial, rankings, rows, toolset, search, options)
         if options.each_change:
             before = change_effects.SearchedQueries(
-                catalog.tools, kept, rankings.requests, rankings.names
+                catalog.tools, answerable, rankings.requests, rankings.names
             )
             merges = tuple(change_effects.merges_of(toolset))
             changes = change_effects.compared_changes(
@@ -262,8 +262,8 @@ def _with_merge(
     searcher = Searcher(merged, search, terminal.progress(), toolset.phi, catalog)
     rankings_after = searcher.rankings(trial.queries)
     if search.servers:
-        both = trial.queries, catalog.tools, merged.tools, toolset.phi
-        _, golds = query_sets.golds_of_both(*both, servers=True)
+        toolsets = trial.queries, catalog.tools, merged.tools, toolset.phi
+        _, golds = query_sets.golds_of_both(*toolsets, servers=True)
         rows_after = metric_rows(golds, rankings_after.names, trial.cutoffs)
         metrics = MergedMetrics(len(merged.tools), _intervals(rows_after))
         return replace(report, merged=metrics, p=p_values(rows, rows_after))
@@ -310,15 +310,15 @@ def planned_sides(
     """The plans of a query set, on the toolset of a bundle too, with gold answers moved by φ.
     Raises ``ConfigError`` where gold answers are not in the catalog, or no query has any.
     """
-    whole, _ = searched_catalog(read_files(catalogs), search)
-    bench, sides = Bench.of(whole, search.searched.embedder), []
+    original, _ = searched_catalog(read_files(catalogs), search)
+    bench, sides = Bench.of(original, search.searched.embedder), []
     kept = bench.queries(queries, options.skip_unknown)
     if not kept:
         raise ConfigError(f"no query of {queries} has a gold answer here; give ids under `gold`")
     config = PlannerConfig(options.worker, options.iterative, options.is_filtered)
-    for toolset in measured_toolsets.with_merged(whole, options.bundle):
-        catalog = Catalog(toolset.tools) if toolset.phi else whole
-        searcher = Searcher(catalog, search, terminal.progress(), toolset.phi, whole)
+    for toolset in measured_toolsets.with_merged(original, options.bundle):
+        catalog = Catalog(toolset.tools) if toolset.phi else original
+        searcher = Searcher(catalog, search, terminal.progress(), toolset.phi, original)
         plans = plans_of(searcher, searcher.requests(kept), config)
         golds = [query.gold for query in query_sets.relabelled(kept, toolset.phi)]
         figures = plan_figures(plans, golds, bench.tokens)
@@ -346,10 +346,10 @@ def _tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
 
 
 def _tell_evaluation(report: EvaluationReport) -> None:
-    left = terminal.more(report.unjudged, "without gold answers, left out")
-    left += terminal.more(report.skipped, "of answers that are not there, left out")
-    left += terminal.more(report.whole, "without steps, searched whole")
-    terminal.say(f"{quantity(report.queries, 'query')}{left}; {quantity(report.tools, 'tool')}")
+    notes = terminal.more(report.unjudged, "without gold answers, left out")
+    notes += terminal.more(report.skipped, "of answers that are not there, left out")
+    notes += terminal.more(report.whole, "without steps, searched whole")
+    terminal.say(f"{quantity(report.queries, 'query')}{notes}; {quantity(report.tools, 'tool')}")
     if report.augmented:
         strange = terminal.more(report.unknown_variants, "of no tool here")
         terminal.say(f"{quantity(report.augmented, 'tool')} with a document variant{strange}")

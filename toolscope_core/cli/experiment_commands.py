@@ -217,18 +217,18 @@ def sweep(
     config = knobs.config()
     bench, trial = files.bench(catalogs, (ENCODERS_K if encoders else 1,))
     plan_config = PlanConfig(accept=accept, gateway=gateway)
-    standing = sweeps.FixedSettings(trial, (), bench.tokens, plan_config, config, ENCODERS_K)
+    settings = sweeps.FixedSettings(trial, (), bench.tokens, plan_config, config, ENCODERS_K)
     if encoders:
         load = partial(embedder_of, read_environment())
-        made = sweeps.encoder_points(
-            standing, load, bench.cache, encoders, progress=terminal.progress()
+        sweep_points = sweeps.encoder_points(
+            settings, load, bench.cache, encoders, progress=terminal.progress()
         )
     else:
         analysis = bench.analysis(threshold, terminal.progress())
-        made = sweeps.setting_points(
-            analysis, standing, bench.ranker, setting, progress=terminal.progress()
+        sweep_points = sweeps.setting_points(
+            analysis, settings, bench.ranker, setting, progress=terminal.progress()
         )
-    points = [point.figures(bench.catalog) for point in made]
+    points = [point.figures(bench.catalog) for point in sweep_points]
     if as_json:
         options = {"knob": setting, "accept": accept, "gateway": gateway}
         terminal.say_json({**options, "queries": len(trial.queries), "points": result_json(points)})
@@ -263,25 +263,25 @@ def ablation(
     """
     bench, trial = files.bench(catalogs, (5, 10, 30))
     analysis = bench.analysis(threshold, terminal.progress())
-    standing = sweeps.FixedSettings(trial, (), bench.tokens)
-    made = sweeps.ablation_rows(analysis, standing, bench.ranker, terminal.progress())
-    rows = [row.figures(bench.catalog) for row in made]
+    settings = sweeps.FixedSettings(trial, (), bench.tokens)
+    ablation_rows = sweeps.ablation_rows(analysis, settings, bench.ranker, terminal.progress())
+    rows = [row.figures(bench.catalog) for row in ablation_rows]
     if as_json:
         terminal.say_json({"queries": len(trial.queries), "rows": result_json(rows)})
         return
     _say_source(files.queries, len(trial.queries))
-    shown = ("csr@5", "csr@30", "recall@10")
-    names = "".join(f"{name:22}" for name in shown)
+    metrics = ("csr@5", "csr@30", "recall@10")
+    names = "".join(f"{name:22}" for name in metrics)
     terminal.say(f"reranker  merger    correction  tools  smaller  {names}TCCR   UCC")
     for row in rows:
         reranker, correction = ("on" if on else "-" for on in (row.reranker, row.correction))
         calls = "-" if row.tccr is None else f"{row.tccr:.3f}  {row.ucc:.3f}"
         terminal.say(
             f"{reranker:9} {row.merger:9} {correction:10}  {row.tools:5}  "
-            f"{row.reduction:6.1%}   {_figures(row, shown)}{calls}"
+            f"{row.reduction:6.1%}   {_figures(row, metrics)}{calls}"
         )
 
 
 def _say_source(queries: Path | None, count: int) -> None:
-    made = "" if queries else " made from descriptions: good only to compare"
-    terminal.say(f"{count:,} queries{made}; 95 % bootstrap intervals in brackets")
+    origin = "" if queries else " made from descriptions: good only to compare"
+    terminal.say(f"{count:,} queries{origin}; 95 % bootstrap intervals in brackets")

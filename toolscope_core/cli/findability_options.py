@@ -55,10 +55,10 @@ def findability_by_search(
     """
     tools = catalog.tools
     query_set = with_ids(read_queries(queries), tools) if queries else ()
-    named = with_gold_among(query_set, catalog.by_id, skip=True)
-    if query_set and not any(one.gold for one in named):
+    queries_here = with_gold_among(query_set, catalog.by_id, skip=True)
+    if query_set and not any(one.gold for one in queries_here):
         raise ConfigError(f"no query of {queries} names a tool of the catalog; give tool ids")
-    bench, requests = Bench.of(catalog, embedder), own_requests(tools, named)
+    bench, requests = Bench.of(catalog, embedder), own_requests(tools, queries_here)
     return {
         name: findability(
             bench.search(compared_search(name)).open(tools), requests, progress=progress()
@@ -93,10 +93,10 @@ def tell_findability(by_search: Mapping[str, Sequence[Findability]]) -> None:
     approximate = {name for name, one in CLIENT_SEARCHES.items() if one.approximate}
     say(f"how often a tool is among the first {FIRST} for its own requests, by search:")
     for name, rows in by_search.items():
-        lost = [row for row in rows if not row.hits]
+        unreachable = [row for row in rows if not row.hits]
         label = f"{name} (approximate)" if name in approximate else name
-        say(f"{label:32} {mean_share(rows):.3f}  {quantity(len(lost), 'tool')} never found")
-        for row in lost[:_MOST_NAMED]:
+        say(f"{label:32} {mean_share(rows):.3f}  {quantity(len(unreachable), 'tool')} never found")
+        for row in unreachable[:_MOST_NAMED]:
             before = f"; before it: {', '.join(one for one, _ in row.before)}" if row.before else ""
             say(f"    {row.tool_id} ({row.source}){before}")
 
@@ -127,9 +127,9 @@ def findability_below(
         for name, rows in findability_by_search(catalog, least, queries, embedder).items()
     }
     return "; ".join(
-        f"findability by {name} is {shares[name]:.3f}, below {wanted:g}"
-        for name, wanted in least.items()
-        if shares[name] < wanted
+        f"findability by {name} is {shares[name]:.3f}, below {limit:g}"
+        for name, limit in least.items()
+        if shares[name] < limit
     )
 
 
@@ -156,8 +156,8 @@ SearchedAs = Annotated[
 def refuse_without_budget(budget: int | None, usage: Sequence[Path], queries: Path | None) -> None:
     """Raises ``ConfigError`` for files that would choose nothing."""
     if budget is None and (usage or queries):
-        given = "--usage" if usage else "--queries"
-        raise ConfigError(f"{given} has no effect without --eager-tokens; give that too")
+        option = "--usage" if usage else "--queries"
+        raise ConfigError(f"{option} has no effect without --eager-tokens; give that too")
 
 
 def with_eager_tools(
@@ -176,11 +176,11 @@ def with_eager_tools(
 
     catalog = plan.catalog
     calls = counted_calls(usage, catalog.tools)[0].by_id if usage else {}
-    (found,) = findability_by_search(catalog, [search], queries).values()
+    (rows,) = findability_by_search(catalog, [search], queries).values()
     evidence = LoadingEvidence(
         {tool_id: one.calls for tool_id, one in calls.items()},
-        {row.tool_id: row.share for row in found},
+        {row.tool_id: row.share for row in rows},
         deferrals(catalog, log),
     )
-    chosen = eager_ids(loaded_tools(plan, evidence, budget, Costs()))
-    return replace(plan, eager=frozenset(chosen))
+    eager = eager_ids(loaded_tools(plan, evidence, budget, Costs()))
+    return replace(plan, eager=frozenset(eager))

@@ -41,8 +41,8 @@ class QueryDrafts:
     @property
     def existing(self) -> list[str]:
         """The requests that a new one may not copy: those of people, and the examples shown."""
-        shown = [one.text for question in self.questions for one in question.examples]
-        return list(dict.fromkeys([*(one.text for one in self.people), *shown]))
+        examples = [one.text for question in self.questions for one in question.examples]
+        return list(dict.fromkeys([*(one.text for one in self.people), *examples]))
 
 
 @terminal.command
@@ -77,49 +77,49 @@ def generate_queries(
         return
     with asking(ask) as (_, asker):
         drafts = draft()
-        written = query_writing.queries_of_model(drafts.questions, asker)
-    checked = query_writing.checked_queries(QueryChecks(drafts.catalog), written, drafts.existing)
-    kept = [one for one in checked if one.is_clean or (keep_doubtful and one.query.text)]
-    rows = query_writing.query_rows(drafts.catalog, [one.query for one in kept])
+        queries = query_writing.queries_of_model(drafts.questions, asker)
+    checked = query_writing.checked_queries(QueryChecks(drafts.catalog), queries, drafts.existing)
+    accepted = [one for one in checked if one.is_clean or (keep_doubtful and one.query.text)]
+    rows = query_writing.query_rows(drafts.catalog, [one.query for one in accepted])
     write_rows(
         out,
         (
             {**row, "violations": [flaw.message for flaw in one.flaws]} if one.flaws else row
-            for row, one in zip(rows, kept, strict=True)
+            for row, one in zip(rows, accepted, strict=True)
         ),
     )
-    left = "written with what speaks against them" if keep_doubtful else "left out"
+    outcome = "written with what speaks against them" if keep_doubtful else "left out"
     terminal.say(
         f"{quantity(len(checked), 'question')}: "
-        f"{quantity(len(kept), 'query')} written"
-        f"{terminal.more(sum(bool(one.flaws) for one in checked), f'doubtful, {left}')}"
+        f"{quantity(len(accepted), 'query')} written"
+        f"{terminal.more(sum(bool(one.flaws) for one in checked), f'doubtful, {outcome}')}"
         f"{terminal.more(sum(not one.query.text for one in checked), 'without a query')}"
         f"; queries: {out}"
     )
-    _tell(drafts.catalog, checked, kept)
+    _tell(drafts.catalog, checked, accepted)
     terminal.tell_spent(asker.name, asker.spent)
 
 
 def _drafts(
-    catalogs: Sequence[Path], examples: Path | None, wanted: QueryGeneration, embedder: str | None
+    catalogs: Sequence[Path], examples: Path | None, config: QueryGeneration, embedder: str | None
 ) -> QueryDrafts:
     """The questions for queries, of tools that are near each other."""
     people = read_queries(examples) if examples else ()
     catalog = read_files(catalogs)
     texts = [tool_text(tool) for tool in catalog.tools]
     vectors = embed_cached(texts, *encoder_and_cache(embedder), terminal.progress())
-    questions = query_writing.draft_questions(catalog, vectors, people, wanted, example_requests())
+    questions = query_writing.draft_questions(catalog, vectors, people, config, example_requests())
     return QueryDrafts(catalog, people, questions)
 
 
 def _tell(
     catalog: Catalog,
     checked: Sequence[query_writing.CheckedQuery],
-    kept: Sequence[query_writing.CheckedQuery],
+    accepted: Sequence[query_writing.CheckedQuery],
 ) -> None:
     """How many tools have a query, and what speaks against queries."""
     counts = query_writing.query_counts(
-        query_writing.as_queries(catalog, [one.query for one in kept])
+        query_writing.as_queries(catalog, [one.query for one in accepted])
     )
     covered = sum(counts[tool.id] > 0 for tool in catalog.tools)
     without = len(catalog.tools) - covered
@@ -163,10 +163,10 @@ def augment(
     rows = variant_rows(variants if keep_doubtful else checked.clean)
     write_rows(out, ({**row, **against.get(row["tool"], {})} for row in rows))
     missing = len(catalog.tools) - len(checked.clean) - len(checked.doubtful)
-    kept = "written with what speaks against them" if keep_doubtful else "left out"
+    outcome = "written with what speaks against them" if keep_doubtful else "left out"
     terminal.say(
         f"{quantity(len(catalog.tools), 'tool')}: {len(checked.clean):,} with a variant"
-        f"{terminal.more(len(checked.doubtful), f'doubtful, {kept}')}"
+        f"{terminal.more(len(checked.doubtful), f'doubtful, {outcome}')}"
         f"{terminal.more(missing, 'without one')}"
         f"{terminal.more(unknown, 'of no tool here')}; variants: {out}"
     )

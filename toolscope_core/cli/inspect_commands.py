@@ -122,8 +122,8 @@ def why_failing(findings: Sequence[Finding], least: Severity) -> str:
 
 def some(names: Collection[str]) -> str:
     """The first five names in order, and how many more there are."""
-    shown = ", ".join(sorted(names)[:5])
-    return f"{shown} and {len(names) - 5:,} more" if len(names) > 5 else shown
+    first = ", ".join(sorted(names)[:5])
+    return f"{first} and {len(names) - 5:,} more" if len(names) > 5 else first
 
 
 def tell_files(catalog: Catalog) -> None:
@@ -143,7 +143,7 @@ def _inspection(catalog: Catalog) -> JsonObject:
     by_server: Counter[str] = Counter()
     for tool in catalog.tools:
         by_server[tool.server] += tool_tokens(tool)
-    counted = tokenizer().label
+    counter = tokenizer().label
     counts = Counter(finding.severity for finding in catalog.findings)
     return {
         "format": " and ".join(catalog.read_from),
@@ -159,8 +159,8 @@ def _inspection(catalog: Catalog) -> JsonObject:
             ],
         },
         "tokens": {
-            "estimate": counted == ESTIMATE.label,
-            "counted": counted,
+            "estimate": counter == ESTIMATE.label,
+            "counted": counter,
             "total": by_server.total(),
             "by_server": dict(sorted(by_server.items())),
         },

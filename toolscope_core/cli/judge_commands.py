@@ -37,13 +37,13 @@ def judge(
     catalog = read_files(catalogs)
     ids = catalog.by_id.keys()
     rows = [_pair_ids(number, row, ids) for number, row in read_rows(pairs)]
-    wanted = [Pair.of(*row) for row in rows]
+    tool_pairs = [Pair.of(*row) for row in rows]
     analysis = analyse(catalog, AnalysisConfig(), *encoder_and_cache(), progress())
     if judge == "llm":
         from toolscope_core.cli.asking import with_verdicts_on  # loads the store
 
-        analysis = with_verdicts_on(analysis, wanted, ask)
-    verdicts = analysis.verdicts(wanted)
+        analysis = with_verdicts_on(analysis, tool_pairs, ask)
+    verdicts = analysis.verdicts(tool_pairs)
     write_rows(out, [verdict_row(*row, one) for row, one in zip(rows, verdicts, strict=True)])
     counts = Counter(verdict.outcome for verdict in verdicts)
     summary = "; ".join(

@@ -89,15 +89,13 @@ def learn(
     embedder: EmbedderName = None,
 ) -> None:
     """Learn from requests which tools serve them; search --model uses what was learned."""
-    config = LearnConfig(
-        method, candidates, encoder or "", described, first, refiner_encoder or ""
-    )
+    config = LearnConfig(method, candidates, encoder or "", described, first, refiner_encoder or "")
     folders.check_ours(out, folders.MODEL_PROGRAM)
     catalog = read_files(catalogs)
     query_set = with_ids(read_queries(queries), catalog.tools)
-    written = read_variants(variants, catalog).by_id if variants else {}
+    variants_by_id = read_variants(variants, catalog).by_id if variants else {}
     trainer = Trainer(*encoder_and_cache(embedder), progress())
-    model = trained_model(catalog.tools, query_set, written, config, trainer)
+    model = trained_model(catalog.tools, query_set, variants_by_id, config, trainer)
     write_model(model, out)
     in_catalog = catalog.by_id.keys()
     _tell(model, sum(not any(need & in_catalog for need in query.gold) for query in query_set))
@@ -136,10 +134,10 @@ def tune_files(
     """
     folders.check_ours(out, folders.EMBEDDER_PROGRAM)
     catalog = read_files(catalogs)
-    written = read_variants(variants, catalog).by_id if variants else {}
-    tools = sorted(with_variants(catalog.tools, written), key=lambda tool: tool.id)
+    variants_by_id = read_variants(variants, catalog).by_id if variants else {}
+    tools = sorted(with_variants(catalog.tools, variants_by_id), key=lambda tool: tool.id)
     lessons = training_queries(
-        with_ids(read_queries(queries), tools), written, [tool.id for tool in tools]
+        with_ids(read_queries(queries), tools), variants_by_id, [tool.id for tool in tools]
     )
     name, texts = embedder or DEFAULT_MODEL, tuple(map(tool_text, tools))
     encoder, cache = SentenceEmbedder(name), VectorCache(read_environment().cache_dir)

@@ -168,7 +168,7 @@ def merge(
     _tell_decisions(lines, of_others, unapplied_edits(plan, tuple(lines.values())), decisions)
     if analysis.model_verdicts:
         _tell_model(analysis.model_verdicts)
-    of_profiles = [one for chosen, _ in bundle.profiles for one in chosen.findings]
+    of_profiles = [one for profile, _ in bundle.profiles for one in profile.findings]
     tell_findings((*hidden_in(outgoing), *of_profiles))
     for sentence in held_back(plan):
         terminal.say_error(sentence)
@@ -208,20 +208,20 @@ def _without_servers(
 ) -> tuple[Decision, ...]:
     """The log, and the decisions that let the servers go that lose nothing, which are told."""
     clusters = plan_merge(analysis, log, config).clusters
-    gone = without_loss(advise(server_coverage(analysis, clusters, log)), clusters)
-    for one in gone:
+    covered = without_loss(advise(server_coverage(analysis, clusters, log)), clusters)
+    for one in covered:
         terminal.say(one.in_words.replace("Switch off", "switched off", 1))
-    if not gone:
+    if not covered:
         terminal.say("no server is switched off: none is served by others without a loss")
-    return switched_off(analysis.catalog, log, gone, clusters)
+    return switched_off(analysis.catalog, log, covered, clusters)
 
 
 def _tell_model(verdicts: ModelVerdicts) -> None:
     """What a model took, how many documents it wrote, and each that is not taken, with why."""
     terminal.tell_spent(verdicts.judge, verdicts.spent)
     if verdicts.documents or verdicts.refused:
-        refused = terminal.more(len(verdicts.refused), "refused, so that those made offline stay")
-        terminal.say(f"documents: {len(verdicts.documents):,} by the model{refused}")
+        refusals = terminal.more(len(verdicts.refused), "refused, so that those made offline stay")
+        terminal.say(f"documents: {len(verdicts.documents):,} by the model{refusals}")
     for members, why in sorted(verdicts.refused.items()):
         terminal.say(f"refused: {', '.join(members)}: {'; '.join(why)}")
 
@@ -232,12 +232,12 @@ def _tell_decisions(
     """How many decisions count, and each edit that the toolset does not show, with its line."""
     if len(lines) > of_others:
         unknown = terminal.more(of_others, "of tools that this catalog does not have")
-        waiting = terminal.more(len(unapplied), "edits not applied", "edit not applied")
-        terminal.say(f"decisions: {len(lines) - of_others:,} of this catalog{unknown}{waiting}")
+        not_applied = terminal.more(len(unapplied), "edits not applied", "edit not applied")
+        terminal.say(f"decisions: {len(lines) - of_others:,} of this catalog{unknown}{not_applied}")
     for number, edit in lines.items():
         if edit.seq in unapplied:
-            named = f"{path}, line {number}: the edit of {', '.join(edit.ids)}"
-            terminal.say_error(f"{named} is not applied: {unapplied[edit.seq]}")
+            place = f"{path}, line {number}: the edit of {', '.join(edit.ids)}"
+            terminal.say_error(f"{place} is not applied: {unapplied[edit.seq]}")
 
 
 def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
@@ -281,10 +281,10 @@ def _tell_toolset(bundle: Bundle) -> None:
             f"too many tools for one file: the toolset is in {len(bundle.toolsets)}, by server; "
             "manifest.json lists them"
         )
-    for chosen, own in bundle.profiles:
-        notes = len(chosen.notes)
+    for tools, own in bundle.profiles:
+        notes = len(tools.notes)
         changes = terminal.more(notes, "changes since it was saved", "change since it was saved")
-        terminal.say(f"profile {chosen.profile.name}: {quantity(len(own.tools), 'tool')}{changes}")
+        terminal.say(f"profile {tools.profile.name}: {quantity(len(own.tools), 'tool')}{changes}")
 
 
 def _tell_servers(catalog: Catalog) -> None:

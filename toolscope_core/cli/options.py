@@ -163,20 +163,20 @@ class AskRequest:
     def applied(self, endpoint: Endpoint) -> Endpoint:
         """The endpoint with what was given in place of its own."""
         files = ("answers", "replay")
-        given: dict[str, Any] = {k: v for k, v in self.given.items() if k not in files}
-        if "budget_calls" in given:
-            given["budget"] = replace(endpoint.budget, calls=given.pop("budget_calls"))
-        return replace(endpoint, **given)
+        changes: dict[str, Any] = {k: v for k, v in self.given.items() if k not in files}
+        if "budget_calls" in changes:
+            changes["budget"] = replace(endpoint.budget, calls=changes.pop("budget_calls"))
+        return replace(endpoint, **changes)
 
 
 SAVED = AskRequest()
 """Nothing was given."""
 
 
-def refuse_offline(judge: _Judge, given: Sequence[str]) -> None:
+def refuse_offline(judge: _Judge, options: Sequence[str]) -> None:
     """Raises ``ConfigError`` where options of a model were given, and none is asked."""
-    if judge == "offline" and given:
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+    if judge == "offline" and options:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in options)
         raise ConfigError(
             f"{names}: only for --judge llm; give it too (the embedding model is --embedder)"
         )

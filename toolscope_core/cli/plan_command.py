@@ -104,11 +104,11 @@ def _plan(
     requests = searcher.requests([Query("", request)])
     (plan,) = plans_of(searcher, requests, config)
     in_view = min(IN_VIEW, len(catalog.tools)) if options.split == "context" else 0
-    shown = plan.tools_shown + len(plan.chosen) * config.is_filtered
+    candidates = plan.tools_shown + len(plan.chosen) * config.is_filtered
     return PlanReport(
         plan=plan,
         searches=plan.searches + bool(in_view),
-        tools_shown=in_view + (shown if config.worker == "model" else 0),
+        tools_shown=in_view + (candidates if config.worker == "model" else 0),
         spent=searcher.spent,
         seconds=time.perf_counter() - start,
     )

@@ -113,19 +113,19 @@ def profile(
     if not makes or name is None:
         _show(catalog, name)
         return
-    given = with_ids(read_queries(queries), catalog.plan.catalog.tools) if queries else ()
-    requests = [*given, *_traced(catalog, intents)]
+    query_set = with_ids(read_queries(queries), catalog.plan.catalog.tools) if queries else ()
+    requests = [*query_set, *_traced(catalog, intents)]
     if by == "model":
-        wanted = _planned(catalog, requests, ask)
+        needs = _planned(catalog, requests, ask)
     else:
         searched = requests if by == "answers" else [replace(one, gold=()) for one in requests]
-        wanted = intent_cover.intents_of(
+        needs = intent_cover.intents_of(
             searched, catalog.plan, lambda: catalog.retriever, per_job, False
         )
-    made = _made(catalog, name, wanted, budget)
-    _tell(catalog, made, requests)
+    new_profile = _made(catalog, name, needs, budget)
+    _tell(catalog, new_profile, requests)
     if out is not None:
-        _write(catalog, made, out)
+        _write(catalog, new_profile, out)
 
 
 def _decided(
@@ -182,8 +182,8 @@ def _made(
     return intent_cover.with_cover(catalog.plan, before, cover)
 
 
-def _write(catalog: DecidedCatalog, made: Profile, out: Path) -> None:
-    row = {**intent_cover.profile_row(catalog.plan, made), "reviewer": getuser()}
+def _write(catalog: DecidedCatalog, profile: Profile, out: Path) -> None:
+    row = {**intent_cover.profile_row(catalog.plan, profile), "reviewer": getuser()}
     log = (*catalog.log, admit(catalog.log, decision_of_row(catalog.plan.catalog, row)))
     write_whole(out, decision_lines(log, catalog.plan.catalog), "--out")
     say(f"decisions: {out}; merge --decisions exports the profile, serve --profile serves it")
@@ -204,11 +204,11 @@ def _tell(catalog: DecidedCatalog, profile: Profile, queries: Sequence[Query]) -
     """
     queries = queries or [Query("", text) for text in profile.intents]
     intents = intent_cover.intents_of(queries, catalog.plan, lambda: catalog.retriever)
-    chosen, costs = profile_tools(catalog.plan, profile), catalog.analysis.syntheses.costs
+    tools, costs = profile_tools(catalog.plan, profile), catalog.analysis.syntheses.costs
     ranker = ToolsetRanker(SearchSetup(catalog.embedder, catalog.cache, RetrievalConfig()))
-    effect = profile_effect.effect_lines(catalog.plan, chosen, queries, ranker, costs)
-    report = profile_effect.profile_report(catalog.analysis, catalog.plan, chosen, intents, costs)
-    report = replace(report, misses=profile_effect.misses_of(catalog.plan, chosen, queries, ranker))
+    effect = profile_effect.effect_lines(catalog.plan, tools, queries, ranker, costs)
+    report = profile_effect.profile_report(catalog.analysis, catalog.plan, tools, intents, costs)
+    report = replace(report, misses=profile_effect.misses_of(catalog.plan, tools, queries, ranker))
     for line in (*_lines(report), *effect):
         say(line)
 

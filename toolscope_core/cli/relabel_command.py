@@ -41,20 +41,21 @@ def relabel(
         for line, row in _rows(queries)
     }
     gone = mapping.gone
-    left = [
+    places = [
         f"line {line}, {one.path}: {one.name}{f', {one.now} now' if one.now else ''}"
         for line, query in relabelled.items()
         for one in left_names(query.row, gone, query.settled)
     ]
-    reason = _why_not(queries, [*relabelled.values()], left)
+    reason = _why_not(queries, [*relabelled.values()], places)
     if keep_unread or not reason:
         write_rows(out, [query.row for query in relabelled.values()])
-    say(_counts([*relabelled.values()], len(left), "" if reason and not keep_unread else str(out)))
+    out_text = "" if reason and not keep_unread else str(out)
+    say(_counts([*relabelled.values()], len(places), out_text))
     _say_changes([*relabelled.values()])
-    for place in left[:_SHOWN]:
+    for place in places[:_SHOWN]:
         say(f"left     {place}")
-    if len(left) > _SHOWN:
-        say(f"left     and {len(left) - _SHOWN:,} more")
+    if len(places) > _SHOWN:
+        say(f"left     and {len(places) - _SHOWN:,} more")
     fail_for("" if keep_unread else reason)
 
 
@@ -79,10 +80,10 @@ def _rows(path: Path) -> list[tuple[int, JsonObject]]:
     return list(rows_in(content, str(path)))
 
 
-def _why_not(path: Path, relabelled: Sequence[RelabelledQuery], left: Sequence[str]) -> str:
+def _why_not(path: Path, relabelled: Sequence[RelabelledQuery], remaining: Sequence[str]) -> str:
     """Why the file is not written; empty where everything in it is understood."""
-    if left:
-        places = quantity(len(left), "place")
+    if remaining:
+        places = quantity(len(remaining), "place")
         return (
             f"names that are gone are left at {places} of {path} that are not understood; correct "
             "them, or give --keep-unread"
@@ -98,7 +99,7 @@ def _keys(rows: Sequence[JsonObject]) -> str:
     return listed((f"`{key[:40]}`" for key in keys), 8) or "no keys"
 
 
-def _counts(relabelled: Sequence[RelabelledQuery], left: int, written: str) -> str:
+def _counts(relabelled: Sequence[RelabelledQuery], rest: int, out: str) -> str:
     """What became of the rows, as a sentence."""
     understood = sum(query.is_understood for query in relabelled)
     unknown = {name for query in relabelled for name in query.unknown}
@@ -107,10 +108,10 @@ def _counts(relabelled: Sequence[RelabelledQuery], left: int, written: str) -> s
         f"{quantity(len(relabelled), 'query')}, {understood:,} understood, "
         f"{sum(one.changed for one in relabelled):,} changed, "
         f"{sum(bool(one.shrunk) for one in relabelled):,} shrunk, "
-        f"{quantity(sum(one.replaced for one in relabelled), 'name')} replaced, {left:,} left, "
+        f"{quantity(sum(one.replaced for one in relabelled), 'name')} replaced, {rest:,} left, "
         f"{quantity(len(unknown), 'unknown id')}, {quantity(lost, 'argument')} lost, "
         f"{quantity(sum(one.unread for one in relabelled), 'call')} not understood; "
-        f"{f'written: {written}' if written else 'nothing is written'}"
+        f"{f'written: {out}' if out else 'nothing is written'}"
     )
 
 

@@ -139,19 +139,19 @@ def _write_rankings(
             for query, request, names, scores in rows
         ),
     )
-    whole = more(rankings.whole, "without steps, searched whole")
-    say(f"{quantity(len(query_set), 'query')}{whole}; rankings: {out}")
+    unsplit = more(rankings.whole, "without steps, searched whole")
+    say(f"{quantity(len(query_set), 'query')}{unsplit}; rankings: {out}")
 
 
 def _tool_line(tool: RankedTool, catalog: Catalog) -> str:
     """A tool with the parts that add up to its score."""
-    named = catalog.by_id[tool.tool_id]
+    definition = catalog.by_id[tool.tool_id]
     shares = zip(SCORE_PARTS, tool.parts, strict=True)
     parts = "  ".join(
         f"{name} {part:.2f}" for name, part in shares if part or name in SCORE_PARTS[:2]
     )
-    server = f"  {named.server}" if named.server else ""
-    return f"{tool.score:.3f}  {parts}{_step(tool)}  {named.name}{server}"
+    server = f"  {definition.server}" if definition.server else ""
+    return f"{tool.score:.3f}  {parts}{_step(tool)}  {definition.name}{server}"
 
 
 def _server_line(server: RankedServer, catalog: Catalog, made_up: bool) -> str:
@@ -159,8 +159,8 @@ def _server_line(server: RankedServer, catalog: Catalog, made_up: bool) -> str:
     names.
     """
     by = "its own text" if server.tool_id is None else catalog.by_id[server.tool_id].name
-    made = "  (no description of its own)" if made_up else ""
-    return f"{server.score:.3f}{_step(server)}  {server.server}  by {by}{made}"
+    note = "  (no description of its own)" if made_up else ""
+    return f"{server.score:.3f}{_step(server)}  {server.server}  by {by}{note}"
 
 
 def _step(place: RankedTool | RankedServer) -> str:

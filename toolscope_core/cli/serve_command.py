@@ -130,31 +130,31 @@ def serve(
         raise ConfigError("several profiles have an address each; give --http, or one --profile")
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
     settings, every = read_environment(), read_served_bundle(bundle)
-    configuration, given = read_configurations(config), keys_given(server or ())
+    configuration, keys_by_server = read_configurations(config), keys_given(server or ())
     also = profiles_of_bundle(bundle) if http and not check else ()
-    served = {}
+    bundles = {}
     for name in profile or ("", *also):
         merged = read_served_bundle(bundle, name) if name else every
-        reached = {
+        launch_readers = {
             one: key
-            for one, key in given.items()
+            for one, key in keys_by_server.items()
             if one in merged.table.servers or one not in every.table.servers
         }
         keys, launches = launches_of(
-            merged.table.servers, configuration, reached, os.environ, mask_secrets
+            merged.table.servers, configuration, launch_readers, os.environ, mask_secrets
         )
         for sentence in _beginning(merged, keys):
             say_error(f"profile {name}: {sentence}" if name else sentence)
         finder = _finder(merged, settings) if search else None
         gateway = running.GatewayConfig(launches, limits, on_change, old_names, finder, say_error)
-        served[profile_path(name)] = merged, gateway
+        bundles[profile_path(name)] = merged, gateway
     if not check:
-        odd = [sentence for merged, _ in served.values() for sentence in _oddities(merged)]
+        odd = [sentence for merged, _ in bundles.values() for sentence in _oddities(merged)]
         for sentence in dict.fromkeys(odd):
             say_error(sentence)
         names = {*(profile or also)}
         place = _place(http, settings, allow_host or (), names) if http else None
-        _serve(served, CallLog(log, log_arguments, say_error), place)
+        _serve(bundles, CallLog(log, log_arguments, say_error), place)
         return
     states = running.check_servers(merged, gateway)
     if as_json:
@@ -175,9 +175,9 @@ def _place(http: str, settings: Settings, hosts: Sequence[str], profiles: set[st
     return http_place(http, settings.gateway_token, hosts, tokens)
 
 
-def _serve(served: running.ServedByPath, log: CallLog, place: HttpPlace | None) -> None:
+def _serve(by_path: running.ServedByPath, log: CallLog, place: HttpPlace | None) -> None:
     """Serve until the client leaves or the program is told to end."""
-    bundles = list(served.values())
+    bundles = list(by_path.values())
     gc.freeze()  # what was read stays to the end
     gc.enable()  # each call leaves cycles, and it runs on
     try:
@@ -186,7 +186,7 @@ def _serve(served: running.ServedByPath, log: CallLog, place: HttpPlace | None) 
         else:
             if place.is_new_token:
                 say_error(f"bearer token, for this run ({TOKEN_VARIABLE} sets one): {place.token}")
-            running.serve_over_http(served, log, __version__, place, say_error)
+            running.serve_over_http(by_path, log, __version__, place, say_error)
     finally:
         log.close()
         old = {name for one, how in bundles if how.old_names for name in one.table.old_names}

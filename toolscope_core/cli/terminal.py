@@ -66,11 +66,11 @@ def _with_options(function: Callable[..., R]) -> Callable[..., R]:
 
     @wraps(function)
     def run(**values: Any) -> R:
-        given = {
+        settings = {
             parameter: form(**{one.name: values.pop(one.name) for one in options[parameter]})
             for parameter, form in forms.items()
         }
-        return function(**values, **given)
+        return function(**values, **settings)
 
     in_order = [one for name, old in own.items() for one in options.get(name, [old])]
     run.__signature__ = inspect.Signature(in_order)  # type: ignore[attr-defined]
@@ -100,9 +100,9 @@ def say_error(text: str) -> None:
     typer.echo("\n  ".join(map(for_terminal, lines)), err=True)
 
 
-def more(count: int, what: str, one: str = "") -> str:
+def more(count: int, label: str, one: str = "") -> str:
     """``, 2 dangling references`` or, where ``one`` is given, ``, 1 dangling reference``."""
-    return f", {count:,} {one if one and count == 1 else what}" if count else ""
+    return f", {count:,} {one if one and count == 1 else label}" if count else ""
 
 
 def tell_doubtful(reasons: Sequence[str]) -> None:
@@ -132,18 +132,18 @@ def progress() -> Progress:
     return show
 
 
-def _pace(step: Step, seconds: float, made: int) -> str:
+def _pace(step: Step, seconds: float, items: int) -> str:
     """How fast a stage goes and how long it still takes, once that can be said."""
-    if seconds < _PACED or not made:
+    if seconds < _PACED or not items:
         return ""
-    left = (step.total - step.done) * seconds / made
-    time_left = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
-    return f", {made / seconds:,.0f} a second, {time_left} left"
+    remaining = (step.total - step.done) * seconds / items
+    time_left = f"{remaining:.0f} s" if remaining < 100 else f"{remaining / 60:.0f} min"
+    return f", {items / seconds:,.0f} a second, {time_left} left"
 
 
-def tell_spent(model: str, spent: Sequence[TaskCost]) -> None:
+def tell_spent(model: str, costs: Sequence[TaskCost]) -> None:
     """What all tasks together took of the model."""
-    all_tasks = spent_in_all(spent)
+    all_tasks = spent_in_all(costs)
     say(
         f"{model}: {quantity(all_tasks.questions, 'question')}, {all_tasks.reused:,} known before"
         f"{more(all_tasks.unanalysed, 'unanalysed')}; {quantity(all_tasks.calls, 'call')}, "
@@ -151,19 +151,19 @@ def tell_spent(model: str, spent: Sequence[TaskCost]) -> None:
     )
 
 
-def spent_json(spent: Iterable[TaskCost]) -> dict[str, int]:
+def spent_json(costs: Iterable[TaskCost]) -> dict[str, int]:
     """What questions to a model took: ``questions`` count whether or not the answer was known,
     calls and tokens are what was paid for now.
     """
-    all_tasks = spent_in_all(spent)
+    all_tasks = spent_in_all(costs)
     counts = ("questions", "calls", "tokens_in", "tokens_out")
     return {name: getattr(all_tasks, name) for name in counts}
 
 
-def spent_text(spent: Mapping[str, Any]) -> str:
+def spent_text(counts: Mapping[str, Any]) -> str:
     """The counts of ``spent_json``, in words."""
     return (
-        f"{quantity(spent['questions'], 'question')} to a model in "
-        f"{quantity(spent['calls'], 'call')} ({spent['tokens_in']:,} tokens in, "
-        f"{spent['tokens_out']:,} out)"
+        f"{quantity(counts['questions'], 'question')} to a model in "
+        f"{quantity(counts['calls'], 'call')} ({counts['tokens_in']:,} tokens in, "
+        f"{counts['tokens_out']:,} out)"
     )

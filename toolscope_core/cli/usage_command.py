@@ -74,8 +74,8 @@ def usage(
     merges = _calls_after(figures, loaded, decisions)
     if as_json:
         after = {key: {**asdict(one), "went_bad": one.went_bad} for key, one in merges.items()}
-        unread = {"unread": trace.unread}
-        say_json({**asdict(figures), **unread, "unused": unused, "merges": after})
+        problems = {"unread": trace.unread}
+        say_json({**asdict(figures), **problems, "unused": unused, "merges": after})
         return
     _say_counts(figures)
     _say_merges(merges)

@@ -60,8 +60,8 @@ class Bench:
         """
         catalog = read_files(paths)
         if variants is not None:
-            written = read_variants(variants, catalog).by_id
-            catalog = replace(catalog, tools=with_variants(catalog.tools, written))
+            by_id = read_variants(variants, catalog).by_id
+            catalog = replace(catalog, tools=with_variants(catalog.tools, by_id))
         return cls.of(catalog, embedder)
 
     def queries(
@@ -73,8 +73,8 @@ class Bench:
         """
         if file is None:
             return query_sets.synthetic_queries(self.catalog)
-        read = query_sets.read_queries(file)
-        return query_sets.judged_queries(read, self.catalog.tools, skip_unknown)
+        query_set = query_sets.read_queries(file)
+        return query_sets.judged_queries(query_set, self.catalog.tools, skip_unknown)
 
     def trial(
         self,

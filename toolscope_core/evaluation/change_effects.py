@@ -39,9 +39,9 @@ class ToolsetChange:
 
     def applied_to(self, tools: Sequence[Tool]) -> Toolset:
         """The toolset after it, with the way to it from the ids of before."""
-        gone, kept = set(self.replaced), {tool.id for tool in self.tools}
-        rest = (tool for tool in tools if tool.id not in gone)
-        phi = {one: self.tools[0].id for one in self.replaced if one not in kept}
+        removed, new_ids = set(self.replaced), {tool.id for tool in self.tools}
+        rest = (tool for tool in tools if tool.id not in removed)
+        phi = {one: self.tools[0].id for one in self.replaced if one not in new_ids}
         return Toolset("changed", (*rest, *self.tools), phi)
 
 
@@ -63,11 +63,11 @@ class SearchedQueries:
 
     def touched_by(self, change: ToolsetChange) -> tuple[int, ...]:
         """The places of the queries that need a tool which changes, or find one."""
-        gone = set(change.replaced)
+        removed = set(change.replaced)
         return tuple(
             place
             for place, (query, ranking) in enumerate(zip(self.queries, self.rankings, strict=True))
-            if not gone.isdisjoint(ranking) or any(need & gone for need in query.gold)
+            if not removed.isdisjoint(ranking) or any(need & removed for need in query.gold)
         )
 
 

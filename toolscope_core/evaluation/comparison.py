@@ -109,8 +109,8 @@ def mapped(call: GoldCall, alpha: ArgumentMap | None) -> tuple[JsonObject, bool]
     """The arguments after α, and whether none was lost."""
     if alpha is None:
         return call.arguments, True
-    moved = map_call(alpha, call.arguments)
-    return moved.arguments, not moved.lost
+    call_after = map_call(alpha, call.arguments)
+    return call_after.arguments, not call_after.lost
 
 
 SPLIT_NAMES = {
@@ -145,10 +145,10 @@ class Trial:
         cutoffs: Sequence[int],
     ) -> Trial:
         """The queries that have gold answers. Raises ``ConfigError`` where none has."""
-        judged = tuple(query for query in queries if query.gold)
-        if not judged:
+        with_gold = tuple(query for query in queries if query.gold)
+        if not with_gold:
             raise ConfigError("no query has a gold answer; give tool ids under `gold`")
-        return cls(catalog, judged, tuple(map(request_of, judged)), tuple(cutoffs))
+        return cls(catalog, with_gold, tuple(map(request_of, with_gold)), tuple(cutoffs))
 
     def split_by(self, split: RequestSplit) -> Trial:
         """The same queries, split in another way."""
@@ -363,7 +363,7 @@ def of_rankings(
     """The figures of rankings that are there, of at least the largest cut-off."""
     golds = tuple(query.gold for query in relabelled(trial.queries, toolset.phi))
     costs = {tool.id: tokens(tool) for tool in toolset.tools}
-    sent = {
+    token_means = {
         k: sum(costs[one] for ranking in rankings for one in ranking[:k]) / len(rankings)
         for k in trial.cutoffs
     }
@@ -374,7 +374,7 @@ def of_rankings(
         rows=metric_rows(golds, rankings, trial.cutoffs),
         coverage=coverage(gold_calls(trial.queries, trial.catalog), toolset),
         tokens=sum(costs.values()),
-        sent=sent,
+        sent=token_means,
     )
 
 

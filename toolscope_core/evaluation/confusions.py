@@ -55,12 +55,12 @@ def pair_confusions(
     confused: dict[Pair, list[str]] = {}
     costs: dict[Pair, float] = {}
     for query, ranking in zip(queries, rankings, strict=True):
-        wanted = {one for need in query.gold for one in need}
+        answers = {one for need in query.gold for one in need}
         ranks = {tool_id: rank for rank, tool_id in enumerate(ranking, 1)}
         for need, best in zip(query.gold, best_places(ranking, query.gold), strict=True):
             answer = min(need, key=lambda one: (ranks.get(one, len(ranking) + 1), one))
             for other, rank in ranks.items():
-                if other in wanted or (best is not None and rank > best):
+                if other in answers or (best is not None and rank > best):
                     continue
                 pair = Pair.of(answer, other)
                 confused.setdefault(pair, []).append(query.id)
@@ -87,22 +87,22 @@ def wanted_and_instead(
     ``tools`` are ids of the toolset; those that ``equal`` leads to one name count as one.
     """
     needs = list(dict.fromkeys(frozenset(equal.get(a, a) for a in need) for need in query.gold))
-    wanted = {one for need in needs for one in need}
+    answers = {one for need in needs for one in need}
     ranked = list(dict.fromkeys(equal.get(one, one) for one in ranking))
     if query.needs_none:
         first = next((one for one in ranked if one not in query.allowed), NONE)
         return (Mismatch(NONE, first),)
     open_needs, strangers = sorted(needs, key=len), list[str]()
-    served: list[Mismatch] = []
-    skipped = {equal.get(one, one) for one in query.allowed} - wanted
+    hits: list[Mismatch] = []
+    skipped = {equal.get(one, one) for one in query.allowed} - answers
     for one in ranked:
         if len(strangers) == len(open_needs):
             break
         need = next((need for need in open_needs if one in need), None)
         if need is not None:
             open_needs.remove(need)
-            served.append(Mismatch(one, one))
-        elif one not in wanted and one not in skipped:
+            hits.append(Mismatch(one, one))
+        elif one not in answers and one not in skipped:
             strangers.append(one)
     places = {one: place for place, one in enumerate(ranked)}
     strangers += [NONE] * (len(open_needs) - len(strangers))
@@ -111,7 +111,7 @@ def wanted_and_instead(
         min(need & names, key=lambda one: (places.get(one, len(places)), one), default=NOT_A_TOOL)
         for need in open_needs
     )
-    return (*served, *map(Mismatch, missed, strangers))
+    return (*hits, *map(Mismatch, missed, strangers))
 
 
 def is_right(query: Query, ranking: Sequence[str]) -> bool:

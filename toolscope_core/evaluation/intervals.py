@@ -78,10 +78,10 @@ def higher_share_p(before: int, of_before: int, after: int, of_after: int) -> fl
     return float(fisher_exact(table, alternative="greater").pvalue)
 
 
-def too_few_text(moved: int) -> str:
+def too_few_text(changes: int) -> str:
     """That so many wins and losses are too few to reach ``SURE`` whatever they say; else empty."""
-    few = discordant_p(moved, 0) >= SURE
-    return f"not enough queries to tell (n = {moved:,})" if few else ""
+    few = discordant_p(changes, 0) >= SURE
+    return f"not enough queries to tell (n = {changes:,})" if few else ""
 
 
 def effect_text(won: int, lost: int, changes: int) -> str:
@@ -100,16 +100,16 @@ def paired_p(before: Sequence[float], after: Sequence[float]) -> float:
     order: the share of samples of the centred differences whose mean is as far from 0 as the one
     seen (Efron and Tibshirani 1993, §16.4). Never below 1 / 2,001; 1 where nothing differs.
     """
-    seen, means = _centred(before, after)
-    return _share(np.abs(means) >= abs(seen) - 1e-12) if seen else 1.0
+    difference, means = _centred(before, after)
+    return _share(np.abs(means) >= abs(difference) - 1e-12) if difference else 1.0
 
 
 def one_sided_p(before: Sequence[float], after: Sequence[float]) -> float:
     """The p-value of no gain: the same share of means as high as the one seen, as Retrieval–
     Plan–Select prints it (§4.4); not corrected.
     """
-    seen, means = _centred(before, after)
-    return _share(means >= seen - 1e-12)
+    difference, means = _centred(before, after)
+    return _share(means >= difference - 1e-12)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -127,8 +127,8 @@ def _centred(before: Sequence[float], after: Sequence[float]) -> tuple[float, _F
     differences = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
     if not len(differences):
         return 0.0, np.zeros(RESAMPLES)
-    seen = float(differences.mean())
-    return seen, _resampled_means(differences - seen)
+    difference = float(differences.mean())
+    return difference, _resampled_means(differences - difference)
 
 
 def _share(extreme: NDArray[np.bool_]) -> float:

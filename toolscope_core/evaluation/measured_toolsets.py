@@ -42,9 +42,9 @@ class Toolset:
     def version(self) -> str:
         """The same for toolsets of equal tools and maps, whatever their name."""
         parts = sorted((tool.id, tool.fingerprint) for tool in self.tools)
-        written = sorted((t.id, repr(t.augmentation)) for t in self.tools if t.augmentation)
+        variants = sorted((t.id, repr(t.augmentation)) for t in self.tools if t.augmentation)
         return digest(
-            parts, written, sorted(self.phi.items()), repr(sorted(self.arguments.items()))
+            parts, variants, sorted(self.phi.items()), repr(sorted(self.arguments.items()))
         )
 
 
@@ -62,8 +62,8 @@ def of_plan(plan: MergePlan, name: str) -> Toolset:
     """What the plan exports, with the variants that the tools of its catalog carry."""
     arguments = {one.tool_id: one for one in plan.arguments}
     toolset = Toolset(name, tuple(item.tool for item in plan.tools), plan.phi, arguments)
-    written = variants_of(plan.catalog)
-    return augmented(toolset, written) if written else toolset
+    variants = variants_of(plan.catalog)
+    return augmented(toolset, variants) if variants else toolset
 
 
 def of_bundle(folder: Path, catalog: Catalog, name: str, file: object) -> Toolset:
@@ -100,10 +100,10 @@ def variants_of(catalog: Catalog) -> dict[str, Augmentation]:
     return {one.id: one.augmentation for one in catalog.tools if one.augmentation}
 
 
-def of_version(catalog: Catalog, named: Catalog, name: str) -> Toolset:
-    """Another version of the catalog ``named``: its tools by the same ids, and what is gone."""
-    kept = catalog.by_id
-    return Toolset(name, catalog.tools, {one.id: None for one in named.tools if one.id not in kept})
+def of_version(catalog: Catalog, before: Catalog, name: str) -> Toolset:
+    """Another version of the catalog ``before``: its tools by the same ids, and what is gone."""
+    ids = catalog.by_id
+    return Toolset(name, catalog.tools, {one.id: None for one in before.tools if one.id not in ids})
 
 
 _LABELS = ("merge", "keep")

@@ -17,12 +17,12 @@ def gains(ranking: Sequence[str], gold: Gold, k: int) -> tuple[int, ...]:
     0: of two alternatives the first counts, and an id that comes again counts for nothing.
     """
     open_needs = _needs(gold)
-    counted = []
+    hits = []
     for ranked in ranking[:k]:
         left = [need for need in open_needs if ranked not in need]
-        counted.append(int(len(left) < len(open_needs)))
+        hits.append(int(len(left) < len(open_needs)))
         open_needs = left
-    return tuple(counted)
+    return tuple(hits)
 
 
 def best_places(ranking: Iterable[str], gold: Gold) -> tuple[int | None, ...]:
@@ -57,15 +57,15 @@ def average_precision(ranking: Sequence[str], gold: Gold, k: int) -> float:
     """The mean over all needs of the precision at the place that serves each: MAP@k is its mean
     over queries. Needs that the first k places do not serve count as 0, as in trec_eval.
     """
-    counted = gains(ranking, gold, k)
-    at_hits = (sum(counted[: at + 1]) / (at + 1) for at, gain in enumerate(counted) if gain)
+    hits = gains(ranking, gold, k)
+    at_hits = (sum(hits[: at + 1]) / (at + 1) for at, gain in enumerate(hits) if gain)
     return sum(at_hits) / len(_needs(gold))
 
 
 def reciprocal_rank(ranking: Sequence[str], gold: Gold, k: int) -> float:
     """One over the first place that serves a need; 0 where none of the first k does."""
-    counted = gains(ranking, gold, k)
-    return 1 / (counted.index(1) + 1) if 1 in counted else 0.0
+    hits = gains(ranking, gold, k)
+    return 1 / (hits.index(1) + 1) if 1 in hits else 0.0
 
 
 def hit(ranking: Sequence[str], gold: Gold, k: int) -> float:
@@ -73,16 +73,16 @@ def hit(ranking: Sequence[str], gold: Gold, k: int) -> float:
     return float(any(gains(ranking, gold, k)))
 
 
-def set_metrics(taken: Collection[str], gold: Gold) -> tuple[float, float, float]:
+def set_metrics(selected: Collection[str], gold: Gold) -> tuple[float, float, float]:
     """Precision, recall and F1 of a set of tools: a need is served by any of its alternatives, and
     a tool counts where it serves a need.
     """
-    served = sum(any(one in need for one in taken) for need in gold)
-    right = sum(any(one in need for need in gold) for one in taken)
+    served = sum(any(one in need for one in selected) for need in gold)
+    right = sum(any(one in need for need in gold) for one in selected)
     recall = served / len(gold)
-    precision = right / len(taken) if taken else 0.0
-    both = precision + recall
-    return precision, recall, 2 * precision * recall / both if both else 0.0
+    precision = right / len(selected) if selected else 0.0
+    total = precision + recall
+    return precision, recall, 2 * precision * recall / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,8 @@ def _needs(gold: Gold) -> list[frozenset[str]]:
     return needs
 
 
-def _discounted(counted: Sequence[int]) -> float:
-    return sum(gain / math.log2(place + 2) for place, gain in enumerate(counted))
+def _discounted(hits: Sequence[int]) -> float:
+    return sum(gain / math.log2(place + 2) for place, gain in enumerate(hits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +202,11 @@ def metric_rows(
 
     Queries without gold answers are left out. Raises ``ValueError`` where none has any.
     """
-    judged = [(gold, ids) for gold, ids in zip(golds, rankings, strict=True) if gold]
+    rankings_by_gold = [(gold, ids) for gold, ids in zip(golds, rankings, strict=True) if gold]
     rows = []
     for name, metric in RANKING_METRICS.items():
         for k in cutoffs:
-            values = tuple(metric(ids, gold, k) for gold, ids in judged)
+            values = tuple(metric(ids, gold, k) for gold, ids in rankings_by_gold)
             rows.append(MetricRow(name, k, interval(values), values))
     return tuple(rows)
 

@@ -160,9 +160,9 @@ def with_gold_among(
         return queries
     if not skip:
         more = f" and {len(unknown) - _MOST_NAMED:,} more" if len(unknown) > _MOST_NAMED else ""
-        shown = [or_near(one, names) for one in sorted(unknown)[:_MOST_NAMED]]
+        first = [or_near(one, names) for one in sorted(unknown)[:_MOST_NAMED]]
         raise ConfigError(
-            f"the queries ask for what the catalog does not have: {', '.join(shown)}{more}; give "
+            f"the queries ask for what the catalog does not have: {', '.join(first)}{more}; give "
             "the catalog they were made for, or --skip-unknown to leave these queries out"
         )
     return tuple(
@@ -180,9 +180,9 @@ def or_near(name: str, names: Collection[str]) -> str:
     a similar name.
     """
     bare = name.rpartition("/")[2].casefold()
-    near = sorted(one for one in names if one.rpartition("/")[2].casefold() == bare)
-    near = near or get_close_matches(name, names, _MOST_NEAR, _CLOSE)
-    return f"{name} (did you mean {' or '.join(near[:_MOST_NEAR])}?)" if near else name
+    similar = sorted(one for one in names if one.rpartition("/")[2].casefold() == bare)
+    similar = similar or get_close_matches(name, names, _MOST_NEAR, _CLOSE)
+    return f"{name} (did you mean {' or '.join(similar[:_MOST_NEAR])}?)" if similar else name
 
 
 def relabelled(queries: Iterable[Query], phi: Mapping[str, str | None]) -> tuple[Query, ...]:
@@ -206,8 +206,8 @@ def golds_of_both(
     the server stays, which nothing serves now.
     """
     if not servers:
-        moved = relabelled(queries, phi)
-        return [query.gold for query in queries], [query.gold for query in moved]
+        queries_after = relabelled(queries, phi)
+        return [query.gold for query in queries], [query.gold for query in queries_after]
     owners = {tool.id: tool.owner for tool in came}
     merged = {tool.id: tool.owner for tool in left}
     after = {old: merged.get(phi.get(old) or "") or own for old, own in owners.items()}
@@ -221,8 +221,8 @@ def judged_queries(
     queries: Iterable[Query], tools: Sequence[Tool], skip_unknown: bool = False
 ) -> tuple[Query, ...]:
     """The queries that have gold tools, by their ids. Raises as ``with_gold_among``."""
-    judged = [query for query in with_ids(queries, tools) if query.gold]
-    return with_gold_among(judged, {tool.id for tool in tools}, skip_unknown)
+    with_gold = [query for query in with_ids(queries, tools) if query.gold]
+    return with_gold_among(with_gold, {tool.id for tool in tools}, skip_unknown)
 
 
 def _after(need: frozenset[str], phi: Mapping[str, str | None]) -> frozenset[str]:
@@ -280,11 +280,11 @@ def _cell_list(cell: str) -> Any:
 
 
 def _query(row: JsonObject, number: int) -> Query:
-    text, given = row.get("query"), row.get("id", str(number))
+    text, query_id = row.get("query"), row.get("id", str(number))
     if not isinstance(text, str):
         raise ConfigError(f"`query` is {_short(text)}; give the request as a text")
-    if not isinstance(given, (str, int)) or isinstance(given, bool):
-        raise ConfigError(f"`id` is {_short(given)}; give a text")
+    if not isinstance(query_id, (str, int)) or isinstance(query_id, bool):
+        raise ConfigError(f"`id` is {_short(query_id)}; give a text")
     servers = _needs(row, "gold_servers")
     gold = _needs(row, "gold") or _named_tools(row)
     calls = row.get("calls") or []
@@ -292,7 +292,7 @@ def _query(row: JsonObject, number: int) -> Query:
         raise ConfigError(f"`calls` is {_short(calls)}; give a list of calls")
     forbidden = frozenset().union(*_needs(row, "forbidden"))
     return Query(
-        id=str(given),
+        id=str(query_id),
         text=text,
         gold=gold,
         servers=servers,
@@ -306,8 +306,8 @@ def _query(row: JsonObject, number: int) -> Query:
 
 
 def _needs(row: JsonObject, name: str) -> tuple[frozenset[str], ...]:
-    given = row.get(name) or []
-    needs = given if isinstance(given, list) else [given]
+    alternatives = row.get(name) or []
+    needs = alternatives if isinstance(alternatives, list) else [alternatives]
     lists = [need if isinstance(need, list) else [need] for need in needs]
     for one in (one for need in lists for one in need):
         if not isinstance(one, str):
@@ -367,10 +367,10 @@ def synthetic_queries(catalog: Catalog) -> tuple[Query, ...]:
     documentation says about itself. They share words with their tools, so recall is higher than on
     requests of people; compare them only with each other.
     """
-    made = [(tool, text) for tool in catalog.tools if (text := _request(tool))]
-    made.sort(key=lambda one: (zlib.crc32(one[0].id.encode("utf-8", "replace")), one[0].id))
-    chosen = sorted(made[:MOST], key=lambda one: one[0].id)
-    return tuple(Query(tool.id, text, (frozenset({tool.id}),)) for tool, text in chosen)
+    requests = [(tool, text) for tool in catalog.tools if (text := _request(tool))]
+    requests.sort(key=lambda one: (zlib.crc32(one[0].id.encode("utf-8", "replace")), one[0].id))
+    first = sorted(requests[:MOST], key=lambda one: one[0].id)
+    return tuple(Query(tool.id, text, (frozenset({tool.id}),)) for tool, text in first)
 
 
 def _request(tool: Tool) -> str:

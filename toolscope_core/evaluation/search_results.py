@@ -211,14 +211,14 @@ def confusions(analysis: Analysis, places: Sequence[RankingPlace]) -> tuple[Conf
     """The near ties among tools of the catalog as it is that are copies, families or siblings by
     the judge; those that hide an answer first, then by place.
     """
-    near = [
+    similar = [
         (one, other)
         for one, other in combinations(places, 2)
         if one.score - other.score <= NEAR_TIE
     ]
-    if not near:
+    if not similar:
         return ()
-    rows = np.array([[analysis.rows[one.id] for one in both] for both in near], dtype=np.int32)
+    rows = np.array([[analysis.rows[one.id] for one in pair] for pair in similar], dtype=np.int32)
     verdicts = analysis.judge.verdicts(rows[:, 0], rows[:, 1], brief=True)
     ties = [
         Confusion(
@@ -229,7 +229,7 @@ def confusions(analysis: Analysis, places: Sequence[RankingPlace]) -> tuple[Conf
             key=pair_key(verdict.pair),
             hides=one.answers != other.answers,
         )
-        for (one, other), verdict in zip(near, verdicts, strict=True)
+        for (one, other), verdict in zip(similar, verdicts, strict=True)
     ]
     confusing = (tie for tie in ties if tie.kind)
     return tuple(

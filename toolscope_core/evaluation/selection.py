@@ -56,11 +56,9 @@ def selected(
     for a job whose ranking has none of them.
     """
     return tuple(
-        frozenset(
-            next((one for one in by_job[job] if one in given), "") for job in jobs_of(request)
-        )
+        frozenset(next((one for one in by_job[job] if one in ids), "") for job in jobs_of(request))
         - {""}
-        for request, given in zip(requests, lists, strict=True)
+        for request, ids in zip(requests, lists, strict=True)
     )
 
 
@@ -71,19 +69,19 @@ def selected_by_model(
     same list for each; none for a job where it takes none, or gave no usable answer.
     """
     by_id = {tool.id: tool for tool in tools}
-    asked = [
-        (at, SelectionQuestion(request.text, job, tuple(by_id[one] for one in given)))
-        for at, (request, given) in enumerate(zip(requests, lists, strict=True))
+    questions = [
+        (at, SelectionQuestion(request.text, job, tuple(by_id[one] for one in candidates)))
+        for at, (request, candidates) in enumerate(zip(requests, lists, strict=True))
         for job in jobs_of(request)
-        if given
+        if candidates
     ]
-    chosen: list[set[str]] = [set() for _ in requests]
-    answers = asker(SELECTION_TASK, [question for _, question in asked])
-    for (at, question), answer in zip(asked, answers, strict=True):
+    selections: list[set[str]] = [set() for _ in requests]
+    answers = asker(SELECTION_TASK, [question for _, question in questions])
+    for (at, question), answer in zip(questions, answers, strict=True):
         number = answer.value["tool"] if answer and answer.value else NOBODY
         if number != NOBODY:
-            chosen[at].add(in_shown_order(question.tools)[number - 1].id)
-    return tuple(map(frozenset, chosen))
+            selections[at].add(in_shown_order(question.tools)[number - 1].id)
+    return tuple(map(frozenset, selections))
 
 
 def selection_rates(
@@ -113,23 +111,23 @@ def offline_rates(
 
 
 def _rate(
-    metric: str, k: int, chosen: Sequence[frozenset[str]], golds: Sequence[Gold]
+    metric: str, k: int, selections: Sequence[frozenset[str]], golds: Sequence[Gold]
 ) -> MetricRow:
-    correct = [float(is_correct(ids, gold)) for ids, gold in zip(chosen, golds, strict=True)]
+    correct = [float(is_correct(ids, gold)) for ids, gold in zip(selections, golds, strict=True)]
     return MetricRow(metric, k, interval(correct), tuple(correct))
 
 
-def is_correct(chosen: frozenset[str], gold: Gold) -> bool:
+def is_correct(selection: frozenset[str], gold: Gold) -> bool:
     """Whether exactly what is needed was chosen: each need is served, by one tool, and nothing else
     was taken.
     """
     needs = list(dict.fromkeys(frozenset(need) for need in gold))
-    return len(chosen) == len(needs) and _matched(needs, chosen)
+    return len(selection) == len(needs) and _matched(needs, selection)
 
 
-def _matched(needs: Sequence[frozenset[str]], chosen: frozenset[str]) -> bool:
+def _matched(needs: Sequence[frozenset[str]], selection: frozenset[str]) -> bool:
     """Whether the needs can be given one chosen tool each."""
     if not needs:
         return True
     need, *others = needs
-    return any(_matched(others, chosen - {one}) for one in need & chosen)
+    return any(_matched(others, selection - {one}) for one in need & selection)

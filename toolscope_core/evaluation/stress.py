@@ -145,10 +145,10 @@ def stress_test(
     vectors = retriever.vectors
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     pools_taken: dict[tuple[Noise, int], list[frozenset[str]]] = {}
-    moved = relabelled(trial.queries, toolset.phi)
+    queries = relabelled(trial.queries, toolset.phi)
     retriever.encode(text for one in trial.requests for text in jobs_of(one))
-    for number, (query, request) in enumerate(zip(moved, trial.requests, strict=True)):
-        progress(Step("stress", number, len(moved)))
+    for number, (query, request) in enumerate(zip(queries, trial.requests, strict=True)):
+        progress(Step("stress", number, len(queries)))
         gold = sorted({rows[one] for need in query.gold for one in need if one in rows})
         scores = retriever.base_scores(jobs_of(request))
         most = max(LEVELS)
@@ -159,14 +159,14 @@ def stress_test(
         for noise, distractors in noises.items():
             for level in LEVELS:
                 pool = np.array(sorted([*gold, *distractors[:level]]), dtype=np.intp)
-                taken = pool if choice else _best_of(pool, scores, dense_weight, best)
-                own = frozenset(ids[row] for row in taken)
+                best_rows = pool if choice else _best_of(pool, scores, dense_weight, best)
+                own = frozenset(ids[row] for row in best_rows)
                 pools_taken.setdefault((noise, level), []).append(own)
-    progress(Step("stress", len(moved), len(moved)))
+    progress(Step("stress", len(queries), len(queries)))
     values = {}
     for place, pools in pools_taken.items():
         sets = choice([sorted(one) for one in pools]) if choice else pools
-        values[place] = [set_metrics(one, own.gold) for one, own in zip(sets, moved, strict=True)]
+        values[place] = [set_metrics(one, own.gold) for one, own in zip(sets, queries, strict=True)]
     return _points(values)
 
 

@@ -154,7 +154,7 @@ def plan_at(
 
 def setting_points(
     analysis: Analysis,
-    standing: FixedSettings,
+    settings: FixedSettings,
     ranker_of: RankerOf,
     knob: Knob,
     done: Collection[float | str] = (),
@@ -166,29 +166,29 @@ def setting_points(
 
     Reports ``Step("sweep", …)`` in points. For encoders see ``encoder_points``.
     """
-    trial = replace(standing.trial, cutoffs=KS if knob == "k" else (standing.k,))
-    plan = analysing.plan_of(analysis, analysing.proposed(analysis, standing.log), standing.plan)
+    trial = replace(settings.trial, cutoffs=KS if knob == "k" else (settings.k,))
+    plan = analysing.plan_of(analysis, analysing.proposed(analysis, settings.log), settings.plan)
     planned, ranker_of = (
         measured_toolsets.of_plan(plan, "as planned"),
         lru_cache(maxsize=1)(ranker_of),
     )
     last: SweepPoint | None = None
     for value in _not_done(values_of(knob, analysis), done, progress):
-        config, toolset = _moved(standing.config, knob, value), planned
+        config, toolset = _moved(settings.config, knob, value), planned
         if knob == "threshold":
-            plan = plan_at(analysis, standing.log, value, standing.plan)
+            plan = plan_at(analysis, settings.log, value, settings.plan)
             toolset = measured_toolsets.of_plan(plan, f"from {value:g}")
         if last and (last.config, last.measured.toolset.version) == (config, toolset.version):
             figures = last.measured
         else:
-            figures = measured(toolset, trial, ranker_of(config), standing.tokens)
-        k = int(value) if knob == "k" else standing.k
+            figures = measured(toolset, trial, ranker_of(config), settings.tokens)
+        k = int(value) if knob == "k" else settings.k
         last = SweepPoint(value, k, config, replace(figures, toolset=toolset))
         yield last
 
 
 def encoder_points(
-    standing: FixedSettings,
+    settings: FixedSettings,
     load: Callable[[str], Embedder],
     cache: VectorCache,
     names: Sequence[str],
@@ -201,23 +201,23 @@ def encoder_points(
 
     Reports ``Step("sweep", …)`` in encoders. Raises ``ModelError`` for one that cannot be loaded.
     """
-    trial = replace(standing.trial, cutoffs=(standing.k,))
+    trial = replace(settings.trial, cutoffs=(settings.k,))
     for name in _not_done(names, done, progress):
         encoder = load(name)
         analysis = analysing.analyse(trial.catalog, AnalysisConfig(), encoder, cache)
-        plan = analysing.plan_merge(analysis, standing.log, standing.plan)
-        setup = SearchSetup(encoder, cache, standing.config, scorer_of(standing.config))
+        plan = analysing.plan_merge(analysis, settings.log, settings.plan)
+        setup = SearchSetup(encoder, cache, settings.config, scorer_of(settings.config))
         figures = measured(
             measured_toolsets.of_plan(plan, name),
             trial,
             measured_toolsets.ToolsetRanker(setup),
-            standing.tokens,
+            settings.tokens,
         )
-        yield SweepPoint(name, standing.k, standing.config, figures)
+        yield SweepPoint(name, settings.k, settings.config, figures)
 
 
 def ablation_rows(
-    analysis: Analysis, standing: FixedSettings, ranker_of: RankerOf, progress: Progress = silent
+    analysis: Analysis, settings: FixedSettings, ranker_of: RankerOf, progress: Progress = silent
 ) -> Iterator[AblationRow]:
     """What each part of ToolScope gives: reranker × merger × correction (ToolScope, table 3).
 
@@ -229,7 +229,7 @@ def ablation_rows(
     }
     for merger in MERGERS[1:]:
         for correct in (False, True):
-            proposals = analysing.proposed(analysis, standing.log, divide=correct)
+            proposals = analysing.proposed(analysis, settings.log, divide=correct)
             config = PlanConfig(accept="all", gateway=merger == "gateway", correct=correct)
             plan = analysing.plan_of(analysis, proposals, config)
             toolsets[merger, correct] = measured_toolsets.of_plan(
@@ -240,7 +240,7 @@ def ablation_rows(
     for reranker, merger, correction in _not_done(parts, (), progress):
         ranker = ranker_of(RetrievalConfig(rerank="auto" if reranker else "none"))
         toolset = toolsets[merger, correction]
-        figures = measured(toolset, standing.trial, ranker, standing.tokens)
+        figures = measured(toolset, settings.trial, ranker, settings.tokens)
         yield AblationRow(reranker, merger, correction, figures)
 
 
@@ -261,6 +261,6 @@ def _moved(config: RetrievalConfig, knob: Knob, value: float) -> RetrievalConfig
     return replace(config, candidates=int(value)) if knob == "candidates" else config
 
 
-def _reduction(measured: Measurement, catalog: Catalog) -> float:
+def _reduction(measurement: Measurement, catalog: Catalog) -> float:
     """The share of the catalog's tools that the merge saves."""
-    return round(1 - len(measured.toolset.tools) / len(catalog.tools), 6)
+    return round(1 - len(measurement.toolset.tools) / len(catalog.tools), 6)

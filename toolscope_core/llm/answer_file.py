@@ -69,9 +69,9 @@ class AnswerFile:
     that holds something else, or is not there although it is ``needed``.
     """
 
-    def __init__(self, path: Path, needed: bool = False) -> None:
+    def __init__(self, path: Path, is_required: bool = False) -> None:
         self._path = path
-        self.lines = {one.key: one for one in _read(path)} if needed or path.exists() else {}
+        self.lines = {one.key: one for one in _read(path)} if is_required or path.exists() else {}
         self._asked: dict[str, AnswerLine] = {}
         self._open: dict[str, str] = {}
 
@@ -136,8 +136,8 @@ class FileLedger:
 
     def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
         """See ``Ledger``."""
-        kept = self._behind.answers(keys) if self._behind else {}
-        return {**kept, **{key: _answer(self._lines[key]) for key in keys if key in self._lines}}
+        stored = self._behind.answers(keys) if self._behind else {}
+        return {**stored, **{key: _answer(self._lines[key]) for key in keys if key in self._lines}}
 
     def commit(self, call: Call, answers: Sequence[Answer]) -> None:
         """See ``Ledger``."""

@@ -68,10 +68,10 @@ def families_to_audit(
     analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts
 ) -> list[ToolSet]:
     """The families that the verdicts form, without those that people put together."""
-    judged = with_verdicts(analysis, model_verdicts)
-    groups = groups_at(judged, links, own_thresholds(judged))
+    by_model = with_verdicts(analysis, model_verdicts)
+    groups = groups_at(by_model, links, own_thresholds(by_model))
     sets = []
-    for group in with_families(judged, links, groups):
+    for group in with_families(by_model, links, groups):
         if not group.family or group.decided:
             continue
         pairs = [Pair.of(a, b) for a, b in combinations(group.members, 2)]
@@ -88,20 +88,20 @@ def missing_pairs(
     be kept alone and another, then of two that are a family with the same third, and of a tool
     that a family may lack, the likeliest first by the offline judge.
     """
-    judged = with_verdicts(analysis, model_verdicts)
-    groups = groups_at(judged, links, own_thresholds(judged))
+    by_model = with_verdicts(analysis, model_verdicts)
+    groups = groups_at(by_model, links, own_thresholds(by_model))
     tools = analysis.catalog.by_id
 
     def is_open(pair: Pair) -> bool:
         alike = tools[pair.left].content_hash == tools[pair.right].content_hash
         return not (alike or pair in model_verdicts.verdicts or is_decided(pair, links))
 
-    kept = sorted(filter(is_open, _pairs_of_kept(judged, groups)))
-    graph = family_graph(judged, links, groups)
-    lacking = _pairs_of_lacking(judged, with_families(judged, links, groups))
+    to_canonical = sorted(filter(is_open, _pairs_of_kept(by_model, groups)))
+    graph = family_graph(by_model, links, groups)
+    lacking = _pairs_of_lacking(by_model, with_families(by_model, links, groups))
     families = sorted(filter(is_open, _pairs_of_families(graph) | lacking))
     odds = dict(zip(families, analysis.family_probabilities(families).tolist(), strict=True))
-    return [*kept, *sorted(families, key=lambda pair: (-odds[pair], pair))]
+    return [*to_canonical, *sorted(families, key=lambda pair: (-odds[pair], pair))]
 
 
 def with_audits(
@@ -133,43 +133,43 @@ def described_servers(catalog: Catalog, tools: Iterable[Tool]) -> tuple[Server, 
     return tuple(one for one in catalog.servers if one.name in names and one.description)
 
 
-def _pairs_of_kept(judged: Analysis, groups: Iterable[Group]) -> Iterator[Pair]:
+def _pairs_of_kept(analysis: Analysis, groups: Iterable[Group]) -> Iterator[Pair]:
     """The pairs of each group that would be a drop-in with the tool that it keeps."""
     for group in groups:
-        made = judged.syntheses.synthesis(group.members, None, unfit=group.unfit)
-        if made.kind == "drop_in" and not group.decided:
-            kept = made.canonical
-            yield from (Pair.of(kept, tool) for tool in group.members if tool != kept)
+        synthesis = analysis.syntheses.synthesis(group.members, None, unfit=group.unfit)
+        if synthesis.kind == "drop_in" and not group.decided:
+            canonical = synthesis.canonical
+            yield from (Pair.of(canonical, tool) for tool in group.members if tool != canonical)
 
 
 def _pairs_of_families(graph: RowGraph) -> set[Pair]:
     """The pairs of any two that are a family with the same third."""
-    near: dict[int, set[int]] = {}
+    related: dict[int, set[int]] = {}
     for a, b in zip(graph.left.tolist(), graph.right.tolist(), strict=True):
-        near.setdefault(a, set()).add(b)
-        near.setdefault(b, set()).add(a)
+        related.setdefault(a, set()).add(b)
+        related.setdefault(b, set()).add(a)
     return {
         Pair.of(graph.ids[a], graph.ids[b])
-        for neighbours in near.values()
+        for neighbours in related.values()
         for a, b in combinations(neighbours, 2)
     }
 
 
-def _pairs_of_lacking(judged: Analysis, groups: Sequence[Group]) -> set[Pair]:
+def _pairs_of_lacking(analysis: Analysis, groups: Sequence[Group]) -> set[Pair]:
     """For each family the tools of its servers that are in no group and that the offline judge
     takes for another of its cases, each with the likeliest member; none that was asked about.
     """
-    taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
-    free = [tool for tool in judged.catalog.tools if tool.id not in taken]
-    verdicts = judged.model_verdicts.verdicts if judged.model_verdicts else {}
+    grouped = {tool for group in groups for tool in (*group.members, *group.newcomers)}
+    free = [tool for tool in analysis.catalog.tools if tool.id not in grouped]
+    verdicts = analysis.model_verdicts.verdicts if analysis.model_verdicts else {}
     pairs = set()
     for group in groups:
-        servers = {judged.catalog.by_id[member].server for member in group.members}
+        servers = {analysis.catalog.by_id[member].server for member in group.members}
         for tool in free if group.family and not group.decided else ():
             own = [Pair.of(tool.id, member) for member in group.members]
             if tool.server in servers and verdicts.keys().isdisjoint(own):
-                odds = judged.family_probabilities(own)
-                if odds.max() >= judged.judge.weights.family_at:
+                odds = analysis.family_probabilities(own)
+                if odds.max() >= analysis.judge.weights.family_at:
                     pairs.add(own[int(odds.argmax())])
     return pairs
 

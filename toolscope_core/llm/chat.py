@@ -129,9 +129,9 @@ class EndpointModel:
             _capabilities[self.endpoint.base_url, self.name] = better
             lesson = f"the server does not take all that was sent: {page.complaint()}"
             return ask_again(reason=lesson)
-        failed = failure_of(page, self.endpoint, keyed=bool(self._key.secret))
-        if failed is not None:
-            return no_reply(**failed.reply_fields(page, tokens))
+        failure = failure_of(page, self.endpoint, keyed=bool(self._key.secret))
+        if failure is not None:
+            return no_reply(**failure.reply_fields(page, tokens))
         try:
             return read(page, tokens)
         except ValueError as error:
@@ -188,12 +188,12 @@ def read_reply(page: HttpReply, tokens: int) -> ChatReply:
     """The reply in a completion to so many ``tokens``. Raises as ``read_completion`` does."""
     document, message, finish = read_completion(page)
     text = text_in(message)
-    held = held_back(message, finish)
-    value = None if held else last_object(text)
+    reason = held_back(message, finish)
+    value = None if reason else last_object(text)
     tokens_in, tokens_out, counted = usage_of(document, tokens, text)
     return ChatReply(
         value=value,
-        reason=held or ("" if value is not None else "the reply holds no JSON object"),
+        reason=reason or ("" if value is not None else "the reply holds no JSON object"),
         text=text,
         finish=finish,
         tokens_in=tokens_in,

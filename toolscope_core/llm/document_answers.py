@@ -65,21 +65,23 @@ def written_for(
     analysis: Analysis, cluster: Cluster, judge: str, answer: JsonObject, around: Surroundings
 ) -> ModelDocument:
     """What the ``judge`` has written of a cluster as it stands, with what speaks against it."""
-    catalog, made = analysis.catalog, analysis.synthesis_of(cluster)
+    catalog, synthesis = analysis.catalog, analysis.synthesis_of(cluster)
     members = tuple(catalog.by_id[member] for member in cluster.members)
     document = written(MergeDraft(members, cluster), answer)
     return ModelDocument(
         judge,
         document,
-        violations(document, made, members, around),
+        violations(document, synthesis, members, around),
         text_changes(cluster.document, document),
     )
 
 
-def surroundings_of(catalog: Catalog, members: Sequence[str], wary: frozenset[str]) -> Surroundings:
+def surroundings_of(
+    catalog: Catalog, members: Sequence[str], suspicious_ids: frozenset[str]
+) -> Surroundings:
     """What a document of the ``members`` (ids) is held against."""
     outside = frozenset(tool.name for tool in catalog.tools if tool.id not in members)
-    return Surroundings(outside, wary)
+    return Surroundings(outside, suspicious_ids)
 
 
 def with_documents(
@@ -96,26 +98,26 @@ def with_documents(
     catalog = analysis.catalog
     by_people = {ids for ids, edit in edits(catalog, log).items() if edit.document}
     own = {one.members: one for one in clusters if frozenset(one.members) not in by_people}
-    addressing, wary = addressing_of(catalog), wary_of(catalog)
-    refused: dict[tuple[str, ...], tuple[str, ...]] = {
+    addressing, suspicious_ids = addressing_of(catalog), wary_of(catalog)
+    refusals: dict[tuple[str, ...], tuple[str, ...]] = {
         members: (f"{min(speaking)} speaks to models",)
         for members in own
         if (speaking := addressing.intersection(members))
     }
-    plain = [cluster for members, cluster in own.items() if members not in refused]
+    plain = [cluster for members, cluster in own.items() if members not in refusals]
     documents: dict[tuple[str, ...], JsonObject] = {}
     for members, answer in ask_for_documents(catalog, plain, asker).items():
         if answer is None or answer.value is None:
-            refused[members] = (answer.reason if answer else asker.message or _NOT_ASKED,)
+            refusals[members] = (answer.reason if answer else asker.message or _NOT_ASKED,)
             continue
-        around = surroundings_of(catalog, members, wary)
+        around = surroundings_of(catalog, members, suspicious_ids)
         result = written_for(analysis, own[members], asker.name, answer.value, around)
         if result.violations:
-            refused[members] = tuple(one.sentence for one in result.violations)
+            refusals[members] = tuple(one.sentence for one in result.violations)
         elif result.changes:
             documents[members] = dict(_edited(own[members].document, result.document))
     return replace(
-        verdicts, documents=documents, refused=refused, spent=asker.spent, message=asker.message
+        verdicts, documents=documents, refused=refusals, spent=asker.spent, message=asker.message
     )
 
 

@@ -179,14 +179,14 @@ class _Transport(httpx2.AsyncHTTPTransport):
         headers |= {"accept-encoding": "identity", "user-agent": "toolscope"}
         if self._secret:
             headers["authorization"] = f"Bearer {self._secret}"
-        sent = httpx2.Request(
+        plain_request = httpx2.Request(
             request.method,
             request.url,
             headers=headers,
             stream=request.stream,
             extensions=request.extensions,
         )
-        response = await super().handle_async_request(sent)
+        response = await super().handle_async_request(plain_request)
         try:
             return httpx2.Response(
                 response.status_code, headers=response.headers, content=await _body(response)

@@ -181,15 +181,15 @@ def estimate(
 ) -> Estimate:
     """An estimate of what ``ask_all`` would take; sends nothing."""
     questions = {key_of(task, item, model): item for item in items}
-    stored = ledger.answers(list(questions))
-    fresh = {key: item for key, item in questions.items() if key not in stored}
+    known = ledger.answers(list(questions))
+    fresh = {key: item for key, item in questions.items() if key not in known}
     requests = [task.request(batch) for batch in in_batches(fresh, task.batch)]
     tokens_in = sum(request.tokens for request in requests)
     tokens_out = sum(request.most_tokens for request in requests)
     return Estimate(
         items=len(items),
         questions=len(questions),
-        reused=len(stored),
+        reused=len(known),
         calls=len(requests),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
@@ -209,6 +209,6 @@ def _tokens(tasks: Mapping[str, Estimate]) -> tuple[int, int]:
 
 
 def _sum(one: Estimate, other: Estimate) -> Estimate:
-    counted = [item.name for item in fields(Estimate) if item.name != "cost"]
-    sums = {name: getattr(one, name) + getattr(other, name) for name in counted}
+    names = [item.name for item in fields(Estimate) if item.name != "cost"]
+    sums = {name: getattr(one, name) + getattr(other, name) for name in names}
     return Estimate(**sums, cost=total_cost((one.cost, other.cost)))

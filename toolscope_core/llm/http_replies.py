@@ -125,7 +125,7 @@ def _stop(page: HttpReply, complaint: str, endpoint: Endpoint, keyed: bool) -> s
     refuses = "refuses the key (401); check that it is complete and still valid"
     quota = f"says that the quota is used up ({status}); top it up, then go on: {complaint}"
     unknown = f"knows no model {model!r}, or no such address ({status}); check both: {complaint}"
-    moved = (
+    redirection = (
         f"redirects to {short_line(page.location)!r} ({status}), and no key follows there; give "
         "the final address as base URL"
     )
@@ -137,7 +137,7 @@ def _stop(page: HttpReply, complaint: str, endpoint: Endpoint, keyed: bool) -> s
         405: unknown,
         429: quota if any(sign in complaint.lower() for sign in _QUOTA) else "",
     }
-    problem = moved if 300 <= status < 400 else words.get(status, "")
+    problem = redirection if 300 <= status < 400 else words.get(status, "")
     return f"{who} {problem}" if problem else ""
 
 

@@ -138,16 +138,16 @@ def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
 
     Each call begins with the first pair left, so that the order holds from call to call.
     """
-    near: dict[str, list[Pair]] = {}
+    pairs_of_tool: dict[str, list[Pair]] = {}
     for pair in pairs:
-        near.setdefault(pair.left, []).append(pair)
-        near.setdefault(pair.right, []).append(pair)
+        pairs_of_tool.setdefault(pair.left, []).append(pair)
+        pairs_of_tool.setdefault(pair.right, []).append(pair)
     ordered: dict[Pair, None] = {}
     for first in pairs:
         if first in ordered:
             continue
         call = {first: None}
-        for other in (*near[first.left], *near[first.right]):
+        for other in (*pairs_of_tool[first.left], *pairs_of_tool[first.right]):
             if len(call) < batch and other not in ordered:
                 call[other] = None
         ordered |= call
@@ -180,16 +180,16 @@ def _in_rounds(
     merges as join the model's: round by round, a spanning forest of those still apart.
     """
     merge_at = analysis.judge.weights.merge_at
-    waiting = [pair for pair in plan.pairs if plan.same_job[pair] >= merge_at]
+    open_pairs = [pair for pair in plan.pairs if plan.same_job[pair] >= merge_at]
     now = [pair for pair in plan.pairs if plan.same_job[pair] < merge_at]
     verdicts: dict[Pair, Verdict] = {}
     while True:
         merged = [pair for pair, verdict in verdicts.items() if verdict.outcome == "merge"]
-        forest = spanning_pairs(waiting, merged)
+        forest = spanning_pairs(open_pairs, merged)
         if not now and not forest:
             return verdicts
         verdicts |= _verdicts(analysis, [*now, *forest], asker, task)
-        now, waiting = [], [pair for pair in waiting if pair not in verdicts]
+        now, open_pairs = [], [pair for pair in open_pairs if pair not in verdicts]
 
 
 def _completed(
@@ -236,10 +236,10 @@ def _verdicts(
         np.array([analysis.rows[tool] for tool in side], dtype=np.int32)
         for side in ([p.left for p in pairs], [p.right for p in pairs])
     )
-    near = cosines(analysis.vectors, left, right).tolist()
+    similarities = cosines(analysis.vectors, left, right).tolist()
     return {
         pair: _verdict(pair, cosine, item, answer, asker)
-        for pair, cosine, item, answer in zip(pairs, near, items, answers, strict=True)
+        for pair, cosine, item, answer in zip(pairs, similarities, items, answers, strict=True)
     }
 
 

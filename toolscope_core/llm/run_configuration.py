@@ -90,8 +90,8 @@ def still_holds(run_config: JsonObject, catalog: Catalog, analysis: Analysis | N
         same_keys = questions is None or asdict(QuestionConfig(**questions)) == questions
     except (KeyError, TypeError):
         return False
-    asked = {key: value for key, value in run_config.items() if key != "generation"}
-    return same_keys and {**now, "questions": questions} == {"questions": None, **asked}
+    before = {key: value for key, value in run_config.items() if key != "generation"}
+    return same_keys and {**now, "questions": questions} == {"questions": None, **before}
 
 
 def endpoint_of(run_config: JsonObject) -> Endpoint:

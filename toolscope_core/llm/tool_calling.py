@@ -51,8 +51,8 @@ def prompt_tokens(messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -
 def _read(page: HttpReply, size: int) -> AgentReply:
     document, message, finish = chat.read_completion(page)
     text, calls = chat.text_in(message), _calls(message)
-    said = text + canonical_json(message.get("tool_calls"))
-    tokens_in, tokens_out, counted = chat.usage_of(document, size, said)
+    reply_text = text + canonical_json(message.get("tool_calls"))
+    tokens_in, tokens_out, counted = chat.usage_of(document, size, reply_text)
     return AgentReply(
         text=text,
         calls=calls,
@@ -84,16 +84,16 @@ def _calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
     return tuple(calls)
 
 
-def _arguments(given: Any) -> JsonObject | None:
+def _arguments(arguments: Any) -> JsonObject | None:
     """Arguments as endpoints send them: a text of JSON, an object with some, or nothing."""
-    if isinstance(given, str):
+    if isinstance(arguments, str):
         try:
-            given = load(given) if given.strip() else {}
+            arguments = load(arguments) if arguments.strip() else {}
         except ValueError:
             return None
-    if given is None:
+    if arguments is None:
         return {}
-    return given if isinstance(given, dict) else None
+    return arguments if isinstance(arguments, dict) else None
 
 
 def _repeated(text: str, calls: Sequence[ToolCall]) -> JsonObject:

@@ -78,12 +78,12 @@ class NamedRows:
         """The order, as long as it was, with the rows whose whole name is the text before the
         others, and the scores with 1 for these.
         """
-        named = self._rows.get(split_name(text), [])
-        if not named:
+        matches = self._rows.get(split_name(text), [])
+        if not matches:
             return order, scores
         raised = scores.copy()
-        raised[named] = 1.0
-        return [*named, *(row for row in order if row not in named)][: len(order)], raised
+        raised[matches] = 1.0
+        return [*matches, *(row for row in order if row not in matches)][: len(order)], raised
 
 
 def best_first(scores: Scores, most: int) -> list[int]:
@@ -123,8 +123,8 @@ def assembled(
         return best_first(whole, k), whole
     if config.assembly == "top1":
         return top1_assembly(parts, k, config.candidates)
-    kept, added = weight_shares(_weight(request, config))
-    blended = (kept * whole + added * np.maximum.reduce(parts)).astype(np.float32)
+    own_share, part_share = weight_shares(_weight(request, config))
+    blended = (own_share * whole + part_share * np.maximum.reduce(parts)).astype(np.float32)
     return best_first(blended, k), blended
 
 
@@ -137,8 +137,8 @@ def text_shares(
     at = brought_by(scores, row)
     if not at or config.assembly == "top1":
         return {at: 1.0}
-    kept, added = weight_shares(_weight(request, config))
-    return {0: kept, at: added}
+    own_share, part_share = weight_shares(_weight(request, config))
+    return {0: own_share, at: part_share}
 
 
 def _weight(request: ToolRequest, config: RetrievalConfig) -> float:
@@ -159,9 +159,9 @@ def top1_assembly(scores: Sequence[Scores], k: int, candidates: int) -> tuple[li
         first += [top] if top not in first else []
         rest[others] = np.maximum(rest[others], min_max(one[others]))
     rest[first] = -1.0
-    left = [row for row in best_first(rest, k) if rest[row] >= 0.0]
+    next_best = [row for row in best_first(rest, k) if rest[row] >= 0.0]
     rest[first] = 1.0
-    return [*first, *left][:k], rest
+    return [*first, *next_best][:k], rest
 
 
 def brought_by(scores: Sequence[Scores], row: int) -> int:

@@ -93,14 +93,14 @@ def recorded_splits(path: Path, kind: str) -> Mapping[str, tuple[str, ...]]:
     splits: dict[str, tuple[str, ...]] = {}
     for number, row in read_rows(path):
         place = f"{path}, line {number}"
-        given, texts = str(row.get("id", "")), row.get(kind)
+        query_id, texts = str(row.get("id", "")), row.get(kind)
         if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
             raise ConfigError(
                 f"{place}: `{kind}` is {texts!r:.60}; give a list of texts, or another --decompose"
             )
-        if not given or given in splits:
-            raise ConfigError(f"{place}: `id` is {given!r:.60}; give each query's id once")
-        splits[given] = tuple(text for text in texts if text.strip())
+        if not query_id or query_id in splits:
+            raise ConfigError(f"{place}: `id` is {query_id!r:.60}; give each query's id once")
+        splits[query_id] = tuple(text for text in texts if text.strip())
     return splits
 
 

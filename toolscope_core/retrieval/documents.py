@@ -113,9 +113,9 @@ def argument_text(tool: Tool) -> str:
 def server_profiles(catalog: Catalog) -> tuple[ServerProfile, ...]:
     """The owners of a catalog's tools, those that names imply among them, by name."""
     by_owner = grouped((tool for tool in catalog.tools if tool.owner), lambda tool: tool.owner)
-    declared = {server.name: server for server in catalog.servers}
+    by_name = {server.name: server for server in catalog.servers}
     return tuple(
-        _profile(declared.get(name, Server(name)), by_owner[name]) for name in sorted(by_owner)
+        _profile(by_name.get(name, Server(name)), by_owner[name]) for name in sorted(by_owner)
     )
 
 
@@ -163,8 +163,8 @@ class RequestVectors:
 
     def of(self, texts: Sequence[str], progress: Progress = silent) -> list[Vectors]:
         """The vector of each text. Raises ``ModelError`` as the embedder does."""
-        kept, new = _room_for(self._vectors, texts)
-        self._vectors = kept
+        vectors, new = _room_for(self._vectors, texts)
+        self._vectors = vectors
         if len(new) > FEW:
             encoded = embed_cached(
                 new, self._embedder, self.cache, progress, keep_tokens=self._with_tokens
@@ -175,8 +175,8 @@ class RequestVectors:
             self._codes.update(zip(new, map(coded, tokens), strict=True))
         else:
             encoded = self._embedder.encode(new)
-        kept.update(zip(new, encoded, strict=True))
-        return [kept[text] for text in texts]
+        vectors.update(zip(new, encoded, strict=True))
+        return [vectors[text] for text in texts]
 
     def compared(self, text: str) -> Comparisons:
         """What a request was compared with token by token, to be read and added to."""
@@ -186,20 +186,20 @@ class RequestVectors:
 
     def tokens(self, texts: Sequence[str], embedder: TokenEmbedder) -> dict[str, TokenCodes]:
         """By text the vectors of its tokens, in whole numbers of 127ths (``decoded``)."""
-        kept, new = _room_for(self._codes, texts)
-        self._codes = kept
+        codes, new = _room_for(self._codes, texts)
+        self._codes = codes
         if len(new) > FEW:
             vectors = TokenCache(self.cache.folder).ensure(new, embedder)
-            kept.update((text, vectors.codes(text)) for text in new)
+            codes.update((text, vectors.codes(text)) for text in new)
         elif new:
-            kept.update(zip(new, map(coded, embedder.encode_with_tokens(new)[1]), strict=True))
-        return {text: kept[text] for text in texts}
+            codes.update(zip(new, map(coded, embedder.encode_with_tokens(new)[1]), strict=True))
+        return {text: codes[text] for text in texts}
 
 
-def _room_for(kept: dict[str, _T], texts: Sequence[str]) -> tuple[dict[str, _T], list[str]]:
+def _room_for(memory: dict[str, _T], texts: Sequence[str]) -> tuple[dict[str, _T], list[str]]:
     """What is kept, and the texts that are not in it; another, empty one where it would grow too
     large, since another thread may still read the old one.
     """
     distinct = list(dict.fromkeys(texts))
-    new = [text for text in distinct if text not in kept]
-    return ({}, distinct) if len(kept) + len(new) > MOST else (kept, new)
+    new = [text for text in distinct if text not in memory]
+    return ({}, distinct) if len(memory) + len(new) > MOST else (memory, new)

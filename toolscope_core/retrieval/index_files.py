@@ -129,11 +129,11 @@ def open_index(
     if not texts:
         return SearchIndex(np.zeros((0, 0), dtype=np.float32), places, SparseIndex(0, None))
     folder = cache.folder / "search" / digest(RECIPE, embedder.name, texts)
-    kept = _read(folder, places)
-    if kept is not None:
-        return kept
-    both = embed_cached([text for pair in row for text in pair], embedder, cache, progress)
-    vectors: Vectors = (both[::2] + both[1::2]) * np.float32(0.5)
+    stored_index = _read(folder, places)
+    if stored_index is not None:
+        return stored_index
+    in_pairs = embed_cached([text for pair in row for text in pair], embedder, cache, progress)
+    vectors: Vectors = (in_pairs[::2] + in_pairs[1::2]) * np.float32(0.5)
     index = SearchIndex(vectors, places, SparseIndex.of([one.full for one in documents]))
     if not keep:
         return index
@@ -179,16 +179,16 @@ def _read(folder: Path, places: NDArray[np.intp]) -> SearchIndex | None:
 
 def _write(folder: Path, index: SearchIndex) -> None:
     """The folder complete or not at all; another program's equal one may stay in its place."""
-    beside = folder.with_name(f"{folder.name[:16]}-{os.getpid()}-{os.urandom(4).hex()}.partial")
-    beside.mkdir(parents=True)
+    partial = folder.with_name(f"{folder.name[:16]}-{os.getpid()}-{os.urandom(4).hex()}.partial")
+    partial.mkdir(parents=True)
     try:
-        np.save(beside / _VECTORS, index.vectors)
-        index.sparse.write(beside / _SPARSE)
-        (beside / _SEALS).write_text(json.dumps(_seals(beside)), "utf-8")
+        np.save(partial / _VECTORS, index.vectors)
+        index.sparse.write(partial / _SPARSE)
+        (partial / _SEALS).write_text(json.dumps(_seals(partial)), "utf-8")
         with suppress(OSError):  # it is there: somebody else was faster
-            beside.rename(folder)
+            partial.rename(folder)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
     by_age = sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime)
     for oldest in by_age[:-MOST_KEPT]:
         shutil.rmtree(oldest, ignore_errors=True)

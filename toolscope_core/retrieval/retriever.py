@@ -189,8 +189,8 @@ def ranked_by_words(tools: Iterable[Tool], text: str, k: int = 10) -> tuple[Rank
     documents = _documents(ordered)
     sparse = SparseIndex.of([one.full for one in documents]).scores(text)
     shares = assembly.min_max(sparse)
-    named = assembly.NamedRows(tool.name for tool in ordered)
-    order, shares = named.first(text, assembly.best_first(sparse, k), shares)
+    by_name = assembly.NamedRows(tool.name for tool in ordered)
+    order, shares = by_name.first(text, assembly.best_first(sparse, k), shares)
     return tuple(
         RankedTool(
             tool_id=documents[row].id,
@@ -205,9 +205,9 @@ def ranked_by_words(tools: Iterable[Tool], text: str, k: int = 10) -> tuple[Rank
 
 
 def _with_share(place: RankedTool, row: int, share: assembly.LearnedShare) -> RankedTool:
-    kept, added = float(share.kept[row]), float(share.added[row])
+    own, learned = float(share.kept[row]), float(share.added[row])
     dense, sparse, reranked, _ = place.parts
-    return replace(place, parts=(kept * dense, kept * sparse, kept * reranked, added))
+    return replace(place, parts=(own * dense, own * sparse, own * reranked, learned))
 
 
 def _by_id(tools: Iterable[Tool]) -> list[Tool]:

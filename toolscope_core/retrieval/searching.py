@@ -143,12 +143,12 @@ class DocumentSearch:
         scores = parts[0] + parts[1]
         if rerank is not None and not (words_alone and self.config.rerank in BY_TOKENS):
             rows = assembly.best_first(scores, self.config.candidates)
-            kept, added = map(np.float32, weight_shares(self.config.rerank_weight))
+            first_share, rerank_share = map(np.float32, weight_shares(self.config.rerank_weight))
             reranked = rerank(text, rows)
-            if not kept:
+            if not first_share:
                 reranked = BEFORE_OTHERS + (1 - BEFORE_OTHERS) * reranked
-            parts[2][rows] = added * reranked
-            parts = (kept * parts[0], kept * parts[1], parts[2])
+            parts[2][rows] = rerank_share * reranked
+            parts = (first_share * parts[0], first_share * parts[1], parts[2])
             scores = parts[0] + parts[1] + parts[2]
         return TextScores(dense, sparse, scores, parts)
 

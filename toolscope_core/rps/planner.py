@@ -162,9 +162,7 @@ def offline_planner(
         workers.by_score,
         k,
         rephraser=workers.in_request if config.iterative else None,
-        plan_filter=partial(workers.filtered_by_request, retriever)
-        if config.is_filtered
-        else None,
+        plan_filter=partial(workers.filtered_by_request, retriever) if config.is_filtered else None,
     )
 
 

@@ -47,10 +47,10 @@ class EncoderLayers:
     def tokens(self, texts: Sequence[str]) -> tuple[Any, Any]:
         """Token ids and their mask, each a tensor of shape (n, longest)."""
         longest = min(MOST_TOKENS, int(self.network.config.max_position_embeddings))
-        read = self.tokenizer(
+        batch = self.tokenizer(
             list(texts), padding=True, truncation=True, max_length=longest, return_tensors="pt"
         )
-        return read["input_ids"], read["attention_mask"]
+        return batch["input_ids"], batch["attention_mask"]
 
 
 def batches_by_length(
@@ -78,18 +78,18 @@ def train_in_batches(
     """
     import torch
 
-    moved = [one for one in module.parameters() if one.requires_grad]
-    optimizer = torch.optim.AdamW(moved, lr=rate, weight_decay=0.01)
+    trainable = [one for one in module.parameters() if one.requires_grad]
+    optimizer = torch.optim.AdamW(trainable, lr=rate, weight_decay=0.01)
     total = len(batches)
     module.train()
     with seeded():
-        for done, batch in enumerate(batches):
-            progress(Step(stage, done, total))
+        for step, batch in enumerate(batches):
+            progress(Step(stage, step, total))
             for group in optimizer.param_groups:
-                group["lr"] = rate * min(1.0, (done + 1) / WARM_UP) * (1.0 - done / total)
+                group["lr"] = rate * min(1.0, (step + 1) / WARM_UP) * (1.0 - step / total)
             optimizer.zero_grad()
             loss_of(batch).backward()
-            torch.nn.utils.clip_grad_norm_(moved, 1.0)
+            torch.nn.utils.clip_grad_norm_(trainable, 1.0)
             optimizer.step()
     progress(Step(stage, total, total))
 

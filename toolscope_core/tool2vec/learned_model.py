@@ -50,8 +50,8 @@ class Blend:
         for name, weight in self.weights.items():
             if weight:
                 summed += np.float32(weight) * learned[name]
-        kept = (1 + total * (1 - trust)) / np.float32(1 + total)
-        return LearnedShare(kept.astype(np.float32), trust * summed / np.float32(1 + total))
+        own_share = (1 + total * (1 - trust)) / np.float32(1 + total)
+        return LearnedShare(own_share.astype(np.float32), trust * summed / np.float32(1 + total))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,21 +96,21 @@ def chosen_blend(
     def values_of(blend: Blend) -> NDArray[np.float64]:
         return np.multiply(importance, [_value(one, blend, ids) for one in queries])
 
-    reached = values_of(best)
+    best_values = values_of(best)
     for _ in range(_ROUNDS):
         by_weight = ((name, weight) for name in reversed(names) for weight in WEIGHTS)
         for name, weight in by_weight:
             trial = replace(best, weights={**best.weights, name: weight})
-            if trial != best and (values := values_of(trial)).mean() > reached.mean():
-                best, reached = trial, values
+            if trial != best and (values := values_of(trial)).mean() > best_values.mean():
+                best, best_values = trial, values
         for doubt in DOUBTS if not begun.weights and any(best.weights.values()) else ():
             trial = replace(best, doubt=doubt)
-            if trial != best and (values := values_of(trial)).mean() > reached.mean():
-                best, reached = trial, values
+            if trial != best and (values := values_of(trial)).mean() > best_values.mean():
+                best, best_values = trial, values
     for name in reversed(names):  # what stands on top has to earn its place
         trial = replace(best, weights={**best.weights, name: 0.0})
-        if best.weights[name] and not _clear(reached - (values := values_of(trial))):
-            best, reached = trial, values
+        if best.weights[name] and not _clear(best_values - (values := values_of(trial))):
+            best, best_values = trial, values
     return best
 
 
@@ -158,8 +158,8 @@ class CandidateRefiner(Protocol):
 def stretched(scores: _Floats) -> _Floats:
     """Each row moved to [0, 1]; shape (n, m)."""
     low, high = scores.min(axis=-1, keepdims=True), scores.max(axis=-1, keepdims=True)
-    moved: _Floats = ((scores - low) / (high - low + 1e-9)).astype(np.float32)
-    return moved
+    stretched_scores: _Floats = ((scores - low) / (high - low + 1e-9)).astype(np.float32)
+    return stretched_scores
 
 
 def assembled_parts(scores: _Floats) -> _Floats:
@@ -167,8 +167,8 @@ def assembled_parts(scores: _Floats) -> _Floats:
     if len(scores) == 1:
         return np.asarray(scores[0], dtype=np.float32)
     whole, best = scores[0], scores[1:].max(axis=0)
-    joined: _Floats = ((whole + PART_WEIGHT * best) / (1 + PART_WEIGHT)).astype(np.float32)
-    return joined
+    assembled: _Floats = ((whole + PART_WEIGHT * best) / (1 + PART_WEIGHT)).astype(np.float32)
+    return assembled
 
 
 def stage_scores(
@@ -268,21 +268,21 @@ class LearnedModel:
         """By name the learned scores of the m tools in [0, 1], from the vectors of the request's
         ``texts``.
         """
-        wanted = {name for name, weight in self.blend.weights.items() if weight}
+        names = {name for name, weight in self.blend.weights.items() if weight}
         stacked = np.asarray(vectors, dtype=np.float32)
         if self.first == DESCRIPTION and self.described is not None:
             learned = stage_scores(self.described, None, stacked, DESCRIPTION)
         else:
             learned = stage_scores(self.centres, self.head, stacked)
-        if self.tuned is not None and (wanted & {TUNED, REFINER}):
+        if self.tuned is not None and (names & {TUNED, REFINER}):
             learned[TUNED] = stretched(assembled_parts(self.tuned.logits(request.texts)))
-        if self.refiner is not None and REFINER in wanted:
+        if self.refiner is not None and REFINER in names:
             described = self.described if self.reads_described else None
             vectors_of_tools = self.centres if described is None else described
             learned[REFINER] = refined_scores(
                 self.refiner, request.text, vectors_of_tools, learned, self.candidates
             )
-        return {name: one for name, one in learned.items() if name in wanted}
+        return {name: one for name, one in learned.items() if name in names}
 
 
 def candidate_scores(learned: Mapping[str, _Floats]) -> _Floats:

@@ -58,8 +58,8 @@ class QueryChecks:
     def _names(self, text: str, tool_ids: Sequence[str]) -> Iterator[QueryFlaw]:
         """Names of its own tools in any spelling, names and ids of all others as identifiers."""
         own = [self._tools[one].name for one in tool_ids if one in self._tools]
-        named = (*mentioned_names(text, own), *cited_identifiers(text, self._identifiers))
-        for name in dict.fromkeys(named):
+        names = (*mentioned_names(text, own), *cited_identifiers(text, self._identifiers))
+        for name in dict.fromkeys(names):
             yield QueryFlaw("name", f"it names the tool {name!r}")
 
 
@@ -133,9 +133,9 @@ def _sharing_half(forms: Sequence[str]) -> list[list[int]]:
     for place, form in enumerate(forms):
         words = set(form.split())
         before = [np.frombuffer(having[word], np.int32) for word in words if word in having]
-        shared = np.bincount(np.concatenate(before)) if before else np.zeros(0, np.int64)
-        enough = 4 * shared >= sizes[place] + sizes[: len(shared)]
-        sharing.append(np.flatnonzero(enough & (shared > 0)).tolist())
+        common_words = np.bincount(np.concatenate(before)) if before else np.zeros(0, np.int64)
+        enough = 4 * common_words >= sizes[place] + sizes[: len(common_words)]
+        sharing.append(np.flatnonzero(enough & (common_words > 0)).tolist())
         del before  # an array that is looked into cannot grow
         for word in words:
             having.setdefault(word, array("i")).append(place)

@@ -92,8 +92,8 @@ class _Pool:
         """All rows in an order drawn anew each time round; one with more queries joins later."""
         have = np.array([queries.get(self._tools[row].id, 0) for row in self.rows.tolist()])
         for turn in numbers():
-            due = self.rows[have <= have.min() + turn]
-            yield from np.random.default_rng((seed, turn, 1)).permutation(due).tolist()
+            least_used = self.rows[have <= have.min() + turn]
+            yield from np.random.default_rng((seed, turn, 1)).permutation(least_used).tolist()
 
     def around(self, leader: int, chance: np.random.Generator) -> list[int]:
         """The leader, tools of its server, tools near it, and any others, up to ``TOOLS``."""
@@ -101,23 +101,23 @@ class _Pool:
         own = self._of_owner[owner] if owner else []
         cosine = self._vectors[self.rows] @ self._vectors[leader]
         nearest = self.rows[np.argsort(-cosine, kind="stable")]
-        chosen = [leader]
+        members = [leader]
         for group, most in (
             (np.array(own, dtype=np.int64), WITH_OWN),
             (nearest[: _NEAR + 1], WITH_NEAR),
             (self.rows, TOOLS),
         ):
-            self._fill(chosen, chance.permutation(group), most)
-        if len(chosen) == 1:  # all others are like it
-            chosen += [int(row) for row in nearest if row != leader][: TOOLS - 1]
-        return chosen
+            self._fill(members, chance.permutation(group), most)
+        if len(members) == 1:  # all others are like it
+            members += [int(row) for row in nearest if row != leader][: TOOLS - 1]
+        return members
 
-    def _fill(self, chosen: list[int], group: NDArray[np.int64], most: int) -> None:
+    def _fill(self, members: list[int], group: NDArray[np.int64], most: int) -> None:
         for row in group.tolist():
-            if len(chosen) >= most:
+            if len(members) >= most:
                 return
-            if row not in chosen and (self._vectors[chosen] @ self._vectors[row]).max() < ALIKE:
-                chosen.append(row)
+            if row not in members and (self._vectors[members] @ self._vectors[row]).max() < ALIKE:
+                members.append(row)
 
 
 _EXAMPLES = 5
@@ -159,7 +159,7 @@ def draft_questions(
     catalog: Catalog,
     vectors: Vectors,
     people: Sequence[Query],
-    wanted: QueryGeneration,
+    config: QueryGeneration,
     bundled: Sequence[Query] = (),
 ) -> tuple[DraftQuestion, ...]:
     """The questions that are asked, in order: equal arguments give equal ones.
@@ -168,10 +168,10 @@ def draft_questions(
     drawn from those with answers, from ``bundled`` where there are none. Raises as
     ``tool_samples`` does.
     """
-    samples = tool_samples(catalog, vectors, wanted.count, wanted.seed, query_counts(people))
+    samples = tool_samples(catalog, vectors, config.count, config.seed, query_counts(people))
     examples = example_queries_of(people) or example_queries_of(bundled)
     return tuple(
-        DraftQuestion(tools, _drawn(examples, (wanted.seed, at, 2)))
+        DraftQuestion(tools, _drawn(examples, (config.seed, at, 2)))
         for at, tools in enumerate(samples)
     )
 
@@ -180,13 +180,13 @@ def example_queries_of(queries: Iterable[Query]) -> tuple[ExampleQuery, ...]:
     """Those with answers as they are shown to a model; only those that need several tools where
     there are enough of them to choose from.
     """
-    shown = [
+    examples = [
         ExampleQuery(one.text, tuple(sorted(need)[0] for need in one.gold))
         for one in queries
         if one.gold and 0 < len(one.text) <= REQUEST_LENGTH[1]
     ]
-    several = [one for one in shown if len(one.tools) >= REQUEST_TOOLS[0]]
-    return tuple(several if len(several) > _EXAMPLES else shown)
+    several = [one for one in examples if len(one.tools) >= REQUEST_TOOLS[0]]
+    return tuple(several if len(several) > _EXAMPLES else examples)
 
 
 def query_counts(queries: Iterable[Query]) -> Counter[str]:
@@ -213,33 +213,33 @@ def queries_of_model(questions: Sequence[DraftQuestion], asker: Asker) -> tuple[
 
 
 def checked_queries(
-    checks: QueryChecks, written: Sequence[WrittenQuery], existing: Sequence[str] = ()
+    checks: QueryChecks, queries: Sequence[WrittenQuery], existing: Sequence[str] = ()
 ) -> tuple[CheckedQuery, ...]:
     """Each query with what speaks against it, a copy of an earlier one or of an ``existing``
     request among it.
     """
-    texts = [*existing, *(one.text for one in written)]
-    copied = first_copies(written, near_copies(texts))
+    texts = [*existing, *(one.text for one in queries)]
+    copied = first_copies(queries, near_copies(texts))
     return tuple(
-        CheckedQuery(one, flaws_of(one, checks, copied.get(one.key), texts)) for one in written
+        CheckedQuery(one, flaws_of(one, checks, copied.get(one.key), texts)) for one in queries
     )
 
 
 def first_copies(
-    written: Sequence[WrittenQuery],
-    near: Sequence[Sequence[NearCopy]],
+    queries: Sequence[WrittenQuery],
+    copies_by_row: Sequence[Sequence[NearCopy]],
     without: Collection[str] = (),
 ) -> dict[str, NearCopy]:
-    """By key the first request that a query copies. ``near`` are the copies of all requests, the
-    written ones last; those of the keys ``without`` do not count as copied from.
+    """By key the first request that a query copies. ``copies_by_row`` are the copies of all
+    requests, the written ones last; those of the keys ``without`` do not count as copied from.
     """
-    before = len(near) - len(written)
-    gone = {before + at for at, one in enumerate(written) if one.key in without or not one.text}
+    before = len(copies_by_row) - len(queries)
+    removed = {before + at for at, one in enumerate(queries) if one.key in without or not one.text}
     firsts = {}
-    for one, own in zip(written, near[before:], strict=True):
-        standing = [copy for copy in own if copy.place not in gone]
-        if one.text and standing:
-            firsts[one.key] = standing[0]
+    for one, own in zip(queries, copies_by_row[before:], strict=True):
+        copies = [copy for copy in own if copy.place not in removed]
+        if one.text and copies:
+            firsts[one.key] = copies[0]
     return firsts
 
 
@@ -257,7 +257,7 @@ def flaws_of(
     )
 
 
-def as_queries(catalog: Catalog, written: Iterable[WrittenQuery]) -> tuple[Query, ...]:
+def as_queries(catalog: Catalog, drafts: Iterable[WrittenQuery]) -> tuple[Query, ...]:
     """The queries as a query set has them. Where a tool has exact copies, each of them answers,
     unless the request names the server.
     """
@@ -271,11 +271,11 @@ def as_queries(catalog: Catalog, written: Iterable[WrittenQuery]) -> tuple[Query
                 for tool_id in one.tools
             ),
         )
-        for one in written
+        for one in drafts
     )
 
 
-def query_rows(catalog: Catalog, written: Iterable[WrittenQuery]) -> list[JsonObject]:
+def query_rows(catalog: Catalog, drafts: Iterable[WrittenQuery]) -> list[JsonObject]:
     """The queries as rows of a query file."""
     return [
         {
@@ -283,7 +283,7 @@ def query_rows(catalog: Catalog, written: Iterable[WrittenQuery]) -> list[JsonOb
             "query": query.text,
             "gold": [sorted(need) if len(need) > 1 else next(iter(need)) for need in query.gold],
         }
-        for query in as_queries(catalog, written)
+        for query in as_queries(catalog, drafts)
     ]
 
 

@@ -96,9 +96,9 @@ class RefinerNetwork(encoder_layers.TrainedNetwork):
         loss = nn.BCEWithLogitsLoss(reduction="none")
 
         def loss_of(batch: Sequence[RefinerExample]) -> Any:
-            wanted = torch.from_numpy(np.stack([one.serves for one in batch]))
+            labels = torch.from_numpy(np.stack([one.serves for one in batch]))
             weights = torch.tensor([one.weight for one in batch])
-            return (loss(self._forward(batch), wanted).mean(dim=1) * weights).mean()
+            return (loss(self._forward(batch), labels).mean(dim=1) * weights).mean()
 
         batches = list(_batches(examples, epochs))
         encoder_layers.train_in_batches(self._module, RATE, batches, loss_of, "refine", progress)
@@ -117,10 +117,10 @@ class RefinerNetwork(encoder_layers.TrainedNetwork):
         projected = self._module["project"](torch.cat([vectors, scores], dim=-1))
         words = self._encoder.network.get_input_embeddings()(ids)
         whole = torch.cat([words, projected], dim=1)
-        seen = torch.cat([mask, torch.ones(scores.shape[:2], dtype=mask.dtype)], dim=1)
-        states = self._encoder.network(inputs_embeds=whole, attention_mask=seen).last_hidden_state
-        judged = self._module["judge"](states[:, ids.shape[1] :])
-        return (judged + self._module["first"](scores)).squeeze(-1)
+        masks = torch.cat([mask, torch.ones(scores.shape[:2], dtype=mask.dtype)], dim=1)
+        states = self._encoder.network(inputs_embeds=whole, attention_mask=masks).last_hidden_state
+        by_tokens = self._module["judge"](states[:, ids.shape[1] :])
+        return (by_tokens + self._module["first"](scores)).squeeze(-1)
 
 
 def _batches(examples: Sequence[RefinerExample], epochs: int) -> Iterator[Sequence[RefinerExample]]:
@@ -179,10 +179,10 @@ def checked_refiner(
     """A refiner that learned from all folds but ``CHECKED_FOLD``. ``encoder`` names its encoder,
     all of whose layers are tuned then; empty for the first layers of the default.
     """
-    seen = [one for one in views if queries.folds[one.row] != CHECKED_FOLD]
+    train_views = [one for one in views if queries.folds[one.row] != CHECKED_FOLD]
     size = views[0].centres.shape[1]
     network = RefinerNetwork(size, encoder or DEFAULT_MODEL, 0 if encoder else DEPTH)
-    network.train([example_of(queries, one, candidates) for one in seen], EPOCHS, progress)
+    network.train([example_of(queries, one, candidates) for one in train_views], EPOCHS, progress)
     return network
 
 

@@ -195,29 +195,29 @@ def trained_model(
     where too few queries name a tool, ``ModelError`` as the embedder does.
     """
     lessons = trainer.lessons(tools, queries, variants, config)
-    asked = lessons.queries
+    training_set = lessons.queries
     stages = [fitted_stage(lessons.without(one), config, trainer.progress) for one in range(FOLDS)]
     views = trainer.views(lessons, stages, config)
     held_out = trainer.held_out(lessons, views)
     names, tuned, refiner = config.stages, None, None
-    blend = learned_model.chosen_blend(held_out, names, asked.ids)
+    blend = learned_model.chosen_blend(held_out, names, training_set.ids)
     on_top: list[str] = []
     if config.encoder and config.method != "tool2vec":
         tuned = tuned_classifier(
-            asked, stages[0].centres, config.encoder, trainer.cache.folder, trainer.progress
+            training_set, stages[0].centres, config.encoder, trainer.cache.folder, trainer.progress
         )
-        held_out, views = with_tuned(held_out, views, asked.texts, tuned)
+        held_out, views = with_tuned(held_out, views, training_set.texts, tuned)
         on_top.append(learned_model.TUNED)
     if config.method == "refiner":
         all_views = list(views.values())
         refiner = checked_refiner(
-            asked, all_views, config.candidates, config.refiner_encoder, trainer.progress
+            training_set, all_views, config.candidates, config.refiner_encoder, trainer.progress
         )
-        held_out = with_refined(held_out, views, asked.texts, refiner, config.candidates)
-        finished_refiner(refiner, asked, all_views, config.candidates, trainer.progress)
+        held_out = with_refined(held_out, views, training_set.texts, refiner, config.candidates)
+        finished_refiner(refiner, training_set, all_views, config.candidates, trainer.progress)
         on_top.append(learned_model.REFINER)
     if on_top:
-        blend = learned_model.chosen_blend(held_out, on_top, asked.ids, blend)
+        blend = learned_model.chosen_blend(held_out, on_top, training_set.ids, blend)
     names = [*names, *on_top]
     stage = fitted_stage(lessons, config, trainer.progress)
     return learned_model.LearnedModel(
@@ -226,7 +226,7 @@ def trained_model(
         fingerprints=tuple(tool.fingerprint for tool in lessons.tools),
         usage=stage.usage,
         centres=stage.centres,
-        evidence=asked.evidence,
+        evidence=training_set.evidence,
         blend=blend,
         head=stage.head,
         tuned=tuned,
@@ -236,7 +236,7 @@ def trained_model(
         first=config.first,
         reads_described=config.described,
         variants=variants,
-        about=_about(lessons, config, held_out_figures(held_out, names, asked.ids)),
+        about=_about(lessons, config, held_out_figures(held_out, names, training_set.ids)),
     )
 
 
@@ -268,12 +268,12 @@ class Trainer:
     ) -> Lessons:
         """What is learned from."""
         own = sorted(with_variants(tools, variants), key=lambda one: one.id)
-        asked = training_queries(queries, variants, [tool.id for tool in own])
+        training_set = training_queries(queries, variants, [tool.id for tool in own])
         retriever = Retriever(
             own, self.embedder, self.cache, config.retrieval, progress=self.progress
         )
-        vectors = embed_cached(asked.texts, self.embedder, self.cache, self.progress)
-        return Lessons(tuple(own), asked, vectors, retriever.vectors, retriever)
+        vectors = embed_cached(training_set.texts, self.embedder, self.cache, self.progress)
+        return Lessons(tuple(own), training_set, vectors, retriever.vectors, retriever)
 
     def views(
         self, lessons: Lessons, stages: Sequence[FirstStage], config: LearnConfig
@@ -305,7 +305,7 @@ class Trainer:
         rows = np.flatnonzero(queries.recorded)[:MOST_CHECKED]
         by_text = lessons.retriever.text_scores([rule_request(queries.texts[row]) for row in rows])
         parts = [lessons.without(fold).queries for fold in range(FOLDS)]
-        seen = [_seen_tools(part) for part in parts]
+        tools_by_fold = [_seen_tools(part) for part in parts]
         return [
             learned_model.HeldOutQuery(
                 int(row),
@@ -313,7 +313,7 @@ class Trainer:
                 scores,
                 views[int(row)].learned,
                 parts[fold].evidence,
-                any(seen[fold].isdisjoint(need) for need in queries.golds[row]),
+                any(tools_by_fold[fold].isdisjoint(need) for need in queries.golds[row]),
                 fold,
             )
             for row, fold, scores in zip(rows, queries.folds[rows].tolist(), by_text, strict=True)

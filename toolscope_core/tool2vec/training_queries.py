@@ -119,8 +119,8 @@ def training_queries(
             f"{len(needs)} queries name a tool of this catalog; give at least {LEAST_QUERIES} with "
             "`query` and `gold`"
         )
-    for tool_id, written in sorted(variants.items()):
-        for text in written.questions if tool_id in in_catalog else ():
+    for tool_id, variant in sorted(variants.items()):
+        for text in variant.questions if tool_id in in_catalog else ():
             needs.setdefault(text, {})[frozenset({tool_id})] = None
             recorded.setdefault(text, False)
     return _in_rows(ids, needs, recorded)

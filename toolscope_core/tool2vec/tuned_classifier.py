@@ -93,7 +93,7 @@ class TunedClassifier(encoder_layers.TrainedNetwork):
         optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
         generator = np.random.default_rng(409)
         per_epoch = -(-len(rows) // _BATCH)
-        best, least, kept = 0, np.inf, self.arrays()
+        best, least, best_arrays = 0, np.inf, self.arrays()
         for epoch in range(epochs):
             texts = [lessons.texts[row] for row in rows.tolist()]
             batches = encoder_layers.batches_by_length(texts, _BATCH, generator)
@@ -105,12 +105,12 @@ class TunedClassifier(encoder_layers.TrainedNetwork):
                     self._loss(lessons, rows[batch]).backward()
                     optimizer.step()
             on_epoch(epoch + 1, self.arrays())
-            reached = self._checked_loss(lessons, checked) if len(checked) else -epoch
-            if reached < least:
-                best, least, kept = epoch + 1, reached, self.arrays()
+            loss = self._checked_loss(lessons, checked) if len(checked) else -epoch
+            if loss < least:
+                best, least, best_arrays = epoch + 1, loss, self.arrays()
             elif epoch + 1 - best >= PATIENCE:
                 break
-        self.put(kept)
+        self.put(best_arrays)
         progress(Step("tune", epochs * per_epoch, epochs * per_epoch))
         return best
 
@@ -189,17 +189,17 @@ def tuned_classifier(
     was broken off. Raises ``ModelError`` where the encoder cannot be loaded.
     """
     network = TunedClassifier(centres, encoder)
-    kept = Checkpoint(folder, f"checkpoints/{digest(queries.version, encoder)[:32]}.epoch")
-    done, arrays = kept.latest()
+    store = Checkpoint(folder, f"checkpoints/{digest(queries.version, encoder)[:32]}.epoch")
+    last, arrays = store.latest()
     if arrays:
         network.put(arrays)
     lessons = LabelledTexts(
         queries.texts, queries.labels, queries.weights, queries.folds == CHECKED_FOLD
     )
     network.train(
-        lessons, max(EPOCHS - done, 0), lambda epoch, own: kept.keep(done + epoch, own), progress
+        lessons, max(EPOCHS - last, 0), lambda epoch, own: store.keep(last + epoch, own), progress
     )
-    kept.clear()
+    store.clear()
     return network
 
 
@@ -217,10 +217,10 @@ def with_tuned(
     """The queries of ``CHECKED_FOLD``, which it did not learn from, with its scores; and all views
     with them, for a refiner that takes its candidates by them.
     """
-    seen = {}
+    scored_views = {}
     for row, view in views.items():
         logits = network.logits(rule_request(texts[row]).texts)
         own_scores = {TUNED: stretched(assembled_parts(logits))}
-        seen[row] = replace(view, learned={**view.learned, **own_scores})
+        scored_views[row] = replace(view, learned={**view.learned, **own_scores})
     own = [one for one in held_out if one.fold == CHECKED_FOLD]
-    return [replace(one, learned=seen[one.row].learned) for one in own], seen
+    return [replace(one, learned=scored_views[one.row].learned) for one in own], scored_views

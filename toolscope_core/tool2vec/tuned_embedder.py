@@ -86,13 +86,13 @@ def triplets_of(
         text, tool = int(queries.at[place]), int(queries.tool[place])
         serving = queries.tool[queries.at == text]
         nearest = np.argsort(-(centres @ vectors[text]), kind="stable")
-        near = nearest[: MISTAKEN + len(serving)]
-        wrong = near[~np.isin(near, serving)]
+        candidates = nearest[: MISTAKEN + len(serving)]
+        wrong = candidates[~np.isin(candidates, serving)]
         if len(wrong):
             mistaken = int(generator.choice(wrong))
-            served = {one for right in serving.tolist() for one in texts_by_tool[right]}
+            texts_served = {one for right in serving.tolist() for one in texts_by_tool[right]}
             triplets.append(
-                (queries.texts[text], stands_for(tool, {text}), stands_for(mistaken, served))
+                (queries.texts[text], stands_for(tool, {text}), stands_for(mistaken, texts_served))
             )
     return triplets
 

@@ -129,7 +129,10 @@ def _side(
 
 
 def _planner(
-    toolset: OpenToolset[SearchableTools], config: planner.PlannerConfig, k: int, asker: Asker | None
+    toolset: OpenToolset[SearchableTools],
+    config: planner.PlannerConfig,
+    k: int,
+    asker: Asker | None,
 ) -> planner.Planner:
     if asker is None:
         return planner.offline_planner(toolset.catalog, toolset.retriever, k, config)

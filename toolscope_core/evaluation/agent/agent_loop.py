@@ -84,17 +84,17 @@ async def carry_out(
     import anyio
 
     started = time.monotonic()
-    offered = await anyio.to_thread.run_sync(tools.offered, request)
+    definitions = await anyio.to_thread.run_sync(tools.offered, request)
     messages: list[JsonObject] = [
         {"role": "system", "content": AGENT_PROMPT},
         {"role": "user", "content": request},
     ]
-    made: list[MadeCall] = []
+    calls: list[MadeCall] = []
     replies: list[AgentReply] = []
 
     def episode(ending: Ending, reason: str = "", answer: str = "") -> Episode:
         return Episode(
-            calls=tuple(made),
+            calls=tuple(calls),
             turns=len(replies),
             tokens_in=sum(one.tokens_in for one in replies),
             tokens_out=sum(one.tokens_out for one in replies),
@@ -107,7 +107,7 @@ async def carry_out(
 
     with anyio.move_on_after(most_seconds):
         while len(replies) < most_turns:
-            reply = await turn(messages, offered)
+            reply = await turn(messages, definitions)
             replies.append(reply)
             if reply.reason:
                 return episode("failed", reply.reason)
@@ -121,7 +121,7 @@ async def carry_out(
                 finally:
                     text = result.text[:_LONGEST_TEXT]
                     done = result.tool_id, call.name, result.outcome, call.arguments, text
-                    made.append(MadeCall(*done))
+                    calls.append(MadeCall(*done))
                 content = plain_prompt_text(result.text).text
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
         return episode("out of turns", f"it still called tools after {most_turns} turns")

@@ -105,18 +105,18 @@ def agent_report(
     tools.
     """
     correct: list[list[float]] = []
-    served: list[list[float]] = []
+    shares: list[list[float]] = []
     sides = []
     for name, queries in golds.items():
         pairs = [(episodes[query.id, name], query) for query in queries]
         correct.append([float(chose_right(*pair)) for pair in pairs])
-        served.append([_served(*pair) for pair in pairs])
-        sides.append(_figures(name, sizes[name], correct[-1], served[-1], pairs))
+        shares.append([_served(*pair) for pair in pairs])
+        sides.append(_figures(name, sizes[name], correct[-1], shares[-1], pairs))
     return AgentReport(
         queries=len(correct[0]),
         sides=tuple(sides),
         correct_p=paired_p(correct[0], correct[-1]) if len(sides) > 1 else None,
-        served_p=paired_p(served[0], served[-1]) if len(sides) > 1 else None,
+        served_p=paired_p(shares[0], shares[-1]) if len(sides) > 1 else None,
     )
 
 
@@ -124,26 +124,26 @@ def chose_right(episode: Episode, query: Query) -> bool:
     """Whether exactly what is needed was called, and succeeded or was only noted; allowed tools
     aside.
     """
-    needed = frozenset().union(*query.gold)
-    chosen = {
+    gold = frozenset().union(*query.gold)
+    calls = {
         call.tool_id
         for call in episode.calls
-        if call.tool_id in needed and call.outcome not in _FAILED
+        if call.tool_id in gold and call.outcome not in _FAILED
     }
-    return not _unneeded(episode, query) and is_correct(frozenset(chosen), query.gold)
+    return not _unneeded(episode, query) and is_correct(frozenset(calls), query.gold)
 
 
 def _served(episode: Episode, query: Query) -> float:
     """The share of needs that a call which succeeded serves."""
-    done = list({call.tool_id for call in episode.calls if call.outcome == "ok"})
-    return recall(done, query.gold, len(done))
+    tool_ids = list({call.tool_id for call in episode.calls if call.outcome == "ok"})
+    return recall(tool_ids, query.gold, len(tool_ids))
 
 
 def _figures(
     name: str,
     tools: int,
     correct: Sequence[float],
-    served: Sequence[float],
+    shares: Sequence[float],
     pairs: Sequence[tuple[Episode, Query]],
 ) -> WorkFigures:
     work = [episode for episode, _ in pairs]
@@ -151,7 +151,7 @@ def _figures(
         name=name,
         tools=tools,
         correct=interval(correct),
-        served=interval(served),
+        served=interval(shares),
         right=sum(one.grade == "right" for one in work),
         wrong=sum(one.grade == "wrong" for one in work),
         calls=fmean(len(one.calls) for one in work),

@@ -94,10 +94,10 @@ def run_agents(
                 places[toolset.name] = await stack.enter_async_context(
                     _opened(toolset, config, version)
                 )
-            waiting = iter(assignments)
+            queue = iter(assignments)
 
             async def work_through() -> None:
-                for one in waiting:
+                for one in queue:
                     await work(one, places[one.toolset.name])
 
             async with anyio.create_task_group() as group:
@@ -119,7 +119,7 @@ async def _opened(toolset: AgentToolset, config: AgentConfig, version: str) -> A
     ):
         call = partial(result_in_words, client)
         table, tools = toolset.bundle.table, toolset.bundle.catalog.tools
-        offered = OfferedTools(call, table.offered, tools, toolset.choice, config.changes)
+        agent_tools = OfferedTools(call, table.offered, tools, toolset.choice, config.changes)
 
         async def check(tool_id: str, arguments: JsonObject) -> tuple[str, bool]:
             way = toolset.ways.get(tool_id)
@@ -129,7 +129,7 @@ async def _opened(toolset: AgentToolset, config: AgentConfig, version: str) -> A
                 arguments = map_call(alpha, arguments).arguments
             return await call(way.route, arguments)
 
-        yield _Open(offered, check)
+        yield _Open(agent_tools, check)
 
 
 async def _reset(config: AgentConfig) -> None:
@@ -141,14 +141,14 @@ async def _reset(config: AgentConfig) -> None:
     command = config.reset
     try:
         with anyio.fail_after(config.seconds):
-            done = await anyio.run_process(shlex.split(command), check=False)
+            process = await anyio.run_process(shlex.split(command), check=False)
     except (OSError, ValueError) as error:
         reason = str(error) or f"it did not end in {config.seconds:g} seconds"
         raise ConfigError(f"--reset {command!r} cannot be run: {reason}") from error
-    if done.returncode:
-        words = done.stderr.decode("utf-8", "replace").strip()[-200:]
+    if process.returncode:
+        words = process.stderr.decode("utf-8", "replace").strip()[-200:]
         raise ConfigError(
-            f"--reset {command!r} ended with {done.returncode}: {words or 'it said nothing'}; "
+            f"--reset {command!r} ended with {process.returncode}: {words or 'it said nothing'}; "
             "correct it, and give the same command again"
         )
 

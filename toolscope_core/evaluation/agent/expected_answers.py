@@ -173,10 +173,10 @@ async def _as_expected(
         return "wrong", reason
     for state in state_checks(query.expected):
         try:
-            text, failed = await check(state.tool_id, state.arguments)
+            text, is_error = await check(state.tool_id, state.arguments)
         except LookupError as error:
             return "not graded", str(error)
-        reason = f"it failed: {text[:200]}" if failed else why_wrong(state.gives, text)
+        reason = f"it failed: {text[:200]}" if is_error else why_wrong(state.gives, text)
         if reason:
             return "wrong", f"{state.tool_id} {canonical_json(state.arguments)}: {reason}"
     return "right", ""

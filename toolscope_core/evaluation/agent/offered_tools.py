@@ -89,8 +89,8 @@ class OfferedTools:
         tool_id = original.tool_id if original else ""
         if not (offer.only_reads or self._changes):
             return ToolResult("not carried out", NOT_CARRIED_OUT, tool_id)
-        text, failed = await self._call_tool(offer.route.name, arguments)
-        return ToolResult("error" if failed else "ok", text, tool_id)
+        text, is_error = await self._call_tool(offer.route.name, arguments)
+        return ToolResult("error" if is_error else "ok", text, tool_id)
 
 
 def _offer(route: Route, mended: FixedTool) -> _Offer:

@@ -127,21 +127,21 @@ def read_toolset_pair(
     take; else as ``read_served_bundle``.
     """
     before, after = read_unmerged_bundle(bundle), read_served_bundle(bundle)
-    both = {AS_IT_IS: before, _MERGED: after}
-    bundles = {name: one for name, one in both.items() if side in (None, name)}
+    sides = {AS_IT_IS: before, _MERGED: after}
+    bundles = {name: one for name, one in sides.items() if side in (None, name)}
     most = target_named(TARGET).rules.most_tools
-    for name, served in bundles.items():
-        if config.k is None and most is not None and len(served.table.offered) > most:
+    for name, ours in bundles.items():
+        if config.k is None and most is not None and len(ours.table.offered) > most:
             raise ConfigError(
-                f"the toolset {name} has {len(served.table.offered)} tools, and endpoints take "
+                f"the toolset {name} has {len(ours.table.offered)} tools, and endpoints take "
                 f"{most} in a call; give --k 20, so that the agent gets the best 20 of each request"
             )
-    kept = judged_queries(queries, before.catalog.tools, skip_unknown)[:first]
-    if not kept:
+    query_set = judged_queries(queries, before.catalog.tools, skip_unknown)[:first]
+    if not query_set:
         raise ConfigError(
             "no query has a gold answer in the bundle's catalog; give ids of its tools under `gold`"
         )
-    for query in kept:
+    for query in query_set:
         check_expected(query, before.catalog.by_id)
     relabelling = read_relabelling(bundle)
     ways = {
@@ -149,7 +149,7 @@ def read_toolset_pair(
         _MERGED: _ways(after, relabelling),
     }
     behind = {
-        name: tuple(_behind(query, one, ways[name]) for query in kept)
+        name: tuple(_behind(query, one, ways[name]) for query in query_set)
         for name, one in bundles.items()
     }
     return ToolsetPair(bundles, behind, ways)
@@ -227,12 +227,12 @@ def _behind(query: Query, bundle: ServedBundle, ways: Mapping[str, OldName]) -> 
     """The query with the originals that calls reach in place of the tools that it names: each
     itself, or where it was merged away, what the tool calls that it became.
     """
-    reached = {one.tool_id for one in bundle.table.originals}
+    original_ids = {one.tool_id for one in bundle.table.originals}
 
     def originals(ids: frozenset[str]) -> frozenset[str]:
-        gone = [ways[one].route for one in ids - reached if one in ways]
-        others = (one.tool_id for name in gone for one in bundle.table.routes[name].originals)
-        return (ids & reached).union(others) or ids
+        routes = [ways[one].route for one in ids - original_ids if one in ways]
+        others = (one.tool_id for name in routes for one in bundle.table.routes[name].originals)
+        return (ids & original_ids).union(others) or ids
 
     gold = tuple(dict.fromkeys(map(originals, query.gold)))
     return replace(query, gold=gold, allowed=originals(query.allowed))

@@ -106,8 +106,8 @@ def key_of(task: Task[Item], item: Item, model: ChatModel) -> str:
 
 def in_batches(items: Mapping[str, Item], size: int) -> Iterator[dict[str, Item]]:
     """The items, so many at a time, in their order."""
-    left = iter(items.items())
-    while batch := dict(islice(left, size)):
+    rest = iter(items.items())
+    while batch := dict(islice(rest, size)):
         yield batch
 
 
@@ -165,12 +165,12 @@ class ModelRequests:
         """The reason why nothing should be made of the answers: more than ``MOST_UNUSABLE`` of them
         cannot be used. Empty where fewer.
         """
-        answers, lost = sum(one.questions for one in self.spent), self._reasons.total()
-        if lost <= MOST_UNUSABLE * answers:
+        answers, unusable = sum(one.questions for one in self.spent), self._reasons.total()
+        if unusable <= MOST_UNUSABLE * answers:
             return ""
         (reason, _), *_ = self._reasons.most_common(1)
         return (
-            f"{lost:,} of {answers:,} answers of {self.name} cannot be used (most often: "
+            f"{unusable:,} of {answers:,} answers of {self.name} cannot be used (most often: "
             f"{reason.rstrip('.')}), so nothing is made of the others; the next run asks for them "
             "again, with more room for tokens, less thought or another model if you choose so"
         )
@@ -178,26 +178,26 @@ class ModelRequests:
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
         """The answer on each item, in their order; ``None`` where the question is open."""
         if self._terms is None or self.message or not items:
-            answered = _stored_answers(task, items, self._model, self._ledger)
+            outcome = _stored_answers(task, items, self._model, self._ledger)
         else:
-            answered = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
-            self.state, self.message = answered.state, answered.message
-        self._reasons.update(answered.unanalysed.values())
+            outcome = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
+            self.state, self.message = outcome.state, outcome.message
+        self._reasons.update(outcome.unanalysed.values())
         before = self._spent.get(task.name, TaskCost(task.name, cost=0.0))
-        self._spent[task.name] = _added(before, answered)
-        return [answered.answers.get(key) for key in answered.keys]
+        self._spent[task.name] = _added(before, outcome)
+        return [outcome.answers.get(key) for key in outcome.keys]
 
 
-def _added(spent: TaskCost, answered: Answers) -> TaskCost:
+def _added(cost: TaskCost, answers: Answers) -> TaskCost:
     """What a task took, with these answers."""
-    is_priced = spent.cost is not None and answered.cost is not None
+    is_priced = cost.cost is not None and answers.cost is not None
     return TaskCost(
-        task=spent.task,
-        questions=spent.questions + answered.questions,
-        reused=spent.reused + answered.reused,
-        unanalysed=spent.unanalysed + len(answered.unanalysed),
-        calls=spent.calls + answered.calls,
-        tokens_in=spent.tokens_in + answered.tokens_in,
-        tokens_out=spent.tokens_out + answered.tokens_out,
-        cost=(spent.cost or 0.0) + (answered.cost or 0.0) if is_priced else None,
+        task=cost.task,
+        questions=cost.questions + answers.questions,
+        reused=cost.reused + answers.reused,
+        unanalysed=cost.unanalysed + len(answers.unanalysed),
+        calls=cost.calls + answers.calls,
+        tokens_in=cost.tokens_in + answers.tokens_in,
+        tokens_out=cost.tokens_out + answers.tokens_out,
+        cost=(cost.cost or 0.0) + (answers.cost or 0.0) if is_priced else None,
     )

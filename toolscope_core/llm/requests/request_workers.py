@@ -215,15 +215,15 @@ class Run(Generic[Item]):
         """Ask, and keep the answers that can be used; returns why the reply ended, and of the
         other items the reasons. None of them where no reply came: these questions stay open.
         """
-        sent = self._reply(request, len(items))
-        if sent is None:
+        exchange = self._reply(request, len(items))
+        if exchange is None:
             return "", {}
-        reply, call = sent
-        read = {} if reply.value is None else self.task.read(items, reply.value)
+        reply, call = exchange
+        values = {} if reply.value is None else self.task.read(items, reply.value)
         missing = reply.reason or "the reply says nothing about this item"
         answers, failed = [], {}
         for key, item in items.items():
-            answer = read.get(key, missing)
+            answer = values.get(key, missing)
             if isinstance(answer, str):
                 failed[key] = answer
             else:
@@ -242,11 +242,11 @@ class Run(Generic[Item]):
         """The reply to a request, asked for with room for more tokens while it is cut off."""
         limits = self.terms.limits(request.most_tokens)
         step = min(self._step, len(limits) - 1)
-        while sent := self._send(replace(request, most_tokens=limits[step]), questions):
+        while exchange := self._send(replace(request, most_tokens=limits[step]), questions):
             self._step = max(self._step, step)
-            if sent[0].finish != "length" or step + 1 == len(limits):
-                return sent
-            self._keep(sent[1], ())
+            if exchange[0].finish != "length" or step + 1 == len(limits):
+                return exchange
+            self._keep(exchange[1], ())
             step += 1
         return None
 

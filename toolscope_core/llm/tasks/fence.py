@@ -178,9 +178,9 @@ def fenced(texts: Mapping[str, PromptText], keys: Iterable[str]) -> str:
 
 def mark_for(keys: Iterable[str], texts: Iterable[str]) -> str:
     """16 hex digits that occur in none of the texts, in any case."""
-    asked, all_text = sorted(keys), "\n".join(texts).casefold()
+    keys_in_order, all_text = sorted(keys), "\n".join(texts).casefold()
     number = 0
-    while (mark := digest(asked, number)[:_MARK]) in all_text:
+    while (mark := digest(keys_in_order, number)[:_MARK]) in all_text:
         number += 1
     return mark
 

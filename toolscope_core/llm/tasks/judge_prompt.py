@@ -111,8 +111,8 @@ class RelationForm(prompts.AnswerForm[ToolPair]):
 
     def stored(self, item: ToolPair) -> JsonObject:
         """See ``AnswerForm``; *none* serves where the relation excludes it."""
-        both = self.relation == "subsumes" and self.serves == "both"
-        possible = self.relation in ("duplicate", "subsumes") and not both
+        either_way = self.relation == "subsumes" and self.serves == "both"
+        possible = self.relation in ("duplicate", "subsumes") and not either_way
         return {**self.model_dump(), "serves": self.serves if possible else "none"}
 
 
@@ -274,12 +274,12 @@ class GroupsForm(prompts.AnswerForm[ClusterTools]):
     groups: list[Annotated[list[str], Field(min_length=1)]]
 
     def stored(self, item: ClusterTools) -> JsonObject:
-        given = Counter(token for group in self.groups for token in group)
+        counts = Counter(token for group in self.groups for token in group)
         tokens = set(item.tokens.values())
         for wrong, why in (
-            (set(given) - tokens, "not asked about"),
-            (tokens - set(given), "in no group"),
-            ({token for token, count in given.items() if count > 1}, "in more than one group"),
+            (set(counts) - tokens, "not asked about"),
+            (tokens - set(counts), "in no group"),
+            ({token for token, count in counts.items() if count > 1}, "in more than one group"),
         ):
             if wrong:
                 cited = ", ".join(repr(one)[:40] for one in sorted(wrong)[:5])

@@ -138,8 +138,8 @@ def _why(error: ValidationError) -> str:
     if first["type"] == "missing":
         return f"{place} is missing"
     value, is_long = first["input"], first["type"].endswith(("too_long", "too_short"))
-    shown = repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
-    cited = "" if is_long else f" is {without_hidden(shown[:60])}"
+    text = repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
+    cited = "" if is_long else f" is {without_hidden(text[:60])}"
     return f"{place}{cited}: {first['msg']}"
 
 
@@ -160,8 +160,8 @@ def _sent(schema: JsonObject, definitions: JsonObject) -> JsonObject:
     if "properties" in schema:
         fields = {name: _sent(one, definitions) for name, one in schema["properties"].items()}
         return _object_schema(**fields)
-    sent = {key: schema[key] for key in ("type", "enum", "description") if key in schema}
-    return sent | ({"items": _sent(schema["items"], definitions)} if "items" in schema else {})
+    plain = {key: schema[key] for key in ("type", "enum", "description") if key in schema}
+    return plain | ({"items": _sent(schema["items"], definitions)} if "items" in schema else {})
 
 
 def _object_schema(**fields: JsonObject) -> JsonObject:
@@ -241,13 +241,13 @@ class PromptTask(Generic[_Item]):
 
     def request(self, items: Mapping[str, _Item]) -> ChatRequest:
         """See ``protocols.Task``."""
-        shown = self.show(dict(sorted(items.items())))
-        tokens = self.call_tokens + self.answer_tokens * len(items) + shown.more_tokens
+        shown_items = self.show(dict(sorted(items.items())))
+        tokens = self.call_tokens + self.answer_tokens * len(items) + shown_items.more_tokens
         return ChatRequest(
             system=self.system,
-            user=user_prompt(shown.texts, shown.questions),
+            user=user_prompt(shown_items.texts, shown_items.questions),
             name=self.reply_name,
-            schema=reply_schema(items, self.form, **shown.in_this_call),
+            schema=reply_schema(items, self.form, **shown_items.in_this_call),
             most_tokens=tokens,
         )
 
@@ -268,9 +268,9 @@ def numbered(
     """Shows items one after the other, each by itself with its number, from 1."""
 
     def show_all(items: Mapping[str, _Item]) -> ShownItems:
-        shown = {key: show(item, at) for at, (key, item) in enumerate(items.items(), 1)}
-        texts = {name: text for item in shown.values() for name, text in item.texts.items()}
-        return ShownItems(texts, {key: item.question for key, item in shown.items()})
+        fenced = {key: show(item, at) for at, (key, item) in enumerate(items.items(), 1)}
+        texts = {name: text for item in fenced.values() for name, text in item.texts.items()}
+        return ShownItems(texts, {key: item.question for key, item in fenced.items()})
 
     return show_all
 

@@ -74,8 +74,8 @@ def request_text(text: str, tools: Iterable[Tool]) -> str:
 
 def _hashes(item: DraftQuestion) -> list[str]:
     """The fingerprints of the tools, whose servers are shown, and the hash of the rest."""
-    shown = [[one.text, list(one.tools)] for one in item.examples]
-    rest = digest("query drafts", item.tools[0].fingerprint, shown)
+    examples = [[one.text, list(one.tools)] for one in item.examples]
+    rest = digest("query drafts", item.tools[0].fingerprint, examples)
     return [rest, *(tool.fingerprint for tool in item.tools)]
 
 
@@ -90,8 +90,8 @@ def _show(item: DraftQuestion, number: int) -> prompts.ShownItem:
         f"tool {number}.{at}": prompt_text(tool, (tool.server,))
         for at, tool in enumerate(item.in_order, 1)
     }
-    due = item.in_order.index(item.tools[0]) + 1
-    return prompts.ShownItem(examples | tools, f"tools {number}.1 on, due is {number}.{due}")
+    place = item.in_order.index(item.tools[0]) + 1
+    return prompts.ShownItem(examples | tools, f"tools {number}.1 on, due is {number}.{place}")
 
 
 class DraftForm(prompts.AnswerForm[DraftQuestion]):
@@ -101,14 +101,14 @@ class DraftForm(prompts.AnswerForm[DraftQuestion]):
     request: Annotated[str, prompts.up_to(_LONGEST), prompts.LINE]
 
     def stored(self, item: DraftQuestion) -> JsonObject:
-        chosen = prompts.places(self.tools, len(item.tools))
-        if not chosen:
+        places = prompts.places(self.tools, len(item.tools))
+        if not places:
             return {"tools": [], "request": ""}
-        if not _FEWEST <= len(chosen) <= _MOST:
+        if not _FEWEST <= len(places) <= _MOST:
             raise prompts.AnswerError(
-                f"{len(chosen)} tools are chosen; choose {_FEWEST} to {_MOST}, or none"
+                f"{len(places)} tools are chosen; choose {_FEWEST} to {_MOST}, or none"
             )
-        return {"tools": chosen, "request": request_text(self.request, item.tools)}
+        return {"tools": places, "request": request_text(self.request, item.tools)}
 
 
 DRAFT_TASK: prompts.PromptTask[DraftQuestion] = prompts.PromptTask(
@@ -169,10 +169,10 @@ class PolishForm(prompts.AnswerForm[PolishQuestion]):
 
     def stored(self, item: PolishQuestion) -> JsonObject:
         text = request_text(self.request, item.tools)
-        kept = set(_NUMBER.findall(text))
-        if lost := [one for one in _NUMBER.findall(item.draft) if one not in kept]:
+        numbers = set(_NUMBER.findall(text))
+        if missing := [one for one in _NUMBER.findall(item.draft) if one not in numbers]:
             raise prompts.AnswerError(
-                f"the number {lost[0][:20]} is gone; keep every value of the request"
+                f"the number {missing[0][:20]} is gone; keep every value of the request"
             )
         return {"request": text}
 

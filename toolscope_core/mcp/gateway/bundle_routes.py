@@ -105,8 +105,8 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
         tools, originals, relabelling.phi, relabelling.arguments, catalog.former_names
     )
     manifest = hashlib.sha256(bundle_bytes(folder / "manifest.json")).hexdigest()
-    chosen = (bundle_value(folder / "manifest.json", dict).get("configuration") or {}).get("eager")
-    eager = chosen if isinstance(chosen, list) else ()
+    value = (bundle_value(folder / "manifest.json", dict).get("configuration") or {}).get("eager")
+    eager = value if isinstance(value, list) else ()
     return ServedBundle(
         replace(table, bundle=manifest, eager=frozenset(map(str, eager))),
         catalog,
@@ -210,25 +210,25 @@ def words_of_servers(bundle: ServedBundle) -> ServerWords:
     """
     blocking = [one for one in bundle.catalog.findings if one.severity == "block" and one.server]
     blocked = {one.server: one.message for one in blocking[::-1]}
-    reached, notes, texts = set(bundle.table.servers), dict[str, str](), dict[str, str]()
+    servers, notes, texts = set(bundle.table.servers), dict[str, str](), dict[str, str]()
     for server in bundle.catalog.servers:
-        if server.description.strip() and server.name in reached:
+        if server.description.strip() and server.name in servers:
             if server.name in blocked:
                 notes[server.name] = f"its words are left out: {blocked[server.name]}"
             else:
                 texts[server.name] = _paragraph(server.name, server.description)
     sizes = {name: len(text.encode()) for name, text in texts.items()}
     most = MOST_BYTES - (NOTE_BYTES if notes or sum(sizes.values()) > MOST_BYTES else 0)
-    shown = _with_room(sizes, most)
-    for name in sizes.keys() - shown.keys():
+    rooms = _with_room(sizes, most)
+    for name in sizes.keys() - rooms.keys():
         notes[name] = "its words are left out: there is no room for those of so many servers"
     lines = []
-    for name, room in shown.items():
+    for name, room in rooms.items():
         if room < sizes[name]:
             notes[name] = f"its words are cut: {sizes[name]:,} bytes, {room:,} of them have room"
         lines.append(_cut(texts[name], room))
-    if left := notes.keys() - shown.keys():
-        lines.append(f"[The words of {quantity(len(left), 'server')} are left out.]")
+    if left_out := notes.keys() - rooms.keys():
+        lines.append(f"[The words of {quantity(len(left_out), 'server')} are left out.]")
     return ServerWords("\n\n".join(lines), notes)
 
 
@@ -243,24 +243,24 @@ def _with_room(sizes: Mapping[str, int], most: int) -> dict[str, int]:
     """The bytes for each server, in their order, with two between them; none for those that
     together would leave less than ``FEWEST_BYTES`` to each.
     """
-    named, needed = list[str](), 0
+    names, total = list[str](), 0
     for name, size in sizes.items():
-        needed += min(size, FEWEST_BYTES) + 2
-        if needed > most:
+        total += min(size, FEWEST_BYTES) + 2
+        if total > most:
             break
-        named.append(name)
-    rooms, left = dict[str, int](), most - 2 * len(named)
-    for number, name in enumerate(sorted(named, key=lambda one: (sizes[one], one))):
-        rooms[name] = min(sizes[name], left // (len(named) - number))
-        left -= rooms[name]
-    return {name: rooms[name] for name in named}
+        names.append(name)
+    rooms, room = dict[str, int](), most - 2 * len(names)
+    for number, name in enumerate(sorted(names, key=lambda one: (sizes[one], one))):
+        rooms[name] = min(sizes[name], room // (len(names) - number))
+        room -= rooms[name]
+    return {name: rooms[name] for name in names}
 
 
 def _cut(text: str, room: int) -> str:
     """The text in at most so many bytes, with how much of it is missing."""
-    whole = text.encode()
-    if len(whole) <= room:
+    content = text.encode()
+    if len(content) <= room:
         return text
-    mark = f"… [{len(whole) - room:,} bytes more]"
-    kept = whole[: room - len(mark.encode())].decode("utf-8", "ignore").rstrip()
-    return f"{kept}{mark}"
+    mark = f"… [{len(content) - room:,} bytes more]"
+    start = content[: room - len(mark.encode())].decode("utf-8", "ignore").rstrip()
+    return f"{start}{mark}"

@@ -30,9 +30,9 @@ def chosen_original(route: Route, arguments: JsonObject) -> Original | None:
 
 
 def original_call(
-    route: Route, original: Original, arguments: JsonObject, declared: Tool | None
+    route: Route, original: Original, arguments: JsonObject, definition: Tool | None
 ) -> MappedCall:
-    """The call with the arguments as the original takes them. ``declared`` is the tool as its
+    """The call with the arguments as the original takes them. ``definition`` is the tool as its
     server has it now, from which the types of its parameters are read.
 
     ``lost`` are those that the merged tool does not declare and the original would take for its
@@ -42,7 +42,7 @@ def original_call(
     alpha = route.alphas.get(original.tool_id) or ArgumentMap(
         original.tool_id, route.tool_id, tuple(ArgumentMove(name, name) for name in own)
     )
-    types = {one.name: one.type for one in declared.parameters} if declared else {}
+    types = {one.name: one.type for one in definition.parameters} if definition else {}
     call = unmap_call(alpha, arguments, types)
     if (
         route.schema.get("additionalProperties") is False
@@ -54,7 +54,7 @@ def original_call(
 
 
 def misplaced_arguments(
-    route: Route, original: Original, arguments: JsonObject, declared: Tool | None
+    route: Route, original: Original, arguments: JsonObject, definition: Tool | None
 ) -> tuple[str, ...]:
     """What speaks against a call that the merged schema takes: arguments of other originals, and
     those that this original needs, each in a sentence with the names of the merged tool.
@@ -70,11 +70,11 @@ def misplaced_arguments(
         for name in arguments
         if name in declared_here and name not in mine and name not in alpha.constants
     ]
-    needed = {one.name for one in declared.parameters if one.required} if declared else set()
+    required = {one.name for one in definition.parameters if one.required} if definition else set()
     missing = [
         f"{choice}{target!r} is needed; give it"
         for target, source in mine.items()
-        if source in needed and target not in arguments
+        if source in required and target not in arguments
     ]
     return (*foreign, *missing)
 

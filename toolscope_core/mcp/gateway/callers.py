@@ -69,10 +69,10 @@ class Sender:
         """
         if result.get("isError"):
             return {**self.fixed.cut_all(result), "isError": True}
-        asked = result.get("inputRequests")
-        if result.get("resultType") != "input_required" or not isinstance(asked, dict):
+        requests = result.get("inputRequests")
+        if result.get("resultType") != "input_required" or not isinstance(requests, dict):
             return dict(result)
-        return {**result, "inputRequests": {key: self._asked(one) for key, one in asked.items()}}
+        return {**result, "inputRequests": {key: self._asked(one) for key, one in requests.items()}}
 
     def error(self, error: Exception) -> Exception:
         """What it failed with, as far as it may be shown."""
@@ -81,18 +81,18 @@ class Sender:
             return error
         data = error.error.data if isinstance(error.error.data, dict) else {}
         try:
-            asked = [
+            questions = [
                 self.request(ELICITATION, {"mode": "url", **one})
                 for one in objects_of_list(data.get("elicitations"))
             ]
         except MCPError as refused:
             return refused
-        return MCPError(error.error.code, error.error.message, {**data, "elicitations": asked})
+        return MCPError(error.error.code, error.error.message, {**data, "elicitations": questions})
 
     def _shown(self, params: JsonObject) -> JsonObject:
         """Each text without what is fixed, and with nothing hidden in it."""
-        shown: JsonObject = with_texts(self.fixed.cut_all(params), for_agent)
-        return shown
+        cleaned: JsonObject = with_texts(self.fixed.cut_all(params), for_agent)
+        return cleaned
 
     def _asked(self, request: Any) -> Any:
         if not isinstance(request, dict) or not isinstance(request.get("params"), dict):
@@ -142,8 +142,8 @@ class Outboxes:
     wait for those of another; ``gone`` hears of a client that took nothing.
     """
 
-    def __init__(self, group: TaskGroup, gone: Callable[[str], None]) -> None:
-        self._group, self._gone = group, gone
+    def __init__(self, group: TaskGroup, on_gone: Callable[[str], None]) -> None:
+        self._group, self._gone = group, on_gone
         self._outboxes: dict[Lane, _Outbox] = {}
 
     def post(
@@ -165,15 +165,15 @@ class Outboxes:
         """Wait until the client has taken what waits for it now, but no longer than for a message;
         what is posted meanwhile is not waited for.
         """
-        outbox, taken = self._outboxes.get(lane), anyio.Event()
+        outbox, delivery = self._outboxes.get(lane), anyio.Event()
 
         async def mark(session: ServerSession) -> None:
-            taken.set()
+            delivery.set()
 
         if outbox is not None:
             self.post(lane, outbox.session, mark)
             with anyio.move_on_after(TAKING_SECONDS):
-                await taken.wait()
+                await delivery.wait()
 
     async def _send(self, lane: Lane, outbox: _Outbox) -> None:
         try:
@@ -276,7 +276,7 @@ class Callers:
         Over HTTP several clients share the connection, so all is offered, and ``_ask`` refuses
         what the client in question does not.
         """
-        offered = context.session.client_capabilities if context is not None else None
+        offers = context.session.client_capabilities if context is not None else None
         is_shared = context is not None and _headers_of(context) is not None
 
         async def sampling(context: Any, params: types.CreateMessageRequestParams) -> Any:
@@ -296,7 +296,7 @@ class Callers:
             return await self._ask(server, "roots", request, types.ListRootsResult)
 
         def can(what: str) -> bool:
-            return is_shared or (offered is not None and getattr(offered, what) is not None)
+            return is_shared or (offers is not None and getattr(offers, what) is not None)
 
         return ServerRequests(
             sampling=sampling if can("sampling") else None,
@@ -306,7 +306,7 @@ class Callers:
             client=_client_of(context),
         )
 
-    async def _ask(self, server: str, what: str, request: Any, result: Any) -> Any:
+    async def _ask(self, server: str, capability: str, request: Any, result: Any) -> Any:
         """The client's own answer, or why there is none."""
         try:
             request = self._named(server, request)
@@ -315,9 +315,9 @@ class Callers:
         session, call, why = self._asked(server)
         if session is None:
             return types.ErrorData(code=types.INVALID_REQUEST, message=why)
-        offered = session.client_capabilities
-        if offered is None or getattr(offered, what) is None:
-            message = f"the agent's client does not {OFFERS[what]}, which {server} asks for"
+        capabilities = session.client_capabilities
+        if capabilities is None or getattr(capabilities, capability) is None:
+            message = f"the agent's client does not {OFFERS[capability]}, which {server} asks for"
             return types.ErrorData(code=types.INVALID_REQUEST, message=message)
         context = call.context if call else _ASKER.get()
         related = ServerMessageMetadata(related_request_id=context.request_id) if context else None
@@ -338,8 +338,8 @@ class Callers:
         """A request of the server in its name. Raises ``MCPError`` where it is not passed on."""
         if request.params is None:
             return request
-        given = request.params.model_dump(mode="json", by_alias=True, exclude_none=True)
-        params = self.sender(server).request(request.method, given)
+        fields = request.params.model_dump(mode="json", by_alias=True, exclude_none=True)
+        params = self.sender(server).request(request.method, fields)
         kind = type(request.params)
         return type(request)(params=kind.model_validate(params, by_name=False))
 
@@ -364,8 +364,8 @@ class Callers:
         """Pass a log on to the client whose call is under way, else to all. While several clients
         have calls there nobody gets it: it may be about what another one asked.
         """
-        named = params.logger if params.logger and params.logger != server else ""
-        logger = f"{server}: {named}" if named else server
+        source = params.logger if params.logger and params.logger != server else ""
+        logger = f"{server}: {source}" if source else server
         calls = self._calls.get(server) or []
         data = self.sender(server).fixed.cut_all(params.data)
 
@@ -415,8 +415,8 @@ def session_of(context: Context) -> str:
 
 def client_name(context: Context) -> str:
     """The name that the client gives itself, in one short line; empty where it gives none."""
-    given = context.session.client_params
-    name = given.client_info.name if given is not None else ""
+    client = context.session.client_params
+    name = client.client_info.name if client is not None else ""
     return "".join(char for char in name if char.isprintable())[:_LONGEST_NAME]
 
 

@@ -131,9 +131,9 @@ class HeldTools:
 
     def sentences(self, name: str) -> list[str]:
         """What the person who runs the gateway should know of a server, a sentence each."""
-        declared = self.declared.get(name, DeclaredTools())
-        waiting = (_is_new(name, tool) for tool in declared.new)
-        return [*self._reasons(name), *waiting, *declared.notes]
+        tools = self.declared.get(name, DeclaredTools())
+        new = (_is_new(name, tool) for tool in tools.new)
+        return [*self._reasons(name), *new, *tools.notes]
 
     def _reasons(self, name: str) -> list[str]:
         reasons = map(self.why_held, self._originals.get(name, ()))
@@ -143,7 +143,7 @@ class HeldTools:
         """Why a tool that a server has besides those of the toolset is not called, in a sentence;
         empty where none has it.
         """
-        having = (name for name, declared in self.declared.items() if tool in declared.new)
+        having = (name for name, tools in self.declared.items() if tool in tools.new)
         return next((_is_new(name, tool) for name in having), "")
 
     def callable_routes(self, routes: Iterable[Route]) -> list[Route]:
@@ -156,24 +156,24 @@ class HeldTools:
 
     def tool(self, original: Original) -> Tool | None:
         """The original as its server declares it now, ``None`` where that is not known."""
-        declared = self.declared.get(original.server)
-        return declared.by_name.get(original.name) if declared else None
+        tools = self.declared.get(original.server)
+        return tools.by_name.get(original.name) if tools else None
 
     def why_held(self, original: Original) -> str:
         """Why it is not called, in a sentence; empty where it is, or its server was not asked."""
-        declared = self.declared.get(original.server)
-        if declared is None or self._on_change == "pass":
+        tools = self.declared.get(original.server)
+        if tools is None or self._on_change == "pass":
             return ""
-        if original.name in declared.twice:
+        if original.name in tools.twice:
             return (
                 f"{original.server} has two tools {original.name!r} with other words, of which "
                 "nobody knows which it runs; both wait until its server has one"
             )
-        if original.tool_id in declared.changed:
+        if original.tool_id in tools.changed:
             return (
                 f"{original.name!r} of {original.server} is not what it was when this toolset was "
                 "made, and waits until somebody has looked at it"
             )
-        if original.tool_id in declared.missing:
+        if original.tool_id in tools.missing:
             return f"{original.server} has no tool {original.name!r} any more"
         return ""

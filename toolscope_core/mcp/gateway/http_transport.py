@@ -94,8 +94,8 @@ class GuardedProtocol(H11Protocol):
         """Take the connection in."""
         super().connection_made(transport)
         # asyncio does it only for sockets that name their protocol, which accepted ones here do not
-        accepted = transport.get_extra_info("socket")
-        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = transport.get_extra_info("socket")
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._door.enter(self)
         self._limit_time()
 
@@ -182,21 +182,21 @@ def profile_path(name: str) -> str:
     return f"/profiles/{name}{PATH}" if name else PATH
 
 
-def tokens_of_profiles(text: str, served: Collection[str]) -> dict[str, str]:
+def tokens_of_profiles(text: str, profiles: Collection[str]) -> dict[str, str]:
     """The tokens of profiles in ``NAME=TOKEN`` with blanks between them. Raises ``ConfigError`` for
     a text of another form, a token that could be guessed, two of one profile, and one of a profile
-    that is not ``served``.
+    that is not in ``profiles``.
     """
     pairs = [one.partition("=")[::2] for one in text.split()]
     names = [name for name, _ in pairs]
     for name, token in pairs:
         if not name or not token:
             raise ConfigError(f"{PROFILE_TOKENS} has another form; give NAME=TOKEN NAME=TOKEN")
-        if name not in served or names.count(name) > 1:
-            why = "which is not served" if name not in served else "twice"
+        if name not in profiles or names.count(name) > 1:
+            why = "which is not served" if name not in profiles else "twice"
             raise ConfigError(
                 f"{PROFILE_TOKENS} has a token for the profile {name}, {why}; served are "
-                f"{', '.join(sorted(served)) or 'none'}"
+                f"{', '.join(sorted(profiles)) or 'none'}"
             )
         _check_token(f"the token of {name} in {PROFILE_TOKENS}", token)
     return dict(pairs)
@@ -222,9 +222,9 @@ def http_place(
             f"{host} can be reached by others; say under which names they call it with "
             "--allow-host, or listen on 127.0.0.1"
         )
-    called = tuple(names) if names else LOOPBACK_NAMES
-    drawn = token or secrets.token_urlsafe(32)
-    return HttpPlace(host, int(port), called, drawn, not token, profile_tokens)
+    allowed_hosts = tuple(names) if names else LOOPBACK_NAMES
+    own_token = token or secrets.token_urlsafe(32)
+    return HttpPlace(host, int(port), allowed_hosts, own_token, not token, profile_tokens)
 
 
 def _check_token(what: str, token: str) -> None:
@@ -313,8 +313,8 @@ def _with_token(inner: ASGIApp, token: str) -> ASGIApp:
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not hmac.compare_digest(given, expected):
+            authorization = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(authorization, expected):
                 await _refuse(send, 401)
                 return
             if not is_admitted(scope):

@@ -44,7 +44,7 @@ async def ask_original(
     Raises what the SDK raises.
     """
     meta = {key: value for key, value in (context.meta or {}).items() if key not in ENVELOPE}
-    given = {**params, "_meta": meta} if meta else {**params}
+    own_params = {**params, "_meta": meta} if meta else {**params}
 
     async def tell_progress(progress: float, total: float | None, message: str | None) -> None:
         words = sender.fixed.cut(message) if message else message
@@ -52,7 +52,7 @@ async def ask_original(
 
     progress = tell_progress if _wants_progress(context) else None
     for _ in range(MOST_ROUNDS):
-        request = ANY_REQUEST(method=method, params=given)
+        request = ANY_REQUEST(method=method, params=own_params)
         result: dict[str, Any] = await server.client.session.send_request(
             request, AS_IT_CAME, progress_callback=progress
         )
@@ -60,7 +60,7 @@ async def ask_original(
             own = sender.result(_unsigned(result))
             return without_secrets(own, server.launch.keys) if server.launch.masks_results else own
         with asked_by(context):
-            given |= await _answers(server, result)
+            own_params |= await _answers(server, result)
     raise RuntimeError(f"{server.name} asked more than {MOST_ROUNDS} times; update the server")
 
 
@@ -76,24 +76,24 @@ def _unsigned(result: McpResult) -> McpResult:
     meta = result.get("_meta")
     if not isinstance(meta, dict) or SERVER_INFO_META_KEY not in meta:
         return result
-    kept = {key: value for key, value in meta.items() if key != SERVER_INFO_META_KEY}
+    own_meta = {key: value for key, value in meta.items() if key != SERVER_INFO_META_KEY}
     rest = {key: value for key, value in result.items() if key != "_meta"}
-    return {**rest, "_meta": kept} if kept else rest
+    return {**rest, "_meta": own_meta} if own_meta else rest
 
 
 async def _answers(server: OpenServer, result: Mapping[str, Any]) -> dict[str, Any]:
     """What a client of an earlier version answers where the server asks in its result."""
-    asked = types.InputRequiredResult.model_validate(result, by_name=False)
+    question = types.InputRequiredResult.model_validate(result, by_name=False)
     answers: dict[str, Any] = {}
     session = server.client.session
-    for key, request in (asked.input_requests or {}).items():
+    for key, request in (question.input_requests or {}).items():
         answer = await session.dispatch_input_request(
             ClientRequestContext(session=session, request_id=key), request
         )
         if isinstance(answer, types.ErrorData):
             raise MCPError.from_error_data(answer)
         answers[key] = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
-    state = {"requestState": asked.request_state} if asked.request_state is not None else {}
+    state = {"requestState": question.request_state} if question.request_state is not None else {}
     return {"inputResponses": answers, **state}
 
 

@@ -38,11 +38,11 @@ class ChangeStreams:
 
     async def hear_lists(self) -> None:
         """From now on hear of changes of the lists that the server declares may change."""
-        declared = self._server.client.server_capabilities
+        capabilities = self._server.client.server_capabilities
         kinds = (
-            (declared.tools, sdk.ToolsListChanged()),
-            (declared.resources, sdk.ResourcesListChanged()),
-            (declared.prompts, sdk.PromptsListChanged()),
+            (capabilities.tools, sdk.ToolsListChanged()),
+            (capabilities.resources, sdk.ResourcesListChanged()),
+            (capabilities.prompts, sdk.PromptsListChanged()),
         )
         changing = [event for kind, event in kinds if kind is not None and kind.list_changed]
         if changing:

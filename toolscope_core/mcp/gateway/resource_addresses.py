@@ -113,24 +113,24 @@ class ResourceAddresses:
 
 def addresses_of_tools(routes: Iterable[Route]) -> dict[str, Owners]:
     """By address the servers whose tools name it as their page (MCP Apps, OpenAI Apps)."""
-    named: defaultdict[str, set[str]] = defaultdict(set)
+    servers_of: defaultdict[str, set[str]] = defaultdict(set)
     for route in routes:
         meta = route.record.get("_meta")
         for original in route.originals:
             if isinstance(meta, dict) and original.tool_id == route.tool_id:
                 for address in _pages(meta):
-                    named[address].add(original.server)
-    return {address: frozenset(servers) for address, servers in named.items()}
+                    servers_of[address].add(original.server)
+    return {address: frozenset(servers) for address, servers in servers_of.items()}
 
 
 def _pages(meta: JsonObject) -> list[str]:
     ui: Any = meta.get("ui")
-    given = (
+    values = (
         ui.get("resourceUri") if isinstance(ui, dict) else None,
         meta.get("ui/resourceUri"),
         meta.get("openai/outputTemplate"),
     )
-    return [one for one in given if isinstance(one, str)]
+    return [one for one in values if isinstance(one, str)]
 
 
 def matches(template: str, address: str) -> bool:

@@ -69,11 +69,11 @@ class Route:
         if not self.presets:
             return self.record
         alphas = self.alphas.values()
-        taken = {move.target for one in alphas for move in one.moves}
-        taken |= {name for one in alphas for name in one.constants}
+        used = {move.target for one in alphas for move in one.moves}
+        used |= {name for one in alphas for name in one.constants}
         every = len(self.alphas) < len(self.originals)
-        others = set() if every else set(properties_of(self.schema)) - taken
-        schema = without_arguments(self.schema, others | self.presets.keys())
+        unused = set() if every else set(properties_of(self.schema)) - used
+        schema = without_arguments(self.schema, unused | self.presets.keys())
         return {**self.record, "inputSchema": schema}
 
     @property
@@ -170,8 +170,8 @@ def routing_table(
     that a tool had before. Every record is one that all clients read, or has an ``obstacle``.
     """
     ordered = sorted(tools, key=lambda item: item.tool.id)
-    named = [item.tool for item in ordered]
-    new = unique_names(named, {one.name for one in originals.values()}, former)
+    own_tools = [item.tool for item in ordered]
+    new = unique_names(own_tools, {one.name for one in originals.values()}, former)
     routes = {}
     for item in ordered:
         name = new.get(item.tool.id, item.tool.name)
@@ -181,7 +181,7 @@ def routing_table(
     return RoutingTable(
         routes,
         _old_names(routes, names),
-        _reasons(named, new, {comparable_name(one.name) for one in former}),
+        _reasons(own_tools, new, {comparable_name(one.name) for one in former}),
     )
 
 
@@ -217,20 +217,20 @@ def _route(
     as_it_came = replace(item.tool, name=name, raw=item.raw or item.tool.raw)
     tool = with_clean_texts(as_it_came)
     others = tuple(one for one in item.members if one != tool.id) if item.is_gateway else ()
-    called = [one for one in (tool.id, *others) if _agrees(alphas.get(one), item.presets)]
-    written, sent = write_record(tool, "mcp"), write_record(tool, "mcp", sendable=True)
-    readable = readable_record(sent)
-    faults = readable.faults if item.raw else readable_record(written).faults
+    original_ids = [one for one in (tool.id, *others) if _agrees(alphas.get(one), item.presets)]
+    record, sendable = write_record(tool, "mcp"), write_record(tool, "mcp", sendable=True)
+    readable = readable_record(sendable)
+    faults = readable.faults if item.raw else readable_record(record).faults
     mended = [f"{fault.message} Here it is {fault.fix}." for fault in faults if fault.fix]
-    if "inputSchema" in written and written["inputSchema"] != sent["inputSchema"]:
+    if "inputSchema" in record and record["inputSchema"] != sendable["inputSchema"]:
         mended.append(REWRITTEN)
     if tool != as_it_came:
         mended.append("Its texts hold hidden characters. Here they are without.")
     return Route(
         tool.id,
         readable.record,
-        tuple(originals[one] for one in called if one in originals),
-        {one: alphas[one] for one in called if one in alphas},
+        tuple(originals[one] for one in original_ids if one in originals),
+        {one: alphas[one] for one in original_ids if one in alphas},
         item.presets,
         tuple(f"{name}: {sentence}" for sentence in mended),
         readable.obstacle,
@@ -240,8 +240,8 @@ def _route(
 def _agrees(alpha: ArgumentMap | None, presets: JsonObject) -> bool:
     """Whether calls with the presets may be of the original with this α."""
     constants = alpha.constants if alpha else {}
-    both = constants.keys() & presets.keys()
-    return all(canonical_json(constants[one]) == canonical_json(presets[one]) for one in both)
+    common = constants.keys() & presets.keys()
+    return all(canonical_json(constants[one]) == canonical_json(presets[one]) for one in common)
 
 
 def _old_names(routes: Mapping[str, Route], former: Sequence[FormerName]) -> dict[str, OldName]:

@@ -87,19 +87,19 @@ async def standard_streams() -> AsyncIterator[
     os.dup2(2, 1)
     os.close(nothing)
     reader = asyncio.StreamReader(LONGEST_LINE)
-    received, _ = await loop.connect_read_pipe(
+    input_stream, _ = await loop.connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(incoming, "rb", 0)
     )
-    sent, protocol = await loop.connect_write_pipe(
+    output_stream, protocol = await loop.connect_write_pipe(
         asyncio.streams.FlowControlMixin, os.fdopen(outgoing, "wb", 0)
     )
-    writer = asyncio.StreamWriter(sent, protocol, None, loop)
+    writer = asyncio.StreamWriter(output_stream, protocol, None, loop)
     try:
         async with stdio_server(_Lines(reader), _Output(writer)) as streams:  # type: ignore[arg-type]
             yield streams
     finally:
-        received.close()
-        sent.close()
+        input_stream.close()
+        output_stream.close()
 
 
 def _is_stream(descriptor: int) -> bool:
@@ -141,20 +141,20 @@ async def open_gateway(
     """A gateway whose connections end when this is left, however it is left."""
     load_sdk()
     came_in = grouped(bundle.came_in, lambda original: original.server)
-    held = HeldTools(came_in, config.limits, config.on_change)
+    held_tools = HeldTools(came_in, config.limits, config.on_change)
 
     def notice(sentence: str) -> None:
         with suppress(OSError, ValueError):  # nobody reads it any more
             config.notice(sentence)
 
     async def look(name: str, server: OpenServer) -> None:
-        before = set(held.sentences(name))
-        was_new = held.declared.get(name, DeclaredTools()).new
-        has_changed = await held.read(name, server)
-        for sentence in held.sentences(name):
+        before = set(held_tools.sentences(name))
+        was_new = held_tools.declared.get(name, DeclaredTools()).new
+        has_changed = await held_tools.read(name, server)
+        for sentence in held_tools.sentences(name):
             if sentence not in before:
                 notice(sentence)
-        log.note_waiting(name, [one for one in held.declared[name].new if one not in was_new])
+        log.note_waiting(name, [one for one in held_tools.declared[name].new if one not in was_new])
         if has_changed:
             await announcements.list_changed("notifications/tools/list_changed")
         await content.opened(name, server)
@@ -177,7 +177,9 @@ async def open_gateway(
         announcements = Announcements(callers)
         servers = OriginalServers(group, launches, config.limits, hooks)
         addresses = ResourceAddresses(addresses_of_tools(bundle.table.routes.values()))
-        calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names, addresses)
+        calls = ToolCalls(
+            bundle.table, servers, held_tools, callers, log, config.old_names, addresses
+        )
         content = ServerFeatures(servers, announcements, bundle.table.servers, notice, addresses)
         finder = config.finder(calls) if config.finder else None
         yield Gateway(calls, content, words_of_servers(bundle).text, finder)
@@ -201,7 +203,7 @@ def serve_stdio(bundle: ServedBundle, config: GatewayConfig, log: CallLog, versi
 
 
 def serve_over_http(
-    served: ServedByPath,
+    by_path: ServedByPath,
     log: CallLog,
     version: str,
     place: HttpPlace,
@@ -213,13 +215,13 @@ def serve_over_http(
     """
     listener = listening_socket(place)
     host, port = listener.getsockname()[:2]
-    for path in served:
+    for path in by_path:
         notice(f"listening at http://{f'[{host}]' if ':' in host else host}:{port}{path}")
 
     async def run() -> None:
         async with AsyncExitStack() as stack:
             servers = {}
-            for path, (bundle, config) in served.items():
+            for path, (bundle, config) in by_path.items():
                 gateway = await stack.enter_async_context(open_gateway(bundle, config, log))
                 servers[path] = gateway_server(gateway, version)
             server = http_server(servers, place, notice)
@@ -237,8 +239,8 @@ def serve_over_http(
 
 def _hiding(launch: Callable[[], Launch], fixed: FixedValues) -> Launch:
     """The launch, whose messages are cut to a few lines after what is fixed was taken out."""
-    read = launch()
-    return replace(read, secrets=read.secrets.union(fixed.texts))
+    real_launch = launch()
+    return replace(real_launch, secrets=real_launch.secrets.union(fixed.texts))
 
 
 async def _when_told(end: Callable[[], None]) -> None:
@@ -291,10 +293,10 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
     async def run() -> tuple[ServerState, ...]:
         async with open_gateway(bundle, config, CallLog()) as gateway:
             failures = await gateway.open_all()
-            declared, words = gateway.calls.held_tools.declared, words_of_servers(bundle).notes
+            by_server, words = gateway.calls.held_tools.declared, words_of_servers(bundle).notes
             return tuple(
                 _state(
-                    name, bundle, declared.get(name), failures.get(name, ""), words.get(name, "")
+                    name, bundle, by_server.get(name), failures.get(name, ""), words.get(name, "")
                 )
                 for name in bundle.table.servers
             )
@@ -303,22 +305,22 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
 
 
 def _state(
-    name: str, bundle: ServedBundle, declared: DeclaredTools | None, failure: str, words: str
+    name: str, bundle: ServedBundle, tools: DeclaredTools | None, failure: str, words: str
 ) -> ServerState:
-    if failure or declared is None:
-        declared = DeclaredTools()
+    if failure or tools is None:
+        tools = DeclaredTools()
     names, table = {one.tool_id: one.name for one in bundle.came_in}, bundle.table
     return ServerState(
         name,
-        len(declared.by_name),
-        tuple(sorted(names[one] for one in declared.changed)),
-        tuple(sorted(names[one] for one in declared.missing)),
-        declared.new,
+        len(tools.by_name),
+        tuple(sorted(names[one] for one in tools.changed)),
+        tuple(sorted(names[one] for one in tools.missing)),
+        tools.new,
         failure,
         table.renamed_of(name),
         table.mended_of(name),
         table.withheld_of(name),
-        tuple(sorted(declared.twice & set(names.values()))),
-        declared.notes,
+        tuple(sorted(tools.twice & set(names.values()))),
+        tools.notes,
         words,
     )

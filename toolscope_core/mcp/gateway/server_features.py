@@ -68,16 +68,16 @@ class ServerFeatures:
     @property
     def prefixes(self) -> Mapping[str, str]:
         """What stands before the names of each server: its name in letters that a scheme takes."""
-        taken: dict[str, str] = {}
+        by_name: dict[str, str] = {}
         for name in sorted(self.names):
             plain = re.sub(r"[^a-z0-9.-]+", "-", name.lower()).strip("-.") or "server"
             plain = plain if plain[0].isalpha() else f"s-{plain}"
             number, prefix = 1, plain
-            while prefix in taken.values():
+            while prefix in by_name.values():
                 number += 1
                 prefix = f"{plain}-{number}"
-            taken[name] = prefix
-        return taken
+            by_name[name] = prefix
+        return by_name
 
     def add_to(self, server: Server[Any]) -> None:
         """Let the server answer for resources, prompts and the level of logs."""
@@ -104,32 +104,32 @@ class ServerFeatures:
             await self._check(context, name, uri)
         else:
             name = await self._owner(context, uri)
-        given = {**plain_params(params), "uri": uri}
-        return await self._asked(context, name, "resources/read", given)
+        own_params = {**plain_params(params), "uri": uri}
+        return await self._asked(context, name, "resources/read", own_params)
 
     async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> McpResult:
         """A prompt by its name here."""
         name, prompt = self._split(params.name)
         if not name:
             raise _unknown(f"there is no prompt {params.name!r}; prompts/list names them")
-        given = {**plain_params(params), "name": prompt}
-        return await self._asked(context, name, "prompts/get", given)
+        own_params = {**plain_params(params), "name": prompt}
+        return await self._asked(context, name, "prompts/get", own_params)
 
     async def complete(self, context: Context, params: types.CompleteRequestParams) -> McpResult:
         """Values for an argument of a prompt, or of a template of resources, by its name here; none
         where the server suggests none.
         """
-        given = plain_params(params)
-        key = "uri" if "uri" in given["ref"] else "name"
-        name, given["ref"][key] = self._split(given["ref"][key])
+        own_params = plain_params(params)
+        key = "uri" if "uri" in own_params["ref"] else "name"
+        name, own_params["ref"][key] = self._split(own_params["ref"][key])
         if not name:
-            raise _unknown(f"there is no {params.ref.type} {given['ref'][key]!r}")
+            raise _unknown(f"there is no {params.ref.type} {own_params['ref'][key]!r}")
         server = await self._ready(context, name)
         if key == "uri":
-            await self._check(context, name, given["ref"][key])
+            await self._check(context, name, own_params["ref"][key])
         if server.client.server_capabilities.completions is None:
             return {"completion": {"values": []}, **FRESH}
-        return await self._asked(context, name, "completion/complete", given)
+        return await self._asked(context, name, "completion/complete", own_params)
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> McpResult:
         """From now on the client is told when the resource changes, by the name it has here."""
@@ -240,14 +240,14 @@ class ServerFeatures:
     ) -> McpResult:
         """All of a ``kind`` in one page; what ``key`` holds has its server in front."""
         self.callers.heard(context)
-        offered = {}
+        by_server = {}
         for name in await self._having(context, method.partition("/")[0]):
-            offered[name] = await self._all(context, name, method, kind)
-            self._note(name, kind, key, offered[name])
+            by_server[name] = await self._all(context, name, method, kind)
+            self._note(name, kind, key, by_server[name])
         return {
             kind: [
                 {**item, key: f"{self.prefixes[name]}{SEPARATOR}{item.get(key, '')}"}
-                for name, items in offered.items()
+                for name, items in by_server.items()
                 for item in items
             ],
             **FRESH,
@@ -318,8 +318,8 @@ class ServerFeatures:
         cursor: str | None = None
         for _ in range(MOST_PAGES):
             try:
-                given = {"cursor": cursor} if cursor else {}
-                page = await self._asked(context, name, method, given)
+                params = {"cursor": cursor} if cursor else {}
+                page = await self._asked(context, name, method, params)
             except (MCPError, ToolScopeError):
                 return items
             items += objects_of_list(page.get(kind))

@@ -220,9 +220,9 @@ class ToolCalls:
             return ()
         if not route.presets:
             return call_refusals(route.schema, arguments, MOST_SENTENCES)
-        listed = route.listed["inputSchema"]
+        schema = route.listed["inputSchema"]
         own = {name: arguments[name] for name in arguments if name not in route.presets}
-        return call_refusals(listed, own, MOST_SENTENCES) or call_refusals(
+        return call_refusals(schema, own, MOST_SENTENCES) or call_refusals(
             route.schema, arguments, MOST_SENTENCES, call_mapping.FIXED
         )
 
@@ -230,9 +230,9 @@ class ToolCalls:
         self, call: AgentCall, context: Context, params: types.CallToolRequestParams
     ) -> McpResult:
         route = self._route(call)
-        named = [name for name in route.presets if name in call.arguments]
-        call.arguments = {**call.arguments, **dict.fromkeys(named, call_mapping.FIXED)}
-        _refuse_arguments(route, [f"{name!r} is fixed here; leave it out" for name in named])
+        preset_names = [name for name in route.presets if name in call.arguments]
+        call.arguments = {**call.arguments, **dict.fromkeys(preset_names, call_mapping.FIXED)}
+        _refuse_arguments(route, [f"{name!r} is fixed here; leave it out" for name in preset_names])
         arguments = {**call.arguments, **route.presets}
         original = call_mapping.chosen_original(route, arguments)
         if original is None:
@@ -245,21 +245,21 @@ class ToolCalls:
         call.original = original
         requests = self.callers.requests(original.server, context)
         server = await self.servers.ready(original.server, requests)
-        held = self.held_tools.why_held(original)
-        if held:
-            raise _HeldCall(held)
-        declared = self.held_tools.tool(original)
-        against = call_mapping.misplaced_arguments(route, original, arguments, declared)
+        reason = self.held_tools.why_held(original)
+        if reason:
+            raise _HeldCall(reason)
+        definition = self.held_tools.tool(original)
+        against = call_mapping.misplaced_arguments(route, original, arguments, definition)
         _refuse_arguments(route, against)
-        there = call_mapping.original_call(route, original, arguments, declared)
-        lost = [f"{route.name} has no argument {name!r}; leave it out" for name in there.lost]
-        _refuse_arguments(route, lost)
-        sent = {**plain_params(params), "name": original.name, "arguments": dict(there.arguments)}
+        there = call_mapping.original_call(route, original, arguments, definition)
+        surplus = [f"{route.name} has no argument {name!r}; leave it out" for name in there.lost]
+        _refuse_arguments(route, surplus)
+        fields = {**plain_params(params), "name": original.name, "arguments": dict(there.arguments)}
         can = context.session.client_capabilities
         with self.callers.calling(original.server, context), server.request(can) as request:
             try:
                 sender = self.callers.sender(original.server)
-                result = await ask_original(server, "tools/call", sent, context, sender)
+                result = await ask_original(server, "tools/call", fields, context, sender)
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 doing = f"while it ran {original.name}"
                 failure = await self.servers.failure(original.server, server, error, doing, request)
@@ -278,9 +278,9 @@ class ToolCalls:
             for alpha in old.maps:
                 mapped = map_call(alpha, call.arguments)
                 if mapped.lost:
-                    lost = ", ".join(mapped.lost)
+                    surplus = ", ".join(mapped.lost)
                     raise _RefusedCall(
-                        f"{call.tool} is {old.route} now, which does not take {lost}"
+                        f"{call.tool} is {old.route} now, which does not take {surplus}"
                     )
                 call.arguments = mapped.arguments
             call.tool = old.route
@@ -288,8 +288,8 @@ class ToolCalls:
         if route is None:
             if waits := self.held_tools.why_new(call.tool):
                 raise _HeldCall(waits)
-            near = get_close_matches(call.tool, self.table.routes, n=3)
-            meant = f"; did you mean {', '.join(near)}?" if near else ""
+            similar = get_close_matches(call.tool, self.table.routes, n=3)
+            meant = f"; did you mean {', '.join(similar)}?" if similar else ""
             raise _RefusedCall(f"there is no tool {call.tool!r}{meant}")
         if route.obstacle:
             raise _HeldCall(f"{route.name} is held back: {route.obstacle}")

@@ -91,23 +91,23 @@ class ToolSearch:
         """What is listed, found or shown, or the result of the tool that is called; a tool may be
         called by its own name too.
         """
-        given = params.arguments or {}
+        own_arguments = params.arguments or {}
         if params.name == SEARCH:
-            return await self._found(given)
+            return await self._found(own_arguments)
         if params.name == _LIST:
-            return self._listed(given.get("server"))
+            return self._listed(own_arguments.get("server"))
         if params.name == INSPECT:
-            return self._shown(given.get("name"))
+            return self._shown(own_arguments.get("name"))
         if params.name != CALL:
             return await self.calls.call(context, params)
-        name, arguments = given.get("name"), given.get("arguments") or {}
+        name, arguments = own_arguments.get("name"), own_arguments.get("arguments") or {}
         if not isinstance(name, str) or not isinstance(arguments, dict):
             return tool_error(f"{CALL} needs `name`, a text, and `arguments`, an object")
         inner = params.model_copy(update={"name": name, "arguments": arguments})
         return await self.calls.call(context, inner)
 
-    async def _found(self, given: JsonObject) -> McpResult:
-        query, limit = given.get("query"), given.get("limit", _FEW)
+    async def _found(self, arguments: JsonObject) -> McpResult:
+        query, limit = arguments.get("query"), arguments.get("limit", _FEW)
         if not isinstance(query, str) or not query.strip():
             return tool_error(f"{SEARCH} needs `query`: say in words what is to be done")
         if not isinstance(limit, int) or not 1 <= limit <= _MOST:
@@ -120,8 +120,8 @@ class ToolSearch:
         by_server = grouped(self._routes, lambda one: one.server)
         names = sorted(by_server)
         if server is not None and server not in names:
-            named = ", ".join(map(repr, names))
-            return tool_error(f"there is no server {server!r}; give one of {named}, or none")
+            server_names = ", ".join(map(repr, names))
+            return tool_error(f"there is no server {server!r}; give one of {server_names}, or none")
         return _answer(
             {
                 "server": name,
@@ -135,8 +135,8 @@ class ToolSearch:
         by_name = {route.name: route for route in self._routes}
         if isinstance(name, str) and name in by_name:
             return _answer([by_name[name].listed])
-        near = get_close_matches(str(name), by_name, n=3)
-        meant = f"did you mean {', '.join(near)}?" if near else f"{_LIST} says which there are"
+        close = get_close_matches(str(name), by_name, n=3)
+        meant = f"did you mean {', '.join(close)}?" if close else f"{_LIST} says which there are"
         return tool_error(f"there is no tool {name!r} that can be called; {meant}")
 
     @property

@@ -91,8 +91,8 @@ def read_launch(
         variables = {**_env_file(definition.name, fill.text(definition.env_file)), **variables}
     headers = fill.named(definition.headers, source.get("headers"))
     hidden = _hidden_parts(definition, args, url)
-    named = {**variables, **headers}
-    keys = {value for name, value in named.items() if is_secret(name, value)} | hidden
+    values = {**variables, **headers}
+    keys = {value for name, value in values.items() if is_secret(name, value)} | hidden
     bare = {word for value in headers.values() for word in value.split() if len(word) > 7}
     return Launch(
         definition=definition,
@@ -102,7 +102,7 @@ def read_launch(
         url=url,
         variables=variables,
         headers=headers,
-        secrets=frozenset({*named.values(), *hidden, *bare}),
+        secrets=frozenset({*values.values(), *hidden, *bare}),
         keys=frozenset(keys | bare),
         masks_results=masks_results,
     )
@@ -121,9 +121,9 @@ class _Filling:
             raise ConfigError(f"{self.server} has a NUL in its configuration; remove it")
         return _ANY_REFERENCE.sub(self._value, text)
 
-    def named(self, wanted: tuple[NamedValue, ...], values: Any) -> dict[str, str]:
-        given = values if isinstance(values, dict) else {}
-        return {one.name: self.text(given.get(one.name, one.template)) for one in wanted}
+    def named(self, templates: tuple[NamedValue, ...], values: Any) -> dict[str, str]:
+        own = values if isinstance(values, dict) else {}
+        return {one.name: self.text(own.get(one.name, one.template)) for one in templates}
 
     def _value(self, match: re.Match[str]) -> str:
         reference = VARIABLE.fullmatch(match.group())
@@ -180,18 +180,18 @@ def _hidden_parts(definition: ServerDefinition, args: tuple[str, ...], url: str)
     hidden: set[str] = set()
     if not definition.masked:
         return hidden
-    for shown, real in zip(definition.args, args, strict=False):
-        if shown != real:
-            hidden |= {real, *_differing(shown, real)}
+    for masked, real in zip(definition.args, args, strict=False):
+        if masked != real:
+            hidden |= {real, *_differing(masked, real)}
     for match in _URL_SECRETS.finditer(url):
         hidden |= {part for part in match.groups() if part}
         hidden.update(match.group(1).split(":") if match.group(1) else ())
     return hidden
 
 
-def _differing(shown: str, real: str) -> set[str]:
+def _differing(masked: str, real: str) -> set[str]:
     """The parts of an argument that stand in the place of masks."""
-    pattern = "(.+?)".join(map(re.escape, shown.split("***")))
+    pattern = "(.+?)".join(map(re.escape, masked.split("***")))
     match = re.fullmatch(pattern, real, re.DOTALL)
     parts = {part for part in match.groups() if part} if match else set()
     return parts | {piece for part in parts for piece in re.split(r"[:=&\s]", part) if piece}
@@ -209,7 +209,7 @@ def keys_given(texts: Sequence[str]) -> dict[str, str]:
 def launches_of(
     servers: Sequence[str],
     configuration: ClientConfiguration,
-    given: Mapping[str, str],
+    chosen_keys: Mapping[str, str],
     environ: Mapping[str, str],
     masks_results: bool = False,
 ) -> tuple[dict[str, str], dict[str, Callable[[], Launch]]]:
@@ -219,7 +219,7 @@ def launches_of(
     Raises ``ConfigError`` where a server has no entry.
     """
     definitions = {one.name: one for one in configuration.servers}
-    keys = matched_servers(servers, list(definitions), given)
+    keys = matched_servers(servers, list(definitions), chosen_keys)
     return keys, {
         name: partial(
             read_launch, definitions[key], configuration.entry(key), environ, masks_results
@@ -229,26 +229,26 @@ def launches_of(
 
 
 def matched_servers(
-    servers: Sequence[str], configured: Sequence[str], given: Mapping[str, str]
+    servers: Sequence[str], configured: Sequence[str], chosen_keys: Mapping[str, str]
 ) -> dict[str, str]:
-    """For each of the catalog's ``servers`` the key of the configuration: the one ``given``, else
-    the same name, else the only one of that name but for case and signs if no other server has it,
-    else the only one there is for a catalog without servers.
+    """For each of the catalog's ``servers`` the key of the configuration: that of ``chosen_keys``,
+    else the same name, else the only one of that name but for case and signs if no other server has
+    it, else the only one there is for a catalog without servers.
 
     Raises ``ConfigError`` with what is to be given where one has none, and where a name in
-    ``given`` does not exist.
+    ``chosen_keys`` does not exist.
     """
-    unknown = [f"{name}={key}" for name, key in given.items() if key not in configured]
-    unknown += [f"{name}={key}" for name, key in given.items() if name not in servers]
+    unknown = [f"{name}={key}" for name, key in chosen_keys.items() if key not in configured]
+    unknown += [f"{name}={key}" for name, key in chosen_keys.items() if name not in servers]
     if unknown:
         raise ConfigError(
             f"--server was given {unknown[0]!r}; the toolset has {_listed(servers)}, the "
             f"configuration {_listed(configured)}"
         )
-    keys = {name: given.get(name) or likely_key(name, configured) for name in servers}
+    keys = {name: chosen_keys.get(name) or likely_key(name, configured) for name in servers}
     uses = Counter(keys.values())
     for name, key in keys.items():  # two accounts of a server are never one connection unasked
-        if uses[key] > 1 and name not in (key, *given):
+        if uses[key] > 1 and name not in (key, *chosen_keys):
             keys[name] = None
     missing = [name for name, key in keys.items() if key is None]
     if missing:

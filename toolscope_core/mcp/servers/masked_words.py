@@ -41,15 +41,15 @@ _WORD = re.compile(r"[A-Za-z0-9+/_=.-]{20,}")
 
 def shown_arguments(args: Sequence[str]) -> tuple[str, ...]:
     """The arguments with ``_MASK`` in place of what their names or their looks say is secret."""
-    shown, previous = [], ""
+    lines, previous = [], ""
     for arg in args:
         flag = previous.startswith("-") and "=" not in previous
         if flag and SECRET_NAME.search(previous.lstrip("-")) and not arg.startswith("-"):
-            shown.append(_keep_references(arg))
+            lines.append(_keep_references(arg))
         else:
-            shown.append(_shown_assignment(arg, previous))
+            lines.append(_shown_assignment(arg, previous))
         previous = arg
-    return tuple(shown)
+    return tuple(lines)
 
 
 def shown_text(text: str) -> str:

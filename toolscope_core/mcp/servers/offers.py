@@ -102,13 +102,13 @@ async def read_tools(
     before = server.record.received
     while True:
         page = await server.tools_page(cursor)
-        listed = page.get("tools")
-        if not isinstance(listed, list):
+        records = page.get("tools")
+        if not isinstance(records, list):
             raise ServerConnectionError(
                 f"{server.name} answers without a list {LISTING_TOOLS}; update the server",
                 "protocol",
             )
-        tools += listed
+        tools += records
         cursor = page.get("nextCursor")
         if len(tools) > limits.tools:
             note = f"it lists {len(tools):,} tools and more; the first {limits.tools:,} are read"
@@ -123,9 +123,9 @@ async def read_tools(
             return tuple(tools), (note,)
 
 
-def _limit(limits: ConnectionLimits, tools: int, pages: int, received: int) -> str:
+def _limit(limits: ConnectionLimits, tools: int, pages: int, size: int) -> str:
     """The limit that is reached, in words; empty where none is."""
-    if received >= limits.listing_bytes:
+    if size >= limits.listing_bytes:
         return f"{limits.listing_bytes:,} bytes"
     if pages >= limits.pages:
         return f"{limits.pages:,} pages"
@@ -253,21 +253,21 @@ def catalog_document(
     offers: Sequence[ServerOffer],
     definitions: Mapping[str, ServerDefinition],
     at: str,
-    kept: Kept | None = None,
+    earlier_records: Kept | None = None,
 ) -> dict[str, Any]:
     """The tools of all servers that could be read, each server with where they come from.
 
     Tool records stand as the servers sent them. ``at`` is the time of reading (ISO 8601).
-    ``kept`` has the records of servers that could not be read, from an earlier version.
+    ``earlier_records`` has the records of servers that could not be read, from an earlier version.
     """
-    read = [_server(offer, definitions[offer.name], at) for offer in offers if not offer.failure]
-    names = {server["name"] for server in read}
+    rows = [_server(offer, definitions[offer.name], at) for offer in offers if not offer.failure]
+    names = {server["name"] for server in rows}
     earlier = [
         {"name": name, "tools": list(records), "source": {"kept": "from an earlier version"}}
-        for name, records in (kept or {}).items()
+        for name, records in (earlier_records or {}).items()
         if name not in names
     ]
-    return {"servers": sorted((*read, *earlier), key=lambda server: str(server["name"]))}
+    return {"servers": sorted((*rows, *earlier), key=lambda server: str(server["name"]))}
 
 
 def records_of(catalog: Catalog, servers: Sequence[str]) -> dict[str, list[JsonObject]]:

@@ -174,7 +174,7 @@ def _definition(name: str, entry: JsonObject) -> ServerDefinition:
     command = "" if url and kind != "stdio" else process_text(entry.get("command"))
     if command:
         args = tuple(map(process_text, items_of(entry.get("args"))))
-        shown = ServerDefinition(
+        definition = ServerDefinition(
             name=name,
             transport="stdio",
             command=shown_text(command),
@@ -184,17 +184,17 @@ def _definition(name: str, entry: JsonObject) -> ServerDefinition:
             variables=_named(entry.get("env")),
             disabled=disabled,
         )
-        whole = (shown.command, shown.args) == (command, args)
+        is_complete = (definition.command, definition.args) == (command, args)
     else:
-        shown = ServerDefinition(
+        definition = ServerDefinition(
             name=name,
             transport=_transport(kind, url),
             url=shown_url(_checked(name, url)),
             headers=_named(entry.get("headers")),
             disabled=disabled,
         )
-        whole = shown.url == url
-    return replace(shown, masked=not whole)
+        is_complete = definition.url == url
+    return replace(definition, masked=not is_complete)
 
 
 def _transport(kind: str, url: str) -> Transport:

@@ -180,9 +180,9 @@ class Situation:
     def _of_address(self, leaves: Leaves, record: HttpRecord) -> ServerConnectionError:
         name, host, status = self.launch.name, self.launch.definition.host, record.status
         if status in (401, 403):
-            named = "another value for its headers" if self.launch.headers else "a header for it"
+            remedy = "another value for its headers" if self.launch.headers else "a header for it"
             return ServerConnectionError(
-                f"{name} refuses access at {host} ({status}); give {named}", "refused"
+                f"{name} refuses access at {host} ({status}); give {remedy}", "refused"
             )
         if 300 <= status < 400:
             place = _one_line(self.launch, shown_url(record.location))
@@ -201,8 +201,8 @@ class Situation:
             )
         if any(map(is_timeout, leaves)):
             return self.late()
-        gone = next(filter(is_of_http, leaves), None)
-        return self._unreachable(gone, host) if gone else self._protocol(leaves)
+        http_error = next(filter(is_of_http, leaves), None)
+        return self._unreachable(http_error, host) if http_error else self._protocol(leaves)
 
     def _unreachable(self, error: BaseException, host: str) -> ServerConnectionError:
         text = _one_line(self.launch, str(error)) or type(error).__name__

@@ -112,12 +112,12 @@ async def server_process(
     # no await from here to the task group: a cancellation in between would leave the process alone
     arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
-    written = anyio.Event()
+    done_writing = anyio.Event()
     async with anyio.create_task_group() as group:
         group.start_soon(_read_messages, process, arrived, limits, record)
         group.start_soon(_keep_stderr, process, record)
         group.start_soon(_watch_group, process, record)
-        group.start_soon(_write_messages, process, leaving, arrived, written)
+        group.start_soon(_write_messages, process, leaving, arrived, done_writing)
         try:
             yield incoming, outgoing
         finally:
@@ -125,7 +125,7 @@ async def server_process(
                 incoming.close()
                 outgoing.close()
                 with anyio.move_on_after(FLUSH_SECONDS):
-                    await written.wait()
+                    await done_writing.wait()
                 with anyio.move_on_after(SETTLE_SECONDS if record.closed else 0.0):
                     await process.wait()
                 record.last_status, record.process = process.returncode, None
@@ -186,9 +186,9 @@ async def _read_messages(
     read and drop the rest, so that a server that is still writing can end.
     """
     buffer = bytearray()
-    gone = (anyio.ClosedResourceError, anyio.BrokenResourceError)
+    closed_errors = (anyio.ClosedResourceError, anyio.BrokenResourceError)
     async with arrived:
-        with suppress(*gone):
+        with suppress(*closed_errors):
             async for chunk in _chunks(process.stdout):
                 record.received += len(chunk)
                 first, *lines = chunk.split(b"\n")
@@ -227,7 +227,7 @@ async def _write_messages(
     process: Process,
     leaving: MemoryObjectReceiveStream[SessionMessage],
     arrived: MemoryObjectSendStream[SessionMessage | Exception],
-    written: anyio.Event,
+    done_writing: anyio.Event,
 ) -> None:
     """Write what the session sends, a line each. Where nobody reads it, the session is told by the
     end of what it receives.
@@ -242,7 +242,7 @@ async def _write_messages(
     except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
         await arrived.aclose()
     finally:
-        written.set()
+        done_writing.set()
 
 
 async def _keep_stderr(process: Process, record: ProcessRecord) -> None:

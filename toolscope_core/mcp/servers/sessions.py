@@ -186,7 +186,7 @@ async def connected(
     ways = _WAYS[launch.definition.transport]
     for way in ways:
         record = ProcessRecord() if way == "stdio" else HttpRecord()
-        failed: ToolScopeError | None = None
+        failure: ToolScopeError | None = None
         with anyio.CancelScope(deadline=anyio.current_time() + limits.start_seconds) as scope:
             try:
                 async with _opened(launch, way, limits, record, requests) as server:
@@ -195,17 +195,17 @@ async def connected(
                 return
             except (Exception, BaseExceptionGroup) as error:
                 seconds = limits.answer_seconds
-                failed = Situation(launch, record, record.doing, seconds).failure(error)
-                if failed is None and (alone := only_leaf(error)) is not error:
+                failure = Situation(launch, record, record.doing, seconds).failure(error)
+                if failure is None and (alone := only_leaf(error)) is not error:
                     raise alone from None
-                if failed is None:
+                if failure is None:
                     raise
         here = Situation(launch, record, record.doing, limits.start_seconds)
-        failed = failed or here.late()
-        first = first or failed
+        failure = failure or here.late()
+        first = first or failure
         if record.doing != HANDSHAKE or way == ways[-1] or not here.looks_older:
-            is_refused = getattr(failed, "kind", "") == "refused"  # a header is missing or wrong
-            raise (failed if is_refused else first) from None
+            is_refused = getattr(failure, "kind", "") == "refused"  # a header is missing or wrong
+            raise (failure if is_refused else first) from None
 
 
 @asynccontextmanager
@@ -249,8 +249,8 @@ def _stamp_call(stamp: Stamp, data: dict[str, Any], options: Any) -> None:
     stamp(data, options)
     can, meta = _CAN.get(), (data.get("params") or {}).get("_meta") or {}
     if can is not None and CLIENT_CAPABILITIES_META_KEY in meta:
-        shown = can.model_dump(mode="json", by_alias=True, exclude_none=True)
-        meta[CLIENT_CAPABILITIES_META_KEY] = shown
+        capabilities = can.model_dump(mode="json", by_alias=True, exclude_none=True)
+        meta[CLIENT_CAPABILITIES_META_KEY] = capabilities
 
 
 def load_sdk() -> None:

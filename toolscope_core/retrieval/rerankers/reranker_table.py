@@ -91,40 +91,40 @@ class LateInteraction:
             directions_of = self._requests.compared(text)
             new = [row for row in rows if self._sides[row] not in directions_of]
             if new:
-                both = self.directions(decoded(tokens[text]), new)
+                sides = self.directions(decoded(tokens[text]), new)
                 own = (self._sides[row] for row in new)
-                directions_of.update(zip(own, zip(*both, strict=True), strict=True))
+                directions_of.update(zip(own, zip(*sides, strict=True), strict=True))
             both_of = [directions_of[self._sides[row]] for row in rows]
             directions = np.array(both_of, dtype=np.float32)
             return _mixed(*directions.T) if len(rows) else np.zeros(0, dtype=np.float32)
 
         return scored
 
-    def scores(self, asked: Vectors, rows: Sequence[int]) -> Scores:
+    def scores(self, request: Vectors, rows: Sequence[int]) -> Scores:
         """float32 of shape (len(rows),) in [0, 1]: both directions, min-max among these tools.
-        ``asked`` are the token vectors of the request.
+        ``request`` are the token vectors of the request.
         """
-        if not rows or not len(asked):
+        if not rows or not len(request):
             return np.zeros(len(rows), dtype=np.float32)
-        return _mixed(*self.directions(asked, rows))
+        return _mixed(*self.directions(request, rows))
 
-    def directions(self, asked: Vectors, rows: Sequence[int]) -> tuple[Scores, Scores]:
+    def directions(self, request: Vectors, rows: Sequence[int]) -> tuple[Scores, Scores]:
         """The mean of the best cosines of the tool's tokens (of several texts the mean of theirs),
         and of the request's, each float32 of shape (len(rows),), rounded so that a pair's does not
         depend on what it is computed beside.
         """
-        if not len(asked):
+        if not len(request):
             nothing = np.zeros(len(rows), dtype=np.float32)
             return nothing, nothing
         tool_sides = [self._sides[row][0] for row in rows]
         own_texts = [text for texts in tool_sides for text in texts]
-        starts, cosines = self._cosines(own_texts, asked)
+        starts, cosines = self._cosines(own_texts, request)
         weights = self._weights(own_texts, np.diff([*starts, len(cosines)]).tolist())
         best = cosines.max(axis=1) * weights
         by_text = np.add.reduceat(best, starts) / np.add.reduceat(weights, starts)
         counts = [len(texts) for texts in tool_sides]
         by_tool = np.add.reduceat(by_text, np.cumsum([0, *counts[:-1]])) / counts
-        starts, cosines = self._cosines([self._sides[row][1] for row in rows], asked)
+        starts, cosines = self._cosines([self._sides[row][1] for row in rows], request)
         by_request = np.maximum.reduceat(cosines, starts).mean(axis=1)
         return (
             np.round(by_tool, _DIGITS).astype(np.float32),
@@ -143,14 +143,14 @@ class LateInteraction:
         )
         return np.concatenate([w if len(w) == n else np.ones(n, np.float32) for w, n in own])
 
-    def _cosines(self, texts: Sequence[str], asked: Vectors) -> tuple[list[int], Vectors]:
+    def _cosines(self, texts: Sequence[str], request: Vectors) -> tuple[list[int], Vectors]:
         """The cosine of every token of the texts to every token of the request, one text after the
         other, and the row at which each text begins.
         """
         tokens = [self._tokens.of(text) for text in texts]
-        tokens = [one if len(one) else np.zeros_like(asked[:1]) for one in tokens]
+        tokens = [one if len(one) else np.zeros_like(request[:1]) for one in tokens]
         ends = np.cumsum([len(one) for one in tokens])
-        return [0, *ends[:-1].tolist()], np.concatenate(tokens) @ asked.T
+        return [0, *ends[:-1].tolist()], np.concatenate(tokens) @ request.T
 
 
 def _mixed(by_tool: Scores, by_request: Scores) -> Scores:
