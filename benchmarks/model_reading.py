@@ -169,7 +169,7 @@ def report(
 ) -> None:
     """Print the table, the offline judge beside the model, and write what is proposed."""
     print(f"{reading.name}: {len(analysis.catalog.tools)} tools, {len(analysis.scores)} candidates")
-    for spent in model_verdicts.spent:
+    for spent in model_verdicts.costs:
         print(f"{spent.task}: {spent.questions} questions, {spent.calls} calls")
     labels = list(_labels(reading))
     for name, judged in (

@@ -19,7 +19,7 @@ from benchmarks.papers.paper_sets import (
     named,
     share,
 )
-from toolscope_core.evaluation.comparison import GoldCall, Trial, gold_calls, mapped, measured
+from toolscope_core.evaluation.comparison import GoldCall, Trial, gold_calls, mapped, measurement_of
 from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset, as_it_is, of_plan
 from toolscope_core.evaluation.selection import selected_by_model, selection_rates
 from toolscope_core.evaluation.sweeps import FixedSettings, ablation_rows, setting_points
@@ -133,7 +133,7 @@ def by_cut_off(one: PaperSet) -> Iterator[JsonObject]:
     cutoffs = sorted({1, 5, 10, 30, *papers.get(MERGED, ())})
     trial = one.trial(cutoffs)
     for title, toolset, ranker in searches(one):
-        own = measured(toolset, trial, ranker, one.bench.tokens)
+        own = measurement_of(toolset, trial, ranker, one.bench.tokens)
         for k in cutoffs:
             yield {
                 "search": title,
@@ -155,7 +155,7 @@ def by_model(one: PaperSet) -> Iterator[JsonObject]:
     for title, toolset, ranker in searches(one):
         if asker is None or title not in (BM25, DENSE_ONLY, MERGED):
             continue
-        own = measured(toolset, trial, ranker, one.bench.tokens)
+        own = measurement_of(toolset, trial, ranker, one.bench.tokens)
         choice = partial(selected_by_model, toolset.tools, trial.requests, asker)
         for row in selection_rates(choice, own.rankings, own.golds, cutoffs):
             paper = papers.get(title, {}).get(row.k)
@@ -174,13 +174,13 @@ def ablation(one: PaperSet) -> Iterator[JsonObject]:
         place = 2 * row.reranker + row.correction
         yield {
             "parts": f"{'rerank ' * row.reranker}{row.merger}{' corrected' * row.correction}",
-            **figures(row.measured, (f"csr@{k}",)),
+            **figures(row.measurement, (f"csr@{k}",)),
             "paper CSR": CSR[name][place] if is_paper and name in CSR else None,
-            "smaller by": round(1 - len(row.measured.toolset.tools) / tools, 4),
+            "smaller by": round(1 - len(row.measurement.toolset.tools) / tools, 4),
             "paper smaller by": SMALLER.get(name) if row.merger == "gateway" else None,
-            "TCCR": row.measured.coverage.tccr,
-            "UCC": row.measured.coverage.ucc,
-            "by name, TCCR, UCC, rare": by_name(calls, row.measured.toolset),
+            "TCCR": row.measurement.coverage.tccr,
+            "UCC": row.measurement.coverage.ucc,
+            "by name, TCCR, UCC, rare": by_name(calls, row.measurement.toolset),
             "paper TCCR, UCC, rare": CALLS.get(name) if row.merger == "gateway" else None,
         }
 
@@ -207,12 +207,12 @@ def tokens(one: PaperSet) -> Iterator[JsonObject]:
     """Table 8: tokens of all tools, and of the k that a request finds."""
     bench, (k, before, after) = one.bench, TOKENS.get(one.name, (5, 0, 0))
     toolset, trial = as_it_is(bench.catalog), one.trial((k,))
-    own = measured(toolset, trial, bench.ranker(BARE), bench.tokens)
+    own = measurement_of(toolset, trial, bench.ranker(BARE), bench.tokens)
     yield {
         "k": k,
         "all": own.tokens,
-        "found": round(own.sent[k]),
-        "less by": round(1 - own.sent[k] / own.tokens, 4),
+        "found": round(own.token_means[k]),
+        "less by": round(1 - own.token_means[k] / own.tokens, 4),
         "paper": [before, after, round(1 - after / before, 4)] if before else None,
     }
 
@@ -225,7 +225,7 @@ def swept(one: PaperSet, knob: Knob) -> Iterator[JsonObject]:
     standing = FixedSettings(one.trial((k,)), (), bench.tokens, ALL_MERGES, BARE, k)
     points = setting_points(bench.analysis(), standing, bench.ranker, knob)
     for point in points:
-        yield {knob: point.value, **figures(point.measured, (f"csr@{k}", f"recall@{k}"))}
+        yield {knob: point.value, **figures(point.measurement, (f"csr@{k}", f"recall@{k}"))}
 
 
 def quality(one: PaperSet) -> Iterator[JsonObject]:
@@ -239,7 +239,7 @@ def quality(one: PaperSet) -> Iterator[JsonObject]:
     bands = {name: BANDS[grade.score] for name, grade in grades.items()}
     trial: Trial = one.trial((k,))
     plain = as_it_is(bench.catalog)
-    own = measured(plain, trial, bench.ranker(RetrievalConfig()), bench.tokens)
+    own = measurement_of(plain, trial, bench.ranker(RetrievalConfig()), bench.tokens)
     (csr,) = (row for row in own.rows if row.name == f"csr@{k}")
     order = list(dict.fromkeys(BANDS.values()))
     worst = [

@@ -13,7 +13,7 @@ from toolscope_core.evaluation.comparison import (
     compared,
     coverage,
     gold_calls,
-    measured,
+    measurement_of,
 )
 from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, of_plan, of_version
 from toolscope_core.model.catalog import Catalog
@@ -26,7 +26,7 @@ SECOND, THIRD = 1 / math.log2(3), 1 / 2
 
 
 def measure(toolset, ranker=None):
-    return measured(toolset, trial(), ranker or KnownOrder(), lambda one: len(one.name))
+    return measurement_of(toolset, trial(), ranker or KnownOrder(), lambda one: len(one.name))
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def test_the_figures_of_both_toolsets(both):
     assert metric(after, "map@3") == pytest.approx((1 + 1 + 1 / 2) / 4)
     assert (metric(before, "csr@3"), metric(after, "csr@3")) == (0.0, 0.25), "the first is right"
     assert (before.tokens, after.tokens) == (31, 25)
-    assert (before.sent[3], after.sent[3]) == (14.0, 12.5)
-    assert (before.sent[1], after.sent[1]) == (4.0, 4.0)
+    assert (before.token_means[3], after.token_means[3]) == (14.0, 12.5)
+    assert (before.token_means[1], after.token_means[1]) == (4.0, 4.0)
 
 
 def test_what_became_of_each_query(both):

@@ -10,10 +10,10 @@ from toolscope_core.evaluation.confusions import (
     Mismatch,
     case_rows,
     confusion_matrix,
+    expected_and_actual,
     failed_case,
     is_right,
     pair_confusions,
-    wanted_and_instead,
 )
 from toolscope_core.evaluation.measured_toolsets import (
     as_it_is,
@@ -50,7 +50,8 @@ def found(gold, ranking, tools="abcdxyz", equal=None, **query):
     needs = tuple(map(frozenset, gold))
     asked = Query("1", "text", needs, needs_none=not gold, **query)
     return [
-        (one.wanted, one.instead) for one in wanted_and_instead(asked, ranking, tools, equal or {})
+        (one.expected, one.actual)
+        for one in expected_and_actual(asked, ranking, tools, equal or {})
     ]
 
 
@@ -99,7 +100,7 @@ def test_cells_hold_their_queries_and_cases_what_was_found_instead():
     cases = queries_of(content, "cases.jsonl").queries
     assert [one.gold for one in cases] == [one.gold for one in queries]
     wrong = [failed_case(*both, TOOLS) for both in zip(cases, rankings, strict=True)]
-    assert [[one.instead for one in some] for some in wrong] == [["find"], ["search"], ["mail"]]
+    assert [[one.actual for one in some] for some in wrong] == [["find"], ["search"], ["mail"]]
     assert failed_case(cases[2], ("book",), TOOLS) == (), "only what it forbids"
     equal = {"find": "find", "search": "find"}
     (row, *_) = case_rows(queries, rankings, TOOLS, equal)

@@ -77,7 +77,7 @@ def test_an_estimate_counts_what_families_bring(lists):
     assert not model.requests
     ask = asking(model, ledger, concurrency=1)
     ask_for_verdicts(lists, NOBODY, ask)
-    spent = {one.task: (one.questions, one.calls) for one in ask.spent}
+    spent = {one.task: (one.questions, one.calls) for one in ask.costs}
     assert spent == {name: (task.questions, task.calls) for name, task in takes.items()}
     assert spent["judge"] == (5, 2) and spent["family audit"][0] == 2
 

@@ -20,7 +20,7 @@ from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.evaluation.selection import selected_by_model
 from toolscope_core.llm.chat import EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents, written_for
-from toolscope_core.llm.merge_questions import ask_for_verdicts, wary_of
+from toolscope_core.llm.merge_questions import ask_for_verdicts, suspicious_ids_of
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import bars_of
@@ -384,7 +384,7 @@ def test_a_writer_that_obeys_is_found_out_and_not_used(payload, served, cache):
     taken = with_documents(analysis, [cluster], (), verdicts, ask)
     assert not taken.documents and taken.refused.keys() == {cluster.members}
     (answer,) = ask_for_documents(analysis.catalog, [cluster], ask).values()
-    around = Surroundings(frozenset(), wary_of(analysis.catalog))
+    around = Surroundings(frozenset(), suspicious_ids_of(analysis.catalog))
     result = written_for(analysis, cluster, "m", answer.value, around)
     assert (result.document.name, result.document.schema) == (
         cluster.document.name,

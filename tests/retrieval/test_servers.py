@@ -88,8 +88,8 @@ def test_k_beyond_the_servers_no_text_and_no_servers(search, tmp_path):
 
 def test_a_server_without_a_description_gets_one_of_its_tools_words_marked_as_such():
     disk, post, sky = server_profiles(CATALOG)
-    assert (post.description, post.made) == ("Everything about mail.", False)
-    assert (sky.description, sky.made) == ("get, weather, warning", True)
+    assert (post.description, post.is_made_up) == ("Everything about mail.", False)
+    assert (sky.description, sky.is_made_up) == ("get, weather, warning", True)
     assert disk.description == "list, files"
     tools = [CATALOG.by_id[one] for one in sky.tools]
     assert server_document(sky, tools).full == "sky: get weather; get warning"

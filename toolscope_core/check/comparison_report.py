@@ -232,13 +232,13 @@ def _findings(report: GateReport, severity: Severity) -> Iterator[GateItem]:
 
 def _confusion(one: checks.CaseConfusion) -> GateItem:
     """The tool that is asked for, then the one that is found; the case where neither is a tool."""
-    wanted, instead = one.confusion.wanted, one.confusion.instead
-    ids = [name for name in (wanted, instead) if name not in (NONE, NOT_A_TOOL)] or [one.case.id]
-    if wanted == NONE:
+    expected, actual = one.confusion.expected, one.confusion.actual
+    ids = [name for name in (expected, actual) if name not in (NONE, NOT_A_TOOL)] or [one.case.id]
+    if expected == NONE:
         says = "is found for a request that forbids it"
-    elif wanted == NOT_A_TOOL:
+    elif expected == NOT_A_TOOL:
         says = "what a request asks for is not there any more"
-    elif instead == NONE:
+    elif actual == NONE:
         says = "is not found for a request that asks for it"
     else:
         says = "the second is found for a request that asks for the first"
@@ -262,7 +262,7 @@ def _profile(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
         yield _item("profile", ids, says, one.evidence, app.address(one.pair), has_limit=True)
     for cell, texts in report.profile.misses.texts.items():
         says = f"the second stands before the first in the profile {name}"
-        yield _item("profile", (cell.wanted, cell.instead), says, texts, has_limit=True)
+        yield _item("profile", (cell.expected, cell.actual), says, texts, has_limit=True)
 
 
 def _line(text: str) -> str:

@@ -163,7 +163,7 @@ def _offered(offer: ServerOffer) -> str:
     about = " ".join(filter(None, (offer.title, offer.version)))
     return (
         f"{offer.name}{f' ({about})' if about else ''}: {quantity(len(offer.tools), 'tool')} in "
-        f"{offer.seconds:.1f} s{f'; also offers, not read: {offer.beside}' if offer.beside else ''}"
+        f"{offer.seconds:.1f} s{f'; also offers, not read: {offer.extras}' if offer.extras else ''}"
     )
 
 

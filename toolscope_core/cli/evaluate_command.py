@@ -301,7 +301,7 @@ class PlannedSide:
 
     name: str
     figures: PlanFigures
-    spent: Mapping[str, int]
+    counts: Mapping[str, int]
 
 
 def planned_sides(
@@ -322,14 +322,14 @@ def planned_sides(
         plans = plans_of(searcher, searcher.requests(kept), config)
         golds = [query.gold for query in query_sets.relabelled(kept, toolset.phi)]
         figures = plan_figures(plans, golds, bench.tokens)
-        sides.append(PlannedSide(toolset.name, figures, terminal.spent_json(searcher.spent)))
+        sides.append(PlannedSide(toolset.name, figures, terminal.spent_json(searcher.costs)))
     return sides
 
 
 def _tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
     """Print the figures of each toolset."""
     if as_json:
-        rows = [{"toolset": one.name, **result_json(one.figures), **one.spent} for one in sides]
+        rows = [{"toolset": one.name, **result_json(one.figures), **one.counts} for one in sides]
         terminal.say_json({"sides": rows})
         return
     for side in sides:
@@ -341,7 +341,7 @@ def _tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
             f"  a query: {own.jobs:.1f} jobs, {own.searches:.1f} rankings, {own.tools_called:.1f} "
             f"tools called of {own.tools_shown:.1f} shown ({own.tokens_shown:,.0f} tokens)"
         )
-        terminal.say(f"  {terminal.spent_text(side.spent)}")
+        terminal.say(f"  {terminal.spent_text(side.counts)}")
     terminal.say("[95 % bootstrap intervals over queries]")
 
 

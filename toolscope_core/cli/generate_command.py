@@ -97,7 +97,7 @@ def generate_queries(
         f"; queries: {out}"
     )
     _tell(drafts.catalog, checked, accepted)
-    terminal.tell_spent(asker.name, asker.spent)
+    terminal.tell_spent(asker.name, asker.costs)
 
 
 def _drafts(
@@ -177,4 +177,4 @@ def augment(
         ]
     )
     if asker is not None:
-        terminal.tell_spent(asker.name, asker.spent)
+        terminal.tell_spent(asker.name, asker.costs)

@@ -33,7 +33,7 @@ def judge(
     ask: options.AskRequest = options.SAVED,
 ) -> None:
     """Give a verdict on each pair of tools, with the evidence."""
-    options.refuse_offline(judge, [*ask.given])
+    options.refuse_offline(judge, [*ask.options])
     catalog = read_files(catalogs)
     ids = catalog.by_id.keys()
     rows = [_pair_ids(number, row, ids) for number, row in read_rows(pairs)]
@@ -52,7 +52,7 @@ def judge(
     unanalysed = more(counts["unanalysed"], "unanalysed")
     say(f"{quantity(len(rows), 'pair')}: {summary}{unanalysed}; verdicts: {out}")
     if by_model := analysis.model_verdicts:
-        tell_spent(by_model.judge, by_model.spent)
+        tell_spent(by_model.judge, by_model.costs)
 
 
 @command
@@ -74,7 +74,7 @@ def quality(
     counts = ", ".join(f"{bands[band]} {band}" for band in ("High", "Medium", "Low"))
     unanalysed = more(len(catalog.tools) - bands.total(), "unanalysed")
     say(f"{quantity(len(catalog.tools), 'tool')}: {counts}{unanalysed}; grades: {out}")
-    tell_spent(asker.name, asker.spent)
+    tell_spent(asker.name, asker.costs)
 
 
 @command

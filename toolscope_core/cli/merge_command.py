@@ -129,7 +129,7 @@ def merge(
     ] = None,
 ) -> None:
     """Merge the tools that do the same job and write the export bundle."""
-    of_a_model = replace(ask, base_url=None).given  # embeddings may come from there too
+    of_a_model = replace(ask, base_url=None).options  # embeddings may come from there too
     options.refuse_offline(
         judge, [*of_a_model, *(["paper"] if paper else []), *(["documents"] if documents else [])]
     )
@@ -218,7 +218,7 @@ def _without_servers(
 
 def _tell_model(verdicts: ModelVerdicts) -> None:
     """What a model took, how many documents it wrote, and each that is not taken, with why."""
-    terminal.tell_spent(verdicts.judge, verdicts.spent)
+    terminal.tell_spent(verdicts.judge, verdicts.costs)
     if verdicts.documents or verdicts.refused:
         refusals = terminal.more(len(verdicts.refused), "refused, so that those made offline stay")
         terminal.say(f"documents: {len(verdicts.documents):,} by the model{refusals}")

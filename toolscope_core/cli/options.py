@@ -152,7 +152,7 @@ class AskRequest:
     ] = False
 
     @property
-    def given(self) -> dict[str, object]:
+    def options(self) -> dict[str, object]:
         """What is not ``None`` or off, by field."""
         return {
             one.name: value
@@ -163,7 +163,7 @@ class AskRequest:
     def applied(self, endpoint: Endpoint) -> Endpoint:
         """The endpoint with what was given in place of its own."""
         files = ("answers", "replay")
-        changes: dict[str, Any] = {k: v for k, v in self.given.items() if k not in files}
+        changes: dict[str, Any] = {k: v for k, v in self.options.items() if k not in files}
         if "budget_calls" in changes:
             changes["budget"] = replace(endpoint.budget, calls=changes.pop("budget_calls"))
         return replace(endpoint, **changes)

@@ -62,7 +62,7 @@ def plan_request(
     options = SearchOptions(k, searched, knobs, ask)
     config = PlannerConfig(worker, iterative, is_filtered)
     report = _plan(files, request, options, config)
-    took = terminal.spent_json(report.spent)
+    took = terminal.spent_json(report.costs)
     if as_json:
         counts = {"tools_shown": report.tools_shown, "seconds": round(report.seconds, 3)}
         terminal.say_json({**report.plan.as_json(), "searches": report.searches, **took, **counts})
@@ -81,13 +81,13 @@ def plan_request(
 @dataclass(frozen=True, slots=True)
 class PlanReport:
     """A plan and what it took (Retrieval–Plan–Select, table 11): searches, tools shown to a model,
-    what the questions to it ``spent``, and seconds without loading.
+    the ``costs`` of the questions to it, and seconds without loading.
     """
 
     plan: RequestPlan
     searches: int
     tools_shown: int
-    spent: tuple[TaskCost, ...]
+    costs: tuple[TaskCost, ...]
     seconds: float
 
 
@@ -109,7 +109,7 @@ def _plan(
         plan=plan,
         searches=plan.searches + bool(in_view),
         tools_shown=in_view + (candidates if config.worker == "model" else 0),
-        spent=searcher.spent,
+        costs=searcher.costs,
         seconds=time.perf_counter() - start,
     )
 
@@ -125,7 +125,7 @@ def plans_of(
         return offline_planner(*parts).plans(requests, searcher.progress)
     with asking(searcher.options.model_request) as (_, asker):
         plans = model_planner(*parts, asker).plans(requests, searcher.progress)
-        searcher.spent += asker.spent
+        searcher.costs += asker.costs
         return plans
 
 

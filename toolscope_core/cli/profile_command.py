@@ -230,7 +230,7 @@ def _lines(report: profile_effect.ProfileReport) -> Iterator[str]:
     if report.misses.requests:
         yield report.misses.in_words
     for cell, texts in report.misses.texts.items():
-        yield f"  {cell.instead} stands before {cell.wanted}: {quantity(len(texts), 'request')}"
+        yield f"  {cell.actual} stands before {cell.expected}: {quantity(len(texts), 'request')}"
     if report.intents:
         served = len(report.intents) - len(report.unserved)
         rate = rate_text(served, len(report.intents))

@@ -83,7 +83,7 @@ def _answer(catalog: Catalog, request: str, options: SearchOptions, engine: Engi
     tools: tuple[RankedTool, ...] = ()
     if options.servers:
         retriever = searcher.servers()
-        made_up = {profile.name for profile in retriever.profiles if profile.made}
+        made_up = {profile.name for profile in retriever.profiles if profile.is_made_up}
         servers = retriever.search(tool_request, options.k)
         lines = [_server_line(server, catalog, server.server in made_up) for server in servers]
     else:

@@ -307,7 +307,7 @@ class Searcher:
         self.bench = Bench.of(catalog, options.searched.embedder)
         self.options, self._engine = options, engine
         self.progress, self._phi, self._former = progress, phi, former
-        self.spent: tuple[TaskCost, ...] = ()
+        self.costs: tuple[TaskCost, ...] = ()
         """What models that split or planned requests took."""
 
     @cached_property
@@ -413,7 +413,7 @@ class Searcher:
         with asking(self.options.model_request) as (_, model):
             in_view = self._nearest(texts) if kind == "context" else [()] * len(texts)
             splits = splits_of_model(texts, in_view, kind, model)
-            self.spent += model.spent
+            self.costs += model.costs
             return splits
 
     def _nearest(self, texts: Sequence[str]) -> list[tuple[Tool, ...]]:

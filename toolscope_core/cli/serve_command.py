@@ -224,7 +224,7 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
     """What to know before it starts."""
     table = bundle.table
     lines = [
-        f"{quantity(len(table.offered), 'tool')} for "
+        f"{quantity(len(table.listed_routes), 'tool')} for "
         f"{quantity(len(bundle.came_in), 'original')} of {quantity(len(keys), 'server')}"
     ]
     lines += [f"server {name!r} is {key!r} of the configuration" for name, key in keys.items()]

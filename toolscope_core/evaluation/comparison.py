@@ -158,7 +158,7 @@ class Trial:
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """What the queries find in one toolset, in their order. ``tokens`` are those of all its
-    definitions, ``sent`` by cut-off the mean of those of the tools that a query finds.
+    definitions, ``token_means`` by cut-off the mean of those of the tools that a query finds.
     """
 
     toolset: Toolset
@@ -167,7 +167,7 @@ class Measurement:
     rows: tuple[MetricRow, ...]
     coverage: CallCoverage
     tokens: int
-    sent: Mapping[int, float]
+    token_means: Mapping[int, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +193,7 @@ class ToolsetFigures:
             "version": one.toolset.version,
             "tools": len(one.toolset.tools),
             "tokens": one.tokens,
-            "tokens_sent": round(one.sent[max(one.sent)], 3),
+            "tokens_sent": round(one.token_means[max(one.token_means)], 3),
             "calls": one.coverage.calls,
             "tccr": one.coverage.tccr,
             "ucc": one.coverage.ucc,
@@ -339,7 +339,7 @@ def request_of(split: RequestSplit) -> Callable[[Query], ToolRequest]:
     return request
 
 
-def measured(
+def measurement_of(
     toolset: Toolset,
     trial: Trial,
     ranker: Ranker,
@@ -374,7 +374,7 @@ def of_rankings(
         rows=metric_rows(golds, rankings, trial.cutoffs),
         coverage=coverage(gold_calls(trial.queries, trial.catalog), toolset),
         tokens=sum(costs.values()),
-        sent=token_means,
+        token_means=token_means,
     )
 
 

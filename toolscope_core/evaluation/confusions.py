@@ -21,12 +21,12 @@ class Mismatch:
     above; the same twice where the request finds what it asks for.
     """
 
-    wanted: str
-    instead: str
+    expected: str
+    actual: str
 
     @property
     def is_wrong(self) -> bool:
-        return self.wanted != self.instead
+        return self.expected != self.actual
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def pair_confusions(
     )
 
 
-def wanted_and_instead(
+def expected_and_actual(
     query: Query,
     ranking: Sequence[str],
     tools: Collection[str],
@@ -116,7 +116,7 @@ def wanted_and_instead(
 
 def is_right(query: Query, ranking: Sequence[str]) -> bool:
     """Whether nothing that a request does not need stands above what it needs."""
-    return not any(one.is_wrong for one in wanted_and_instead(query, ranking, ()))
+    return not any(one.is_wrong for one in expected_and_actual(query, ranking, ()))
 
 
 def confusion_matrix(
@@ -128,9 +128,9 @@ def confusion_matrix(
     """The cells that have a query, with the places of these; by what is asked for, then found."""
     cells: dict[Mismatch, list[int]] = {}
     for place, (query, ranking) in enumerate(zip(queries, rankings, strict=True)):
-        for one in dict.fromkeys(wanted_and_instead(query, ranking, tools, equal)):
+        for one in dict.fromkeys(expected_and_actual(query, ranking, tools, equal)):
             cells.setdefault(one, []).append(place)
-    order = sorted(cells, key=lambda one: (one.wanted, one.instead))
+    order = sorted(cells, key=lambda one: (one.expected, one.actual))
     return {one: tuple(cells[one]) for one in order}
 
 
@@ -152,8 +152,8 @@ def case_rows(
         return sorted({b for a in ids for b in same.get(equal.get(a, a), {a})})
 
     for query, ranking in zip(queries, rankings, strict=True):
-        cells = wanted_and_instead(query, ranking, tools, equal)
-        wrong = {one.instead for one in cells if one.is_wrong} - {NONE}
+        cells = expected_and_actual(query, ranking, tools, equal)
+        wrong = {one.actual for one in cells if one.is_wrong} - {NONE}
         yield {
             "id": query.id,
             "query": query.text,
@@ -169,5 +169,5 @@ def failed_case(
     """What a case finds in the place of what it asks for; nothing where it holds. A tool that it
     forbids is never allowed; one that needs no tool fails by those alone.
     """
-    wrong = [one for one in wanted_and_instead(case, ranking, tools) if one.is_wrong]
-    return tuple(one for one in wrong if not case.needs_none or one.instead in case.forbidden)
+    wrong = [one for one in expected_and_actual(case, ranking, tools) if one.is_wrong]
+    return tuple(one for one in wrong if not case.needs_none or one.actual in case.forbidden)

@@ -32,10 +32,10 @@ class RankingPlace:
     """A place of a ranking: the tool or server ``id``, shown as ``name``. ``parts`` are what the
     dense and the sparse score and the reranker gave to ``score``; none of a server. ``part`` is the
     number of the sub-query that brought it, from 1, 0 for the request itself. ``led_by`` is the
-    tool that led to a server, empty where its own text did; ``made`` is true of a server whose
-    description is made of its tools' names. ``stands_for`` counts the tools that were merged into
-    it; ``tokens`` are those of its definition, of a server those of all its tools. ``answers`` is
-    true where a gold answer of the request is it; ``elsewhere`` is its best place in the other
+    tool that led to a server, empty where its own text did; ``is_made_up`` is true of a server
+    whose description is made of its tools' names. ``stands_for`` counts the tools that were merged
+    into it; ``tokens`` are those of its definition, of a server those of all its tools. ``answers``
+    is true where a gold answer of the request is it; ``elsewhere`` is its best place in the other
     toolset, ``None`` where it is not among those that were ranked there.
     """
 
@@ -50,7 +50,7 @@ class RankingPlace:
     elsewhere: int | None
     parts: tuple[float, ...] = ()
     led_by: str = ""
-    made: bool = False
+    is_made_up: bool = False
     stands_for: int = 1
 
 
@@ -190,7 +190,7 @@ def _shown(
         "server": "",
         "tokens": sum(tokens(tools[tool_id]) for tool_id in profile.tools),
         "led_by": "" if place.tool_id is None else tools[place.tool_id].name,
-        "made": profile.made,
+        "is_made_up": profile.is_made_up,
     }
 
 

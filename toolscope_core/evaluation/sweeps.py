@@ -7,7 +7,7 @@ from typing import Literal, TypeVar, get_args
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation import measured_toolsets
-from toolscope_core.evaluation.comparison import Measurement, ToolsetFigures, Trial, measured
+from toolscope_core.evaluation.comparison import Measurement, ToolsetFigures, Trial, measurement_of
 from toolscope_core.llm.embedding import scorer_of
 from toolscope_core.merging import analysing
 from toolscope_core.merging.analysis import Analysis, own_thresholds
@@ -76,18 +76,18 @@ class SweepPoint:
     value: float | str
     k: int
     config: RetrievalConfig
-    measured: Measurement
+    measurement: Measurement
 
     def figures(self, catalog: Catalog) -> SweepFigures:
         """Those at its cut-off, beside the catalog."""
-        at_k = {row.metric: row for row in self.measured.rows if row.k == self.k}
+        at_k = {row.metric: row for row in self.measurement.rows if row.k == self.k}
         return SweepFigures.of(
-            self.measured,
+            self.measurement,
             value=self.value,
             k=self.k,
             configuration=self.config.as_json(),
-            tokens_sent=round(self.measured.sent[self.k], 3),
-            reduction=_reduction(self.measured, catalog),
+            tokens_sent=round(self.measurement.token_means[self.k], 3),
+            reduction=_reduction(self.measurement, catalog),
             metrics={name: row.interval for name, row in at_k.items()},
             recalls=tuple(round(value, 6) for value in at_k["recall"].values),
         )
@@ -100,16 +100,16 @@ class AblationRow:
     reranker: bool
     merger: Merger
     correction: bool
-    measured: Measurement
+    measurement: Measurement
 
     def figures(self, catalog: Catalog) -> AblationFigures:
         """Those beside the catalog."""
         return AblationFigures.of(
-            self.measured,
+            self.measurement,
             reranker=self.reranker,
             merger=self.merger,
             correction=self.correction,
-            reduction=_reduction(self.measured, catalog),
+            reduction=_reduction(self.measurement, catalog),
         )
 
 
@@ -178,10 +178,10 @@ def setting_points(
         if knob == "threshold":
             plan = plan_at(analysis, settings.log, value, settings.plan)
             toolset = measured_toolsets.of_plan(plan, f"from {value:g}")
-        if last and (last.config, last.measured.toolset.version) == (config, toolset.version):
-            figures = last.measured
+        if last and (last.config, last.measurement.toolset.version) == (config, toolset.version):
+            figures = last.measurement
         else:
-            figures = measured(toolset, trial, ranker_of(config), settings.tokens)
+            figures = measurement_of(toolset, trial, ranker_of(config), settings.tokens)
         k = int(value) if knob == "k" else settings.k
         last = SweepPoint(value, k, config, replace(figures, toolset=toolset))
         yield last
@@ -207,7 +207,7 @@ def encoder_points(
         analysis = analysing.analyse(trial.catalog, AnalysisConfig(), encoder, cache)
         plan = analysing.plan_merge(analysis, settings.log, settings.plan)
         setup = SearchSetup(encoder, cache, settings.config, scorer_of(settings.config))
-        figures = measured(
+        figures = measurement_of(
             measured_toolsets.of_plan(plan, name),
             trial,
             measured_toolsets.ToolsetRanker(setup),
@@ -240,7 +240,7 @@ def ablation_rows(
     for reranker, merger, correction in _not_done(parts, (), progress):
         ranker = ranker_of(RetrievalConfig(rerank="auto" if reranker else "none"))
         toolset = toolsets[merger, correction]
-        figures = measured(toolset, settings.trial, ranker, settings.tokens)
+        figures = measurement_of(toolset, settings.trial, ranker, settings.tokens)
         yield AblationRow(reranker, merger, correction, figures)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from toolscope_core.export.namespaces import servers_with_tools
 from toolscope_core.judging.guards import whole_text
-from toolscope_core.llm.merge_questions import wary_of
+from toolscope_core.llm.merge_questions import suspicious_ids_of
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.synthesis_prompt import NAMESPACE_TASK, NamespaceQuestion
 from toolscope_core.merging.faithful import Surroundings, Violation, hostile, invented
@@ -33,7 +33,7 @@ def namespace_violations(
     """What speaks against a description: addresses, and names of tools or of nothing, that neither
     the server nor its tools say, and hostile text.
     """
-    wary = wary_of(replace(catalog, tools=tuple(tools)))
+    wary = suspicious_ids_of(replace(catalog, tools=tuple(tools)))
     around = Surroundings(frozenset(tool.name for tool in catalog.tools), wary)
     trusted = [whole_text(tool) for tool in tools if tool.id not in wary]
     names = [server.name, *(tool.name for tool in tools)]

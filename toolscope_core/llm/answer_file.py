@@ -66,7 +66,7 @@ class AnswerLine:
 
 class AnswerFile:
     """The file at ``path``, and what a command has asked so far. Raises ``ConfigError`` for a file
-    that holds something else, or is not there although it is ``needed``.
+    that holds something else, or is not there although it is ``is_required``.
     """
 
     def __init__(self, path: Path, is_required: bool = False) -> None:

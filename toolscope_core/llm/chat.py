@@ -188,7 +188,7 @@ def read_reply(page: HttpReply, tokens: int) -> ChatReply:
     """The reply in a completion to so many ``tokens``. Raises as ``read_completion`` does."""
     document, message, finish = read_completion(page)
     text = text_in(message)
-    reason = held_back(message, finish)
+    reason = withholding_reason(message, finish)
     value = None if reason else last_object(text)
     tokens_in, tokens_out, counted = usage_of(document, tokens, text)
     return ChatReply(
@@ -252,7 +252,7 @@ def _once(pairs: list[tuple[str, Any]]) -> JsonObject:
 _LENIENT = json.JSONDecoder(object_pairs_hook=_once, parse_constant=lambda _: None)
 
 
-def held_back(message: Mapping[str, Any], finish: str) -> str:
+def withholding_reason(message: Mapping[str, Any], finish: str) -> str:
     """Why the model did not say all it would have; empty where it did."""
     if message.get("refusal"):
         return f"the model refused: {short_line(str(message['refusal']))}"

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from toolscope_core.decisions.constraints import edits, suspended_decisions
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
-from toolscope_core.llm.merge_questions import addressing_of, wary_of
+from toolscope_core.llm.merge_questions import addressing_of, suspicious_ids_of
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft, written
+from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft, written_document
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.faithful import (
     Change,
@@ -67,7 +67,7 @@ def written_for(
     """What the ``judge`` has written of a cluster as it stands, with what speaks against it."""
     catalog, synthesis = analysis.catalog, analysis.synthesis_of(cluster)
     members = tuple(catalog.by_id[member] for member in cluster.members)
-    document = written(MergeDraft(members, cluster), answer)
+    document = written_document(MergeDraft(members, cluster), answer)
     return ModelDocument(
         judge,
         document,
@@ -98,7 +98,7 @@ def with_documents(
     catalog = analysis.catalog
     by_people = {ids for ids, edit in edits(catalog, log).items() if edit.document}
     own = {one.members: one for one in clusters if frozenset(one.members) not in by_people}
-    addressing, suspicious_ids = addressing_of(catalog), wary_of(catalog)
+    addressing, suspicious_ids = addressing_of(catalog), suspicious_ids_of(catalog)
     refusals: dict[tuple[str, ...], tuple[str, ...]] = {
         members: (f"{min(speaking)} speaks to models",)
         for members in own
@@ -117,7 +117,7 @@ def with_documents(
         elif result.changes:
             documents[members] = dict(_edited(own[members].document, result.document))
     return replace(
-        verdicts, documents=documents, refused=refusals, spent=asker.spent, message=asker.message
+        verdicts, documents=documents, refused=refusals, costs=asker.costs, message=asker.message
     )
 
 

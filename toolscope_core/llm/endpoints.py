@@ -61,10 +61,10 @@ class Endpoints:
 
     def test(self, endpoint: Endpoint | None = None) -> Connection:
         """Ask one small question, of an endpoint that need not be saved; costs a call or two."""
-        endpoint = endpoint or self.needed()
+        endpoint = endpoint or self.required()
         return check_connection(endpoint, self.key(endpoint))
 
-    def needed(self) -> Endpoint:
+    def required(self) -> Endpoint:
         """The endpoint. Raises ``ConfigError`` where there is none."""
         endpoint = self.get()
         if endpoint is None:

@@ -92,7 +92,7 @@ class PresumedAnswers:
     """
 
     message = ""
-    spent: tuple[TaskCost, ...] = ()
+    costs: tuple[TaskCost, ...] = ()
 
     def __init__(
         self, analysis: Analysis | None, model: ChatModel, ledger: Ledger, prices: Prices | None

@@ -57,7 +57,7 @@ def ask_for_verdicts(
     else:
         verdicts = _in_rounds(analysis, plan, asker, task)
     implied = len(plan.pairs) - len(verdicts)
-    model_verdicts = ModelVerdicts(judge=asker.name, wary=_wary_readers(analysis.catalog))
+    model_verdicts = ModelVerdicts(judge=asker.name, wary=_suspicious_readers(analysis.catalog))
     model_verdicts = _with_verdicts(analysis, model_verdicts, verdicts)
     if not config.paper:
         model_verdicts = _completed(analysis, links, model_verdicts, asker, task)
@@ -72,7 +72,7 @@ def ask_for_verdicts(
         sets += families
     return replace(
         model_verdicts,
-        spent=asker.spent,
+        costs=asker.costs,
         saved=SkippedPairs(plan.sure, implied, sum(not one.doubtful for one in sets)),
         message=asker.message,
     )
@@ -88,7 +88,7 @@ def verdicts_on(analysis: Analysis, pairs: Iterable[Pair], asker: Asker) -> Mode
     ]
     texts = {tool: _prompt_text(tools[tool]) for pair in apart for tool in (pair.left, pair.right)}
     verdicts = _careful(_verdicts(analysis, apart, asker, JUDGE_TASK), texts)
-    return ModelVerdicts(asker.name, verdicts, spent=asker.spent)
+    return ModelVerdicts(asker.name, verdicts, costs=asker.costs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +161,16 @@ def addressing_of(catalog: Catalog) -> frozenset[str]:
     )
 
 
-def wary_of(catalog: Catalog) -> frozenset[str]:
+def suspicious_ids_of(catalog: Catalog) -> frozenset[str]:
     """Ids of the tools whose text addresses its reader, or mentions what a model is asked here."""
     swaying = {tool.id for tool in catalog.tools if _TASK_WORDS.search(_prompt_text(tool).text)}
     return addressing_of(catalog) | swaying
 
 
-def _wary_readers(catalog: Catalog) -> frozenset[str]:
+def _suspicious_readers(catalog: Catalog) -> frozenset[str]:
     """``wary_of``, and the tools of servers that do so in what they say of themselves."""
     servers = {one.name for one in catalog.servers if _TASK_WORDS.search(one.description)}
-    return wary_of(catalog) | {tool.id for tool in catalog.tools if tool.server in servers}
+    return suspicious_ids_of(catalog) | {one.id for one in catalog.tools if one.server in servers}
 
 
 def _in_rounds(

@@ -57,7 +57,7 @@ def _read(page: HttpReply, size: int) -> AgentReply:
         text=text,
         calls=calls,
         message=_repeated(text, calls),
-        reason=chat.held_back(message, finish)
+        reason=chat.withholding_reason(message, finish)
         or ("" if calls or text.strip() else "an empty reply"),
         finish=finish,
         tokens_in=tokens_in,

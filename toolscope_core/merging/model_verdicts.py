@@ -99,7 +99,7 @@ class ModelVerdicts:
     refused: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wary: frozenset[str] = frozenset()
-    spent: tuple[TaskCost, ...] = ()
+    costs: tuple[TaskCost, ...] = ()
     saved: SkippedPairs = field(default_factory=SkippedPairs)
     message: str = ""
     configuration: JsonObject = field(default_factory=dict)

@@ -92,7 +92,7 @@ def misses_of(
     wrong = {
         one: tuple(own[place].text for place in places)
         for one, places in cells.items()
-        if one.is_wrong and {one.wanted, one.instead} <= chosen.ids
+        if one.is_wrong and {one.expected, one.actual} <= chosen.ids
     }
     return Misses(len(own), dict(sorted(wrong.items(), key=lambda one: -len(one[1]))))
 

@@ -175,15 +175,15 @@ def brought_by(scores: Sequence[Scores], row: int) -> int:
 @dataclass(frozen=True, slots=True)
 class LearnedShare:
     """For n tools how much of the score of their texts stays, in [0, 1], and what was learned: a
-    tool's score is ``kept`` times that of its texts, plus ``added``.
+    tool's score is ``own`` times that of its texts, plus ``learned``.
     """
 
-    kept: Scores
-    added: Scores
+    own: Scores
+    learned: Scores
 
     def scores(self, by_text: Scores) -> Scores:
         """float32 of shape (n,) from the scores of the texts."""
-        return self.kept * by_text + self.added
+        return self.own * by_text + self.learned
 
 
 class LearnedScorer(Protocol):

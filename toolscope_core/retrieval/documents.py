@@ -66,14 +66,14 @@ class SearchDocument:
 
 @dataclass(frozen=True, slots=True)
 class ServerProfile:
-    """A server with its tools' ids, sorted. ``made`` is true where it declares no description and
-    ``description`` is made of the words of its tools' names.
+    """A server with its tools' ids, sorted. ``is_made_up`` is true where it declares no description
+    and ``description`` is made of the words of its tools' names.
     """
 
     name: str
     description: str
     tools: tuple[str, ...]
-    made: bool = False
+    is_made_up: bool = False
 
 
 def tool_document(tool: Tool, with_server: bool = True) -> SearchDocument:
@@ -123,7 +123,7 @@ def server_document(profile: ServerProfile, tools: Iterable[Tool]) -> SearchDocu
     """The text of a server: its name, its description, and the names of its ``tools``."""
     names = "; ".join(" ".join(tool_name_words(tool)) for tool in tools)
     title = " ".join(split_name(profile.name)) or profile.name
-    description = "" if profile.made else " ".join(profile.description.split())
+    description = "" if profile.is_made_up else " ".join(profile.description.split())
     text = encodable(" ".join(f"{title}: {description} {names}".split()))
     return SearchDocument(profile.name, text, text)
 
@@ -135,7 +135,7 @@ def _profile(server: Server, tools: list[Tool]) -> ServerProfile:
     own = {*split_name(server.name), *_STOP_WORDS}
     words = Counter(word for tool in tools for word in dict.fromkeys(tool_name_words(tool)))
     common = [word for word, _ in words.most_common() if word not in own]
-    return ServerProfile(server.name, ", ".join(common[:MADE_WORDS]), ids, made=True)
+    return ServerProfile(server.name, ", ".join(common[:MADE_WORDS]), ids, is_made_up=True)
 
 
 FEW = 32

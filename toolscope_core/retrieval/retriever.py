@@ -205,7 +205,7 @@ def ranked_by_words(tools: Iterable[Tool], text: str, k: int = 10) -> tuple[Rank
 
 
 def _with_share(place: RankedTool, row: int, share: assembly.LearnedShare) -> RankedTool:
-    own, learned = float(share.kept[row]), float(share.added[row])
+    own, learned = float(share.own[row]), float(share.learned[row])
     dense, sparse, reranked, _ = place.parts
     return replace(place, parts=(own * dense, own * sparse, own * reranked, learned))
 

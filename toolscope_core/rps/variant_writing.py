@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from toolscope_core.judging.guards import whole_text
-from toolscope_core.llm.merge_questions import wary_of
+from toolscope_core.llm.merge_questions import suspicious_ids_of
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.synthesis_prompt import AUGMENTATION_TASK, augmentation_of
 from toolscope_core.merging.faithful import (
@@ -89,7 +89,7 @@ def variants_of_model(tools: Sequence[Tool], asker: Asker) -> dict[str, Augmenta
 
 def checked_variants(catalog: Catalog, variants: Mapping[str, Augmentation]) -> CheckedVariants:
     """Every variant held against its tool, by ``variant_violations``."""
-    tools, wary = catalog.by_id, wary_of(catalog)
+    tools, wary = catalog.by_id, suspicious_ids_of(catalog)
     names = frozenset(tool.name for tool in catalog.tools)
     against = {
         one: variant_violations(tools[one], written, Surroundings(names - {tools[one].name}, wary))

@@ -377,6 +377,6 @@ def _kept_of(snapshot: Snapshot, survey: live_servers.Survey) -> int | None:
 
 def _result(offer: ServerOffer) -> str:
     about = " ".join(filter(None, (offer.title, offer.version)))
-    beside = f"also offers {offer.beside}, not read" if offer.beside else ""
+    beside = f"also offers {offer.extras}, not read" if offer.extras else ""
     parts = (offer.failure and f"failed: {offer.failure}", about, beside, *offer.notes)
     return "; ".join(filter(None, parts))

@@ -314,6 +314,6 @@ def of(snapshot: Snapshot, cluster: Cluster) -> document_answers.ModelDocument |
         return None
     catalog = analysis.catalog
     around = document_answers.surroundings_of(
-        catalog, cluster.members, merge_questions.wary_of(catalog)
+        catalog, cluster.members, merge_questions.suspicious_ids_of(catalog)
     )
     return document_answers.written_for(analysis, cluster, asker.name, answer.value, around)

@@ -70,16 +70,16 @@ def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
     if chosen is None:
         st.caption("Select a cell to read its queries.")
         return
-    wanted, instead = map(safe_text.untrusted, (chosen.wanted, chosen.instead))
+    expected, actual = map(safe_text.untrusted, (chosen.expected, chosen.actual))
     places = cells.get(chosen, ())
-    st.markdown(f"Asked for **{wanted}**, found **{instead}**: {quantity(len(places), 'query')}.")
+    st.markdown(f"Asked for **{expected}**, found **{actual}**: {quantity(len(places), 'query')}.")
     if not places:
         return
     columns = [Column[Query]("query", lambda query: query.text), Column[Query]("id")]
     own = [queries[at] for at in places]
     data_tables.draw(own, columns, "The queries of the cell", key="cell_queries")
-    if chosen.is_wrong and {chosen.wanted, chosen.instead} <= tools.keys():
-        pair_link(snapshot, pair_key(Pair.of(chosen.wanted, chosen.instead)))
+    if chosen.is_wrong and {chosen.expected, chosen.actual} <= tools.keys():
+        pair_link(snapshot, pair_key(Pair.of(chosen.expected, chosen.actual)))
 
 
 def _matrix(
@@ -87,12 +87,12 @@ def _matrix(
     wrong: Mapping[confusions.Mismatch, Sequence[int]],
 ) -> confusions.Mismatch | None:
     """Draw what is asked for down, what is found in its place across; the cell that is chosen."""
-    wanted, instead = Counter({confusions.NONE: 0, confusions.NOT_A_TOOL: 0}), Counter[str]()
+    expected, actual = Counter({confusions.NONE: 0, confusions.NOT_A_TOOL: 0}), Counter[str]()
     for one, places in wrong.items():
-        wanted[one.wanted] += len(places)
-        instead[one.instead] += len(places)
-    rows, most_instead = _most(wanted), _most(instead)
-    beside = dict.fromkeys(one.instead for row in rows for one in wrong if one.wanted == row)
+        expected[one.expected] += len(places)
+        actual[one.actual] += len(places)
+    rows, most_instead = _most(expected), _most(actual)
+    beside = dict.fromkeys(one.actual for row in rows for one in wrong if one.expected == row)
     columns = [name for name in beside if name in most_instead]
     grid = [[confusions.Mismatch(row, name) for row in rows] for name in columns]
     grid.insert(0, [confusions.Mismatch(row, row) for row in rows])
@@ -118,7 +118,7 @@ def _matrix(
         selection_mode="single-cell",
         placeholder="",
     )
-    if len(wanted) > len(rows) or len(instead) > len(columns):
+    if len(expected) > len(rows) or len(actual) > len(columns):
         st.caption(f"The {_MOST_SIDE} tools that are confused most; the file has every query.")
     for row, column in state["selection"]["cells"]:
         if column != ASKED and int(column) < len(grid) and row < len(rows):

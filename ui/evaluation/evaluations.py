@@ -227,9 +227,9 @@ def _compare(
     ranker, other = (bench.ranker(_retrieval(wanted), one) for one in models)
     if models[0] is models[1]:
         other = ranker  # compared in memory once
-    first = second = comparison.measured(before, trial, ranker, bench.tokens, progress)
+    first = second = comparison.measurement_of(before, trial, ranker, bench.tokens, progress)
     if after.version != before.version or other is not ranker:
-        second = comparison.measured(after, trial, other, bench.tokens, progress)
+        second = comparison.measurement_of(after, trial, other, bench.tokens, progress)
     effects: tuple[comparison.MergeEffect, ...] = ()
     if plan is not None and wanted.before == ORIGINAL:
         effects = merge_effects(plan, trial, first, second, ranker, progress)

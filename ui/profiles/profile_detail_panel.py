@@ -136,8 +136,8 @@ def _confusions(snapshot: Snapshot, chosen: ProfileTools) -> None:
     data_tables.draw(
         list(misses.texts.items()),
         [
-            Column("asked for", lambda row: row[0].wanted),
-            Column("stands before it", lambda row: row[0].instead),
+            Column("asked for", lambda row: row[0].expected),
+            Column("stands before it", lambda row: row[0].actual),
             Column("requests", lambda row: len(row[1])),
             Column("such as", lambda row: row[1][0]),
         ],

@@ -114,7 +114,7 @@ def _side(
     started = time.perf_counter()
     (plan,) = _planner(toolset, config, k, asker).plans([request])
     seconds = time.perf_counter() - started
-    spent = asker.spent if asker else ()
+    spent = asker.costs if asker else ()
     tools, tokens = toolset.catalog.by_id, snapshot.work.catalogs.definition_tokens
     return PlanSide(
         plan=plan,

@@ -236,10 +236,10 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, asked: Lo
         ),
         Column(
             "description",
-            lambda place: "made of its tools" if place.made else "its own",
+            lambda place: "made of its tools" if place.is_made_up else "its own",
             width=130,
             help="A server without a description is found by its tools' names.",
-            shown=any(place.made for place in places),
+            shown=any(place.is_made_up for place in places),
         ),
         Column(
             "merged",

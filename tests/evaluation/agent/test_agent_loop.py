@@ -11,7 +11,7 @@ from toolscope_core.model.protocols import AgentReply, ToolCall
 class Shelf:
     """Tools that answer with their own names."""
 
-    def offered(self, request):
+    def definitions(self, request):
         assert request == "Read it."
         return [{"type": "function", "function": {"name": "read"}}]
 

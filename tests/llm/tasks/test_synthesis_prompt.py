@@ -5,7 +5,7 @@ import pytest
 from tests.llm.tasks.strategies import keyed, reader, tool
 from tests.support.catalogs import accepting
 from tests.support.replies import asked
-from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft, written
+from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft, written_document
 from toolscope_core.merging.synthesis import synthesise
 
 
@@ -34,7 +34,7 @@ def test_a_drop_in_keeps_name_and_schema():
         description="Finds\u200b\u202e notes.",
         parameters=[{"name": "text", "description": "Other."}],
     )
-    document = written(DROP_IN, answer)
+    document = written_document(DROP_IN, answer)
     assert (DROP_IN.kind, document) == (
         "drop_in",
         replace(DROP_IN.document, description="Finds notes."),
@@ -43,7 +43,7 @@ def test_a_drop_in_keeps_name_and_schema():
 
 def test_a_gateway_gets_words_and_no_structure():
     answer = read(GATEWAY_TOOL, parameters=[{"name": "text", "description": "What to find."}])
-    document, before = written(GATEWAY_TOOL, answer), GATEWAY_TOOL.document.schema
+    document, before = written_document(GATEWAY_TOOL, answer), GATEWAY_TOOL.document.schema
     text = {**before["properties"]["text"], "description": "What to find."}
     assert (GATEWAY_TOOL.kind, document.name) == ("gateway", "seek")
     assert document.schema == {**before, "properties": {**before["properties"], "text": text}}

@@ -50,7 +50,7 @@ def test_messages_come_in_order_and_one_about_the_same_replaces_what_waits():
         boxes.post(("client", "north"), "session", broken)
         for text, about in (("a", None), ("b", "list"), ("c", "list"), ("d", None)):
             boxes.post(("client", "north"), "session", noting(taken, text), about)
-        await boxes.sent(("client", "north"))
+        await boxes.flush(("client", "north"))
 
     assert run(use) == []
     assert [text for _, text in taken] == ["a", "c", "d"]
@@ -65,9 +65,9 @@ def test_a_client_that_does_not_take_its_messages_holds_up_nobody_and_is_given_u
         boxes.post(("a", "north"), "stalled", stalled)
         boxes.post(("a", "north"), "stalled", noting(taken, 1))
         boxes.post(other, "other", noting(taken, 1))
-        await boxes.sent(other)
+        await boxes.flush(other)
         assert taken == [("other", 1)]
-        await boxes.sent(("a", "north"))
+        await boxes.flush(("a", "north"))
 
     assert run(use) == ["a"]
     assert taken == [("other", 1)]
@@ -84,7 +84,7 @@ def test_nobody_waits_for_a_client_that_is_always_told_more():
 
         boxes.post(("a", "north"), "session", again)
         with anyio.fail_after(60):
-            await boxes.sent(("a", "north"))
+            await boxes.flush(("a", "north"))
         ended.append(True)
 
     assert run(use) == []

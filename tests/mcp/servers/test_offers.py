@@ -27,7 +27,7 @@ def test_a_server_is_listed_with_what_it_has_beside_tools():
     offer = read("good")
     assert [tool["name"] for tool in offer.tools] == ["read", "write"]
     assert offer.others == {"resource": 3, "resource template": 0, "prompt": 1}
-    assert offer.beside == "3 resources, 1 prompt"
+    assert offer.extras == "3 resources, 1 prompt"
     assert (offer.title, offer.version, offer.protocol) == ("stub", "1.2", "2025-06-18")
     assert (offer.instructions, offer.failure, offer.notes) == ("Use it.", "", ())
 

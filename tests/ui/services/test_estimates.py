@@ -41,7 +41,7 @@ def test_what_is_not_known_is_presumed_to_be_what_the_offline_judge_says(three, 
     assert not model.requests and takes["audit"].questions == 1 and takes["audit"].cost > 0
     asking = ModelRequests(model, ledger, Terms("run"))
     ask_for_verdicts(three, NOBODY, asking, QUESTIONS)
-    spent = {one.task: (one.questions, one.calls) for one in asking.spent}
+    spent = {one.task: (one.questions, one.calls) for one in asking.costs}
     assert spent == {name: (task.questions, task.calls) for name, task in takes.items()}
     assert takes["judge"].questions == 2, "the third follows from two"
 

@@ -35,7 +35,7 @@ class ToolResult:
 class AgentTools(Protocol):
     """The tools that an agent may call."""
 
-    def offered(self, request: str) -> Sequence[JsonObject]:
+    def definitions(self, request: str) -> Sequence[JsonObject]:
         """Their definitions for this request, as chat completions take them."""
 
     async def call(self, call: ToolCall) -> ToolResult:
@@ -84,7 +84,7 @@ async def carry_out(
     import anyio
 
     started = time.monotonic()
-    definitions = await anyio.to_thread.run_sync(tools.offered, request)
+    definitions = await anyio.to_thread.run_sync(tools.definitions, request)
     messages: list[JsonObject] = [
         {"role": "system", "content": AGENT_PROMPT},
         {"role": "user", "content": request},

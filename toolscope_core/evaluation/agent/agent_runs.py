@@ -119,7 +119,7 @@ async def _opened(toolset: AgentToolset, config: AgentConfig, version: str) -> A
     ):
         call = partial(result_in_words, client)
         table, tools = toolset.bundle.table, toolset.bundle.catalog.tools
-        agent_tools = OfferedTools(call, table.offered, tools, toolset.choice, config.changes)
+        agent_tools = OfferedTools(call, table.listed_routes, tools, toolset.choice, config.changes)
 
         async def check(tool_id: str, arguments: JsonObject) -> tuple[str, bool]:
             way = toolset.ways.get(tool_id)

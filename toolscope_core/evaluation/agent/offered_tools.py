@@ -70,7 +70,7 @@ class OfferedTools:
             self._offers[offer.record["function"]["name"]] = offer
         self._names = {offer.route.tool_id: name for name, offer in self._offers.items()}
 
-    def offered(self, request: str) -> list[JsonObject]:
+    def definitions(self, request: str) -> list[JsonObject]:
         """See ``AgentTools``."""
         if self._choice is None:
             return [offer.record for offer in self._offers.values()]

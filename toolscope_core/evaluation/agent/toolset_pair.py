@@ -86,7 +86,7 @@ class ToolsetPair:
 
     @property
     def sizes(self) -> dict[str, int]:
-        return {name: len(bundle.table.offered) for name, bundle in self.bundles.items()}
+        return {name: len(bundle.table.listed_routes) for name, bundle in self.bundles.items()}
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -131,9 +131,9 @@ def read_toolset_pair(
     bundles = {name: one for name, one in sides.items() if side in (None, name)}
     most = target_named(TARGET).rules.most_tools
     for name, ours in bundles.items():
-        if config.k is None and most is not None and len(ours.table.offered) > most:
+        if config.k is None and most is not None and len(ours.table.listed_routes) > most:
             raise ConfigError(
-                f"the toolset {name} has {len(ours.table.offered)} tools, and endpoints take "
+                f"the toolset {name} has {len(ours.table.listed_routes)} tools, and endpoints take "
                 f"{most} in a call; give --k 20, so that the agent gets the best 20 of each request"
             )
     query_set = judged_queries(queries, before.catalog.tools, skip_unknown)[:first]

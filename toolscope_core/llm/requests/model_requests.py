@@ -131,7 +131,7 @@ class Asker(Protocol):
     def message(self) -> str: ...
 
     @property
-    def spent(self) -> tuple[TaskCost, ...]: ...
+    def costs(self) -> tuple[TaskCost, ...]: ...
 
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> Sequence[Answer | None]: ...
 
@@ -156,7 +156,7 @@ class ModelRequests:
         return f"{self._model.name} at {self._model.origin.partition('://')[2]}"
 
     @property
-    def spent(self) -> tuple[TaskCost, ...]:
+    def costs(self) -> tuple[TaskCost, ...]:
         """By task, in the order they were asked."""
         return tuple(self._spent.values())
 
@@ -165,7 +165,7 @@ class ModelRequests:
         """The reason why nothing should be made of the answers: more than ``MOST_UNUSABLE`` of them
         cannot be used. Empty where fewer.
         """
-        answers, unusable = sum(one.questions for one in self.spent), self._reasons.total()
+        answers, unusable = sum(one.questions for one in self.costs), self._reasons.total()
         if unusable <= MOST_UNUSABLE * answers:
             return ""
         (reason, _), *_ = self._reasons.most_common(1)

@@ -109,7 +109,7 @@ class RelationForm(prompts.AnswerForm[ToolPair]):
     serves: Literal["first", "second", "both", "none"]
     confidence: prompts.Confidence
 
-    def stored(self, item: ToolPair) -> JsonObject:
+    def ledger_answer(self, item: ToolPair) -> JsonObject:
         """See ``AnswerForm``; *none* serves where the relation excludes it."""
         either_way = self.relation == "subsumes" and self.serves == "both"
         possible = self.relation in ("duplicate", "subsumes") and not either_way
@@ -273,7 +273,7 @@ class GroupsForm(prompts.AnswerForm[ClusterTools]):
     reason: prompts.Reason
     groups: list[Annotated[list[str], Field(min_length=1)]]
 
-    def stored(self, item: ClusterTools) -> JsonObject:
+    def ledger_answer(self, item: ClusterTools) -> JsonObject:
         counts = Counter(token for group in self.groups for token in group)
         tokens = set(item.tokens.values())
         for wrong, why in (

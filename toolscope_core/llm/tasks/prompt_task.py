@@ -38,7 +38,7 @@ class ObjectForm(BaseModel):
 class AnswerForm(ObjectForm, Generic[_Item]):
     """What an answer to a question about an item has to hold."""
 
-    def stored(self, item: _Item) -> JsonObject:
+    def ledger_answer(self, item: _Item) -> JsonObject:
         """The answer as the ledger keeps it. Raises ``AnswerError`` where it does not fit the
         item.
         """
@@ -124,7 +124,7 @@ def _read(
     if len(rows) != 1:
         return "it was answered more than once" if rows else "it was not answered"
     try:
-        return form.model_validate(rows[0]).stored(item)
+        return form.model_validate(rows[0]).ledger_answer(item)
     except ValidationError as error:
         return _why(error)
     except AnswerError as error:

@@ -39,7 +39,7 @@ class GradeForm(AnswerForm[Tool]):
     score: Annotated[int, Field(ge=1, le=5, json_schema_extra={"enum": [1, 2, 3, 4, 5]})]
     lacking: list[Aspect]
 
-    def stored(self, item: Tool) -> JsonObject:
+    def ledger_answer(self, item: Tool) -> JsonObject:
         lacking = [aspect for aspect in get_args(Aspect) if aspect in self.lacking]
         return {**self.model_dump(), "lacking": lacking}
 

@@ -100,7 +100,7 @@ class DraftForm(prompts.AnswerForm[DraftQuestion]):
     tools: list[prompts.Place]
     request: Annotated[str, prompts.up_to(_LONGEST), prompts.LINE]
 
-    def stored(self, item: DraftQuestion) -> JsonObject:
+    def ledger_answer(self, item: DraftQuestion) -> JsonObject:
         places = prompts.places(self.tools, len(item.tools))
         if not places:
             return {"tools": [], "request": ""}
@@ -167,7 +167,7 @@ class PolishForm(prompts.AnswerForm[PolishQuestion]):
 
     request: Annotated[str, prompts.up_to(_LONGEST), prompts.LINE]
 
-    def stored(self, item: PolishQuestion) -> JsonObject:
+    def ledger_answer(self, item: PolishQuestion) -> JsonObject:
         text = request_text(self.request, item.tools)
         numbers = set(_NUMBER.findall(text))
         if missing := [one for one in _NUMBER.findall(item.draft) if one not in numbers]:

@@ -67,7 +67,7 @@ class SelectionForm(prompts.AnswerForm[SelectionQuestion]):
 
     tool: Annotated[int, Field(description="What stands after the point; 0 for none.")]
 
-    def stored(self, item: SelectionQuestion) -> JsonObject:
+    def ledger_answer(self, item: SelectionQuestion) -> JsonObject:
         if not NOBODY <= self.tool <= len(item.tools):
             raise prompts.AnswerError(f"there is no tool {self.tool}; give 0 to {len(item.tools)}")
         return {"tool": self.tool}
@@ -157,7 +157,7 @@ class NeededForm(prompts.AnswerForm[FilterQuestion]):
 
     needed: list[prompts.Place]
 
-    def stored(self, item: FilterQuestion) -> JsonObject:
+    def ledger_answer(self, item: FilterQuestion) -> JsonObject:
         if not self.needed:
             raise prompts.AnswerError("no tool is needed for the request; keep at least one")
         return {"needed": prompts.places(self.needed, len(item.tools))}
@@ -210,7 +210,7 @@ class CallsForm(prompts.AnswerForm[SelectionQuestion]):
 
     calls: list[_Call]
 
-    def stored(self, item: SelectionQuestion) -> JsonObject:
+    def ledger_answer(self, item: SelectionQuestion) -> JsonObject:
         tools = in_shown_order(item.tools)
         if len(prompts.places([call.tool for call in self.calls], len(tools))) < len(self.calls):
             raise prompts.AnswerError("a tool is called more than once; give one call of it")
@@ -276,7 +276,7 @@ class PhrasingsForm(prompts.AnswerForm[SelectionQuestion]):
 
     phrasings: list[Annotated[str, prompts.up_to(LONGEST_PHRASING), prompts.LINE]]
 
-    def stored(self, item: SelectionQuestion) -> JsonObject:
+    def ledger_answer(self, item: SelectionQuestion) -> JsonObject:
         own = " ".join(item.job.split()).casefold()
         others = dict.fromkeys(one for one in self.phrasings if one and one.casefold() != own)
         if not 1 <= len(others) <= MOST_PHRASINGS:
@@ -350,7 +350,7 @@ class StepsForm(prompts.AnswerForm[SplitQuestion]):
         Field(min_length=1, max_length=MOST_STEPS),
     ]
 
-    def stored(self, item: SplitQuestion) -> JsonObject:
+    def ledger_answer(self, item: SplitQuestion) -> JsonObject:
         names = {tool.name for tool in item.tools if _IDENTIFIER.fullmatch(tool.name)}
         if any(name in step for name in names for step in self.steps if name not in item.request):
             raise prompts.AnswerError("a step has the name of a tool; say the job in plain words")

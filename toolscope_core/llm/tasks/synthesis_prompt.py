@@ -75,7 +75,7 @@ class MergeDraft:
         return documented(Tool("draft", ""), self.document)
 
     @property
-    def kept(self) -> Tool:
+    def canonical(self) -> Tool:
         """The member that gives the merged tool its id; of a drop-in the one that stays."""
         return next(tool for tool in self.members if tool.id == self.merged.canonical)
 
@@ -105,7 +105,7 @@ class MergeDraft:
         ]
         return {"selector": self.merged.selector, "routes": sorted(rows, key=canonical_json)}
 
-    def shown(self) -> dict[str, PromptText]:
+    def prompt_texts(self) -> dict[str, PromptText]:
         """Its texts by their names in the prompt."""
         by_print = {tool.fingerprint: tool for tool in self.members}
         texts = {
@@ -119,7 +119,7 @@ class MergeDraft:
         """What is asked about it."""
         if self.routes:
             return "a name, a description, parameters, by routes"
-        return f"a description; {self.names[self.kept.fingerprint]} stays"
+        return f"a description; {self.names[self.canonical.fingerprint]} stays"
 
 
 class _ParameterWords(prompts.ObjectForm):
@@ -138,7 +138,7 @@ class WordsForm(prompts.AnswerForm[MergeDraft]):
     ]
     parameters: list[_ParameterWords]
 
-    def stored(self, item: MergeDraft) -> JsonObject:
+    def ledger_answer(self, item: MergeDraft) -> JsonObject:
         if item.kind == "drop_in":
             name = item.document.name
             return {"name": name, "description": self.description, "parameters": {}}
@@ -157,7 +157,7 @@ class WordsForm(prompts.AnswerForm[MergeDraft]):
 
 def _hashes(item: MergeDraft) -> list[str]:
     """The members, and all else that is shown: another canonical is another question."""
-    own = digest("draft", item.draft.content_hash, item.kept.fingerprint, item.routes)
+    own = digest("draft", item.draft.content_hash, item.canonical.fingerprint, item.routes)
     return [own, *{tool.fingerprint for tool in item.members}]
 
 
@@ -165,7 +165,7 @@ def _show(items: Mapping[str, MergeDraft]) -> prompts.ShownItems:
     texts = {
         f"{prompts.question_id(key)} {name}": text
         for key, item in items.items()
-        for name, text in item.shown().items()
+        for name, text in item.prompt_texts().items()
     }
     questions = {key: item.question() for key, item in items.items()}
     parameters = sum(len(item.draft.parameters) for item in items.values())
@@ -186,7 +186,7 @@ SYNTHESIS_TASK: prompts.PromptTask[MergeDraft] = prompts.PromptTask(
 """The task; an answer is ``{"name", "description", "parameters": {name: description}}``."""
 
 
-def written(item: MergeDraft, answer: JsonObject) -> Document:
+def written_document(item: MergeDraft, answer: JsonObject) -> Document:
     """The document with the words of a stored answer; its structure is untouched."""
     document = replace(item.document, description=answer["description"])
     if item.kind == "drop_in" or document.schema is None:
@@ -229,7 +229,7 @@ class VariantForm(prompts.AnswerForm[Tool]):
     expanded: Annotated[str, Field(min_length=1, max_length=_LONGEST_EXPANDED), prompts.PASSAGE]
     questions: list[Annotated[str, prompts.up_to(_LONGEST_QUESTION), prompts.PASSAGE]]
 
-    def stored(self, item: Tool) -> JsonObject:
+    def ledger_answer(self, item: Tool) -> JsonObject:
         distinct = list(dict.fromkeys(one for one in self.questions if one))
         if not LEAST_QUESTIONS <= len(distinct) <= _MOST_QUESTIONS:
             raise prompts.AnswerError(

@@ -134,7 +134,7 @@ class _Outbox:
     """What waits for one client from one sender, the oldest first, by what it is about."""
 
     session: ServerSession
-    waiting: dict[Hashable, _Message] = field(default_factory=dict)
+    messages: dict[Hashable, _Message] = field(default_factory=dict)
 
 
 class Outboxes:
@@ -157,11 +157,11 @@ class Outboxes:
             outbox = self._outboxes[lane] = _Outbox(session)
             self._group.start_soon(self._send, lane, outbox)
         outbox.session = session
-        outbox.waiting[object() if about is None else about] = message
-        if len(outbox.waiting) > MOST_WAITING:
-            del outbox.waiting[next(iter(outbox.waiting))]
+        outbox.messages[object() if about is None else about] = message
+        if len(outbox.messages) > MOST_WAITING:
+            del outbox.messages[next(iter(outbox.messages))]
 
-    async def sent(self, lane: Lane) -> None:
+    async def flush(self, lane: Lane) -> None:
         """Wait until the client has taken what waits for it now, but no longer than for a message;
         what is posted meanwhile is not waited for.
         """
@@ -177,8 +177,8 @@ class Outboxes:
 
     async def _send(self, lane: Lane, outbox: _Outbox) -> None:
         try:
-            while outbox.waiting:
-                message = outbox.waiting.pop(next(iter(outbox.waiting)))
+            while outbox.messages:
+                message = outbox.messages.pop(next(iter(outbox.messages)))
                 with anyio.move_on_after(TAKING_SECONDS) as limit, suppress(Exception):
                     await message(outbox.session)
                     continue
@@ -258,7 +258,7 @@ class Callers:
 
     async def wait_for_delivery(self, server: str, context: Context) -> None:
         """Wait until the client of a call has taken what the server told it meanwhile."""
-        await self._outboxes.sent((session_of(context), server))
+        await self._outboxes.flush((session_of(context), server))
 
     @contextmanager
     def calling(self, server: str, context: Context) -> Iterator[None]:

@@ -124,13 +124,13 @@ class Hooks:
     """What is done as servers come and go. ``look`` at a server when it has been opened, before the
     first call, and each time it says that its tools are others now; ``tell`` gets its other
     messages that no request asked for, with their method; ``notice`` sentences for a person;
-    ``shown`` gives of an error of a server what may be shown.
+    ``error_to_show`` gives of an error of a server what may be shown.
     """
 
     look: Callable[[str, OpenServer], Awaitable[None]]
     tell: Callable[[str, str, object], Awaitable[None]]
     notice: Callable[[str], None]
-    shown: Callable[[str, Exception], Exception] = lambda name, error: error
+    error_to_show: Callable[[str, Exception], Exception] = lambda name, error: error
 
 
 @dataclass(slots=True)
@@ -190,7 +190,7 @@ class OriginalServers:
         try:
             return await self._ready(name, requests)
         except ToolScopeError as error:
-            raise self._hooks.shown(name, error) from None
+            raise self._hooks.error_to_show(name, error) from None
 
     async def _ready(self, name: str, requests: ServerRequests) -> OpenServer:
         connection = self._connections[name]
@@ -219,15 +219,15 @@ class OriginalServers:
         what went wrong with it in words. A connection that ended is given up.
         """
         if is_answer(error) and not server.has_forgotten(error, request):
-            return self._hooks.shown(name, error)
+            return self._hooks.error_to_show(name, error)
         failure = await server.failure(error, doing, request)
         if failure is None:
             return error
         if server.has_ended or is_closed(error) or getattr(failure, "kind", "") == "exit":
-            self.lost(name, server)
-        return self._hooks.shown(name, failure)
+            self.note_loss(name, server)
+        return self._hooks.error_to_show(name, failure)
 
-    def lost(self, name: str, server: OpenServer) -> None:
+    def note_loss(self, name: str, server: OpenServer) -> None:
         """The connection broke during a call; the next one opens another."""
         connection = self._connections[name]
         if connection.server is server:
@@ -325,7 +325,7 @@ class OriginalServers:
                     f"{name} cannot be opened: {type(error).__name__}; check its configuration"
                 ) from error
         finally:
-            for sentence in opened.left if opened else ():
+            for sentence in opened.leftovers if opened else ():
                 self._hooks.notice(sentence)
 
     def _watching(self, name: str) -> MessageHandlerFnT:

@@ -62,7 +62,7 @@ class Route:
         return self.originals[0].server if self.originals else ""
 
     @property
-    def listed(self) -> JsonObject:
+    def listing(self) -> JsonObject:
         """The record that clients get: without the presets, and without what is for originals that
         these leave out.
         """
@@ -119,7 +119,7 @@ class RoutingTable:
     eager: frozenset[str] = frozenset()
 
     @property
-    def offered(self) -> tuple[Route, ...]:
+    def listed_routes(self) -> tuple[Route, ...]:
         """The routes of the tools that clients can read."""
         return tuple(route for route in self.routes.values() if not route.obstacle)
 

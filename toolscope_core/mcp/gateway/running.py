@@ -164,14 +164,14 @@ async def open_gateway(
 
     fixed = fixed_values(bundle.table)
 
-    def shown(name: str, error: Exception) -> Exception:
+    def error_to_show(name: str, error: Exception) -> Exception:
         return callers.sender(name).error(error)
 
     launches = {
         name: partial(_hiding, launch, fixed.get(name, NOTHING_FIXED))
         for name, launch in config.launches.items()
     }
-    hooks = Hooks(look, tell, notice, shown)
+    hooks = Hooks(look, tell, notice, error_to_show)
     async with anyio.create_task_group() as group:
         callers = Callers(group, fixed)
         announcements = Announcements(callers)

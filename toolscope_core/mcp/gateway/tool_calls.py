@@ -166,17 +166,17 @@ class ToolCalls:
     @property
     def records(self) -> list[JsonObject]:
         """What is listed: the tools that can be called, each with where it comes from."""
-        return self._listed(self.table.offered)
+        return self._listed(self.table.listed_routes)
 
     @property
     def eager_records(self) -> list[JsonObject]:
         """Those of the tools that are in every prompt where clients search for the others."""
         eager = self.table.eager
-        return self._listed(route for route in self.table.offered if route.tool_id in eager)
+        return self._listed(route for route in self.table.listed_routes if route.tool_id in eager)
 
     def _listed(self, routes: Iterable[Route]) -> list[JsonObject]:
         callable_routes = self.held_tools.callable_routes(routes)
-        return [{**route.listed, "_meta": self._meta(route)} for route in callable_routes]
+        return [{**route.listing, "_meta": self._meta(route)} for route in callable_routes]
 
     def _meta(self, route: Route) -> JsonObject:
         """What the ``_meta`` of a tool says: what its original has there, its originals, and to
@@ -220,7 +220,7 @@ class ToolCalls:
             return ()
         if not route.presets:
             return call_refusals(route.schema, arguments, MOST_SENTENCES)
-        schema = route.listed["inputSchema"]
+        schema = route.listing["inputSchema"]
         own = {name: arguments[name] for name in arguments if name not in route.presets}
         return call_refusals(schema, own, MOST_SENTENCES) or call_refusals(
             route.schema, arguments, MOST_SENTENCES, call_mapping.FIXED

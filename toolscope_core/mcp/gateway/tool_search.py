@@ -114,7 +114,7 @@ class ToolSearch:
             return tool_error(f"`limit` is {limit!r}; give a number from 1 to {_MOST}")
         ids = await anyio.to_thread.run_sync(self.search, query, limit)
         by_id = {route.tool_id: route for route in self._routes}
-        return _answer(by_id[one].listed for one in ids if one in by_id)
+        return _answer(by_id[one].listing for one in ids if one in by_id)
 
     def _listed(self, server: object) -> McpResult:
         by_server = grouped(self._routes, lambda one: one.server)
@@ -134,14 +134,14 @@ class ToolSearch:
     def _shown(self, name: object) -> McpResult:
         by_name = {route.name: route for route in self._routes}
         if isinstance(name, str) and name in by_name:
-            return _answer([by_name[name].listed])
+            return _answer([by_name[name].listing])
         close = get_close_matches(str(name), by_name, n=3)
         meant = f"did you mean {', '.join(close)}?" if close else f"{_LIST} says which there are"
         return tool_error(f"there is no tool {name!r} that can be called; {meant}")
 
     @property
     def _routes(self) -> list[Route]:
-        return self.calls.held_tools.callable_routes(self.calls.table.offered)
+        return self.calls.held_tools.callable_routes(self.calls.table.listed_routes)
 
 
 def _answer(values: Iterable[JsonObject]) -> McpResult:

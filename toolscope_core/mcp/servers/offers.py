@@ -56,7 +56,7 @@ class ServerOffer:
     seconds: float = 0.0
 
     @property
-    def beside(self) -> str:
+    def extras(self) -> str:
         """What it offers beside tools, which is not read, in words; empty where that is nothing."""
         counts = [
             f"{plural(what)} that could not be counted" if count is None else quantity(count, what)
@@ -82,7 +82,7 @@ async def read_offer(launch: Launch, limits: ConnectionLimits) -> ServerOffer:
         try:
             async with connected(launch, limits) as server:
                 offer = await _offer(server, limits)
-            offer = replace(offer, notes=(*offer.notes, *server.left))
+            offer = replace(offer, notes=(*offer.notes, *server.leftovers))
         except ServerConnectionError as error:
             offer = ServerOffer(launch.name, failure=str(error), kind=error.kind)
     return replace(offer, seconds=time.monotonic() - started)
@@ -99,7 +99,7 @@ async def read_tools(
     tools: list[JsonObject] = []
     cursors: set[str] = set()
     cursor: str | None = None
-    before = server.record.received
+    before = server.record.bytes_in
     while True:
         page = await server.tools_page(cursor)
         records = page.get("tools")
@@ -118,7 +118,7 @@ async def read_tools(
         if cursor in cursors:
             return tuple(tools), (f"it gave the page {cursor[:40]!r} twice; what follows is left",)
         cursors.add(cursor)
-        if most := _limit(limits, len(tools), len(cursors), server.record.received - before):
+        if most := _limit(limits, len(tools), len(cursors), server.record.bytes_in - before):
             note = f"it goes on after {len(tools):,} tools; {most} are the most that is read"
             return tuple(tools), (note,)
 

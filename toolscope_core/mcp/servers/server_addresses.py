@@ -29,7 +29,7 @@ LONGEST_SILENCE = 24 * 3_600.0
 class HttpRecord:
     """What is seen of a server's replies: the status of the last one, 0 where it was no error;
     where it redirects to; its media type, where that is none of MCP. ``doing`` is what the server
-    is asked for at the moment, in words, ``received`` counts the bytes of its replies, ``refusal``
+    is asked for at the moment, in words, ``bytes_in`` counts the bytes of its replies, ``refusal``
     says why the last one was not read.
     """
 
@@ -37,7 +37,7 @@ class HttpRecord:
     status: int = 0
     location: str = ""
     media: str = ""
-    received: int = 0
+    bytes_in: int = 0
     refusal: str = ""
 
 
@@ -127,7 +127,7 @@ def _counted(
             size = 0
             async for part in inner:
                 size += len(part)
-                record.received += len(part)
+                record.bytes_in += len(part)
                 if size > most:
                     raise _refused(name, f"a reply of more than {most:,} bytes", noting)
                 yield part

@@ -46,7 +46,7 @@ MOST_GARBAGE = 10_000
 @dataclass(slots=True)
 class ProcessRecord:
     """What is seen of a server's process: the end of its standard error, of which there were
-    ``stderr_bytes``, and the last line on its standard output that is no message. ``received``
+    ``stderr_bytes``, and the last line on its standard output that is no message. ``bytes_in``
     counts the bytes of its output. ``doing`` is what it is asked for at the moment, in words;
     ``closed`` says that its output has ended. ``process`` is there until it is ended here, after
     which its status says nothing; ``group`` is its process group, 0 once nothing of that is left.
@@ -61,7 +61,7 @@ class ProcessRecord:
     stderr_bytes: int = 0
     garbage: str = ""
     garbage_lines: int = 0
-    received: int = 0
+    bytes_in: int = 0
     too_long: bool = False
     client: Hashable = None
     is_shared: bool = False
@@ -190,7 +190,7 @@ async def _read_messages(
     async with arrived:
         with suppress(*closed_errors):
             async for chunk in _chunks(process.stdout):
-                record.received += len(chunk)
+                record.bytes_in += len(chunk)
                 first, *lines = chunk.split(b"\n")
                 buffer += first
                 if lines:

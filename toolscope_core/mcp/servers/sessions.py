@@ -124,7 +124,7 @@ class OpenServer:
         )
 
     @property
-    def left(self) -> tuple[str, ...]:
+    def leftovers(self) -> tuple[str, ...]:
         """A sentence on what could not be ended with it, if anything; known once it has ended."""
         group = self.record.group if isinstance(self.record, ProcessRecord) else 0
         what = "that could not be ended; end it by hand"

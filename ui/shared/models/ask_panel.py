@@ -119,7 +119,7 @@ def question_panel(
     """The estimate, the button ``label`` that asks, one for a part where there is one, and how the
     last run ended. Call it where ``can_ask``. Returns the estimate.
     """
-    endpoint = snapshot.work.endpoints.needed()
+    endpoint = snapshot.work.endpoints.required()
     safe_text.show(_REFUSED)
     estimates = _estimates(snapshot, question, endpoint)
     _estimate_in_words(estimates, endpoint)

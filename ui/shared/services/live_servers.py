@@ -151,7 +151,7 @@ def remember(store: Store, name: str, survey: Survey) -> None:
     servers = {server.name: server for server in (earlier.servers if earlier else ())}
     others = dict(earlier.others) if earlier else {}
     servers |= {server.name: server for server in survey.servers if server.name in survey.read}
-    others |= {offer.name: offer.beside for offer in survey.offers if not offer.failure}
+    others |= {offer.name: offer.extras for offer in survey.offers if not offer.failure}
     value = {
         "servers": [server.as_json() for server in servers.values()],
         "others": {name: beside for name, beside in others.items() if beside},

@@ -54,14 +54,14 @@ def estimate(snapshot: Snapshot, kind: RunKind = "judge", paper: bool = False) -
     if kind != "judge":
         return estimate_of(snapshot, _questions(snapshot, kind))
     analysis, log = snapshot.analysis, read_log(snapshot.work.store, snapshot.id)
-    endpoint, links = snapshot.work.endpoints.needed(), constraints(analysis.catalog, log)
+    endpoint, links = snapshot.work.endpoints.required(), constraints(analysis.catalog, log)
     model = model_without_key(endpoint)
     return judging_estimates(analysis, links, paper, model, snapshot.work.ledger, endpoint.prices)
 
 
 def estimate_of(snapshot: Snapshot, ask: Callable[[Asker], object]) -> Estimates:
     """What the questions of ``ask`` would take now; sends nothing."""
-    endpoint = snapshot.work.endpoints.needed()
+    endpoint = snapshot.work.endpoints.required()
     return question_estimates(
         ask, model_without_key(endpoint), snapshot.work.ledger, endpoint.prices
     )
@@ -75,7 +75,7 @@ def start(
     ``clusters`` are ids of those whose words are wanted (*documents*), all if none are given.
     Raises ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
     """
-    snapshot.work.endpoints.needed()
+    snapshot.work.endpoints.required()
     _ = snapshot.analysis  # raises where there is none
     return snapshot.start(kind, lambda progress: run(snapshot, kind, paper, clusters, progress))
 
@@ -132,13 +132,13 @@ def in_background(snapshot: Snapshot, kind: RunKind, work: Work) -> str:
 
     Raises ``ConfigError`` where no model is set up.
     """
-    snapshot.work.endpoints.needed()
+    snapshot.work.endpoints.required()
     return snapshot.start(kind, work)
 
 
 def _judge(snapshot: Snapshot, questions: QuestionConfig, progress: Progress) -> ModelRun:
     analysis, log = snapshot.analysis, read_log(snapshot.work.store, snapshot.id)
-    endpoint, links = snapshot.work.endpoints.needed(), constraints(analysis.catalog, log)
+    endpoint, links = snapshot.work.endpoints.required(), constraints(analysis.catalog, log)
     run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
 
     def work(asking: ModelRequests) -> object:
@@ -204,7 +204,7 @@ def _configuration(
     analysis: Analysis | None = None,
 ) -> JsonObject:
     """What decides the questions of a run."""
-    catalog, endpoint = snapshot.catalog, snapshot.work.endpoints.needed()
+    catalog, endpoint = snapshot.catalog, snapshot.work.endpoints.required()
     given = {} if generation is None else {"generation": generation}
     return {**configuration(kind, endpoint, catalog, analysis), **given}
 
@@ -213,7 +213,7 @@ def _recorded(
     snapshot: Snapshot, run_config: JsonObject, work: Callable[[RunAccess], tuple[RunState, str]]
 ) -> ModelRun:
     """Do work within the budget of a run; how it ended is kept with it."""
-    endpoint = snapshot.work.endpoints.needed()
+    endpoint = snapshot.work.endpoints.required()
     run = open_run(
         snapshot.work.store, uuid.uuid4().hex, snapshot.id, run_config["kind"], run_config
     )
