@@ -19,7 +19,13 @@ from benchmarks.papers.paper_sets import (
     named,
     share,
 )
-from toolscope_core.evaluation.comparison import GoldCall, Trial, gold_calls, mapped, measurement_of
+from toolscope_core.evaluation.comparison import (
+    GoldCall,
+    Trial,
+    gold_calls,
+    mapped_arguments,
+    measurement_of,
+)
 from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset, as_it_is, of_plan
 from toolscope_core.evaluation.selection import selected_by_model, selection_rates
 from toolscope_core.evaluation.sweeps import FixedSettings, ablation_rows, setting_points
@@ -193,7 +199,7 @@ def by_name(calls: Sequence[GoldCall], toolset: Toolset) -> list[float | None]:
     times = Counter((call.tool, tuple(sorted(call.arguments))) for call in calls)
     kept: dict[tuple[str, tuple[str, ...]], bool] = {}
     for call in calls:
-        arguments, _ = mapped(call, toolset.arguments.get(call.tool))
+        arguments, _ = mapped_arguments(call, toolset.arguments.get(call.tool))
         capability = call.tool, tuple(sorted(call.arguments))
         kept[capability] = any(set(arguments) <= names for names in declared)
     rare = [kept[one] for one, count in times.items() if count <= RARE]

@@ -4,10 +4,10 @@ import pytest
 
 from tests.evaluation.shelf import CATALOG, KnownOrder
 from toolscope_core.evaluation.selection import (
+    best_for_jobs,
     is_correct,
     job_rankings,
     offline_rates,
-    selected,
     selection_rates,
 )
 from toolscope_core.retrieval.assembly import ToolRequest
@@ -27,9 +27,12 @@ def test_each_job_is_searched_once_alone():
 
 def test_a_job_takes_of_the_list_what_its_own_search_ranks_highest():
     by_job = job_rankings(CATALOG.tools, [BOTH, RAIN], KnownOrder())
-    assert selected([BOTH, RAIN], by_job, LISTS) == ({"search", "mail"}, {"find"})
-    assert selected([BOTH, RAIN], by_job, [["search"], ["weather"]]) == ({"search"}, {"weather"})
-    assert selected([BOTH], by_job, [["elsewhere"]]) == (frozenset(),), "beyond its own places"
+    assert best_for_jobs([BOTH, RAIN], by_job, LISTS) == ({"search", "mail"}, {"find"})
+    assert best_for_jobs([BOTH, RAIN], by_job, [["search"], ["weather"]]) == (
+        {"search"},
+        {"weather"},
+    )
+    assert best_for_jobs([BOTH], by_job, [["elsewhere"]]) == (frozenset(),), "beyond its own places"
 
 
 def test_the_rate_depends_on_how_many_tools_are_shown():

@@ -59,7 +59,7 @@ def connect(
     configuration = read_configurations(configurations)
     names = list(server or ())
     if not names or out is None:
-        names = _asked(configuration, yes, asks=out is not None)
+        names = _confirmed_servers(configuration, yes, asks=out is not None)
     if out is None:
         return
     offers, catalog = _connect(configuration, names, out, limits)
@@ -72,12 +72,12 @@ def connect(
         fail_for(f"{quantity(len(failed), 'server')} could not be read; {out} has the others")
 
 
-def _asked(configuration: ClientConfiguration, yes: bool, asks: bool) -> list[str]:
+def _confirmed_servers(configuration: ClientConfiguration, yes: bool, asks: bool) -> list[str]:
     """The servers to which somebody says yes, each shown before."""
     on_terminal = _is_terminal()
     names = []
     for server in configuration.servers:
-        for line in _shown(server):
+        for line in _launch_lines(server):
             say(line)
         act = "Start it" if server.command else "Connect to it"
         if asks and on_terminal and (yes or typer.confirm(f"  {act}?", default=False)):
@@ -97,7 +97,7 @@ def _connect(
 
     Raises ``CatalogError`` where not one does; then nothing is written.
     """
-    servers = _chosen(configuration, names)
+    servers = _servers(configuration, names)
     if not out.resolve().parent.is_dir():
         raise ConfigError(f"{str(out.parent)!r} is no folder; give another file with --out")
     offers = read_offers(servers, configuration, os.environ, limits, progress())
@@ -113,7 +113,7 @@ def _connect(
     return offers, catalog
 
 
-def _chosen(configuration: ClientConfiguration, names: Sequence[str]) -> list[ServerDefinition]:
+def _servers(configuration: ClientConfiguration, names: Sequence[str]) -> list[ServerDefinition]:
     """The servers of those names. Raises ``ConfigError`` for one that is not configured."""
     by_name = {server.name: server for server in configuration.servers}
     unknown = [name for name in names if name not in by_name]
@@ -131,7 +131,7 @@ def _is_terminal() -> bool:
     return sys.stdin.isatty()
 
 
-def _shown(server: ServerDefinition) -> list[str]:
+def _launch_lines(server: ServerDefinition) -> list[str]:
     """How a server is started or reached, in lines; *** stands for secrets."""
     lines = [f"{server.name}{' (disabled in its configuration)' if server.disabled else ''}"]
     if server.command:
@@ -148,7 +148,7 @@ def _shown(server: ServerDefinition) -> list[str]:
 
 def _tell(offers: Sequence[ServerOffer], catalog: Catalog, out: Path) -> None:
     for offer in offers:
-        say(f"failed  {offer.failure}" if offer.failure else f"read    {_offered(offer)}")
+        say(f"failed  {offer.failure}" if offer.failure else f"read    {_offer_line(offer)}")
         for note in offer.notes:
             say(f"        {offer.name}: {note}")
     answers = sum(not offer.failure for offer in offers)
@@ -159,7 +159,7 @@ def _tell(offers: Sequence[ServerOffer], catalog: Catalog, out: Path) -> None:
     )
 
 
-def _offered(offer: ServerOffer) -> str:
+def _offer_line(offer: ServerOffer) -> str:
     about = " ".join(filter(None, (offer.title, offer.version)))
     return (
         f"{offer.name}{f' ({about})' if about else ''}: {quantity(len(offer.tools), 'tool')} in "

@@ -312,15 +312,15 @@ def planned_sides(
     """
     original, _ = searched_catalog(read_files(catalogs), search)
     bench, sides = Bench.of(original, search.searched.embedder), []
-    kept = bench.queries(queries, options.skip_unknown)
-    if not kept:
+    judged_queries = bench.queries(queries, options.skip_unknown)
+    if not judged_queries:
         raise ConfigError(f"no query of {queries} has a gold answer here; give ids under `gold`")
     config = PlannerConfig(options.worker, options.iterative, options.is_filtered)
     for toolset in measured_toolsets.with_merged(original, options.bundle):
         catalog = Catalog(toolset.tools) if toolset.phi else original
         searcher = Searcher(catalog, search, terminal.progress(), toolset.phi, original)
-        plans = plans_of(searcher, searcher.requests(kept), config)
-        golds = [query.gold for query in query_sets.relabelled(kept, toolset.phi)]
+        plans = plans_of(searcher, searcher.requests(judged_queries), config)
+        golds = [query.gold for query in query_sets.relabelled(judged_queries, toolset.phi)]
         figures = plan_figures(plans, golds, bench.tokens)
         sides.append(PlannedSide(toolset.name, figures, terminal.spent_json(searcher.costs)))
     return sides
@@ -393,13 +393,13 @@ def _tell_comparison(comparison: Comparison) -> None:
     terminal.say(f"{quantity(won, 'query')} won, {lost:,} lost, {unchanged:,} unchanged")
 
 
-def _tell_change(one: change_effects.ComparedChange) -> None:
-    won, lost = len(one.won), len(one.lost)
+def _tell_change(change: change_effects.ComparedChange) -> None:
+    won, lost = len(change.won), len(change.lost)
     few = too_few_text(won + lost)
     terminal.say(
-        f"{' + '.join(one.tools)}: {quantity(one.queries, 'query')}, {won:,} won, "
-        f"{lost:,} lost, rate of wins {rate_text(won, won + lost)}, p {one.p:.3f}, "
-        f"{one.p_holm:.3f} after Holm{f'; {few}' if few else ''}"
+        f"{' + '.join(change.tools)}: {quantity(change.queries, 'query')}, {won:,} won, "
+        f"{lost:,} lost, rate of wins {rate_text(won, won + lost)}, p {change.p:.3f}, "
+        f"{change.p_holm:.3f} after Holm{f'; {few}' if few else ''}"
     )
 
 

@@ -43,7 +43,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.profiles.profile_tools import profile_tools
 
 
-def _offered(name: str) -> str:
+def _export_format(name: str) -> str:
     """The name of a format that an export offers. Raises ``typer.BadParameter`` for another."""
     if name not in OFFERED:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, OFFERED))}.")
@@ -59,7 +59,7 @@ def merge(
         str | None,
         typer.Option(
             "--format",
-            parser=_offered,
+            parser=_export_format,
             metavar=f"<{'|'.join(OFFERED)}>",
             help="Shape of toolset.json; default the input's.",
         ),

@@ -136,8 +136,8 @@ def _tell_step(number: int, step: PlannedStep) -> None:
         terminal.say(f"  call {call.tool_id}{f' ({sources})' if sources else ''}")
     if not step.calls:
         terminal.say("  no tool")
-    called = {call.tool_id for call in step.calls}
-    others = [one.tool.id for one in step.candidates if one.tool.id not in called]
+    called_ids = {call.tool_id for call in step.calls}
+    others = [one.tool.id for one in step.candidates if one.tool.id not in called_ids]
     also = f"; also found: {', '.join(others)}" if others else ""
     rounds = f" after {step.rounds} rounds" if step.rounds > 1 else ""
     terminal.say(f"  {step.reason}{rounds}{also}")

@@ -114,15 +114,15 @@ def profile(
         _show(catalog, name)
         return
     query_set = with_ids(read_queries(queries), catalog.plan.catalog.tools) if queries else ()
-    requests = [*query_set, *_traced(catalog, intents)]
+    requests = [*query_set, *_traced_requests(catalog, intents)]
     if by == "model":
-        needs = _planned(catalog, requests, ask)
+        needs = _planned_intents(catalog, requests, ask)
     else:
         searched = requests if by == "answers" else [replace(one, gold=()) for one in requests]
         needs = intent_cover.intents_of(
             searched, catalog.plan, lambda: catalog.retriever, per_job, False
         )
-    new_profile = _made(catalog, name, needs, budget)
+    new_profile = _smallest_profile(catalog, name, needs, budget)
     _tell(catalog, new_profile, requests)
     if out is not None:
         _write(catalog, new_profile, out)
@@ -140,7 +140,7 @@ def _decided(
     return DecidedCatalog(analysis, log, plan_merge(analysis, log, config), encoder, cache)
 
 
-def _traced(catalog: DecidedCatalog, log: Path | None) -> tuple[Query, ...]:
+def _traced_requests(catalog: DecidedCatalog, log: Path | None) -> tuple[Query, ...]:
     """The requests of people in a log or trace for which a tool of the catalog was called. Raises
     ``ConfigError`` where there are none.
     """
@@ -154,7 +154,7 @@ def _traced(catalog: DecidedCatalog, log: Path | None) -> tuple[Query, ...]:
     return queries
 
 
-def _planned(
+def _planned_intents(
     catalog: DecidedCatalog, queries: Sequence[Query], ask: options.AskRequest
 ) -> tuple[intent_cover.Intent, ...]:
     """What a model plans for each of the requests. Ends as ``asking`` does."""
@@ -164,7 +164,7 @@ def _planned(
         return intents_by_model(queries, catalog.plan, catalog.retriever, asker, progress())
 
 
-def _made(
+def _smallest_profile(
     catalog: DecidedCatalog, name: str, intents: Sequence[intent_cover.Intent], budget: int | None
 ) -> Profile:
     """The profile with the smallest set of tools for the intents, which is told. One that stands
@@ -232,8 +232,8 @@ def _lines(report: profile_effect.ProfileReport) -> Iterator[str]:
     for cell, texts in report.misses.texts.items():
         yield f"  {cell.actual} stands before {cell.expected}: {quantity(len(texts), 'request')}"
     if report.intents:
-        served = len(report.intents) - len(report.unserved)
-        rate = rate_text(served, len(report.intents))
+        served_intents = len(report.intents) - len(report.unserved)
+        rate = rate_text(served_intents, len(report.intents))
         yield f"requests served: {rate}; those without answers by tools that a search or model took"
     yield from (f"not served: {one.text}" for one in report.unserved)
     yield from (f"perhaps no tool does this: {i.text}" for i in report.intents if i.is_doubtful)

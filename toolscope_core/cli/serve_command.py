@@ -161,7 +161,7 @@ def serve(
         say_json([asdict(state) for state in states])
     else:
         for state in states:
-            for line in _shown(state):
+            for line in _state_lines(state):
                 say(line)
     wrong = [state for state in states if not state.is_served_whole]
     if wrong:
@@ -194,7 +194,7 @@ def _serve(by_path: running.ServedByPath, log: CallLog, place: HttpPlace | None)
             say_error(sentence)
 
 
-def _shown(state: running.ServerState) -> list[str]:
+def _state_lines(state: running.ServerState) -> list[str]:
     lines = [
         f"failed  {state.failure}"
         if state.failure

@@ -109,8 +109,8 @@ def _around(counts: ToolCallCounts, decided: str) -> CallsAround:
     return CallsAround(_total(before), _total(after))
 
 
-def _p(one: CallsAfterMerge) -> float:
-    (calls_before, bad_before), (calls_after, bad_after) = one.before, one.after
+def _p(calls: CallsAfterMerge) -> float:
+    (calls_before, bad_before), (calls_after, bad_after) = calls.before, calls.after
     return higher_share_p(bad_before, calls_before, bad_after, calls_after)
 
 

@@ -90,7 +90,7 @@ def coverage(calls: Sequence[GoldCall], toolset: Toolset) -> CallCoverage:
         new = toolset.phi.get(call.tool, call.tool)
         if new not in tools:
             return False
-        arguments, is_whole = mapped(call, toolset.arguments.get(call.tool))
+        arguments, is_whole = mapped_arguments(call, toolset.arguments.get(call.tool))
         return is_whole and takes(validator(new), arguments)
 
     by_capability: dict[tuple[str, ...], list[bool]] = {}
@@ -105,7 +105,7 @@ def coverage(calls: Sequence[GoldCall], toolset: Toolset) -> CallCoverage:
     )
 
 
-def mapped(call: GoldCall, alpha: ArgumentMap | None) -> tuple[JsonObject, bool]:
+def mapped_arguments(call: GoldCall, alpha: ArgumentMap | None) -> tuple[JsonObject, bool]:
     """The arguments after α, and whether none was lost."""
     if alpha is None:
         return call.arguments, True
@@ -187,17 +187,17 @@ class ToolsetFigures:
     metrics: Mapping[str, Interval]
 
     @classmethod
-    def of(cls, one: Measurement, **more: Any) -> Self:
+    def of(cls, measurement: Measurement, **more: Any) -> Self:
         """``more`` are the other fields of the class, or other values for these."""
         own: dict[str, Any] = {
-            "version": one.toolset.version,
-            "tools": len(one.toolset.tools),
-            "tokens": one.tokens,
-            "tokens_sent": round(one.token_means[max(one.token_means)], 3),
-            "calls": one.coverage.calls,
-            "tccr": one.coverage.tccr,
-            "ucc": one.coverage.ucc,
-            "metrics": {row.name: row.interval for row in one.rows},
+            "version": measurement.toolset.version,
+            "tools": len(measurement.toolset.tools),
+            "tokens": measurement.tokens,
+            "tokens_sent": round(measurement.token_means[max(measurement.token_means)], 3),
+            "calls": measurement.coverage.calls,
+            "tccr": measurement.coverage.tccr,
+            "ucc": measurement.coverage.ucc,
+            "metrics": {row.name: row.interval for row in measurement.rows},
         }
         return cls(**own | more)
 

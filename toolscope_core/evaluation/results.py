@@ -48,7 +48,7 @@ def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:
             {
                 **{key: value for key, value in row.items() if not isinstance(value, list)},
                 "gold": " ".join("|".join(need) for need in row["gold"]),
-                **{key: _listed(row[key]) for key in ("places_before", "places_after")},
+                **{key: _places_text(row[key]) for key in ("places_before", "places_after")},
             }
             for row in result["queries"]
         ]
@@ -85,5 +85,5 @@ def _flat(row: JsonObject, without: Sequence[str]) -> dict[str, Any]:
     return flat
 
 
-def _listed(places: Sequence[int | None]) -> str:
+def _places_text(places: Sequence[int | None]) -> str:
     return " ".join("-" if place is None else str(place) for place in places)

@@ -156,7 +156,7 @@ def side(
                 answers=own in right,
                 elsewhere=min(others, default=None),
                 stands_for=len(searched.origins(own)),
-                **_shown(searched, place, tokens),
+                **_place_fields(searched, place, tokens),
             )
         )
     best = best_places(map(place_id, searched.ranking), searched.answers)
@@ -171,7 +171,7 @@ def place_id(place: RankedTool | RankedServer) -> str:
     return place.tool_id if isinstance(place, RankedTool) else place.server
 
 
-def _shown(
+def _place_fields(
     searched: SearchedToolset, place: RankedTool | RankedServer, tokens: Callable[[Tool], int]
 ) -> dict[str, Any]:
     """What is shown of a tool, or of a server."""

@@ -49,7 +49,7 @@ def job_rankings(
     return dict(zip(jobs, rankings, strict=True))
 
 
-def selected(
+def best_for_jobs(
     requests: Sequence[ToolRequest], by_job: Mapping[str, Sequence[str]], lists: Lists
 ) -> tuple[frozenset[str], ...]:
     """For each request the tools of its list that stand highest in the rankings of its jobs; none
@@ -106,7 +106,7 @@ def offline_rates(
     the best of each job, searched alone among all tools.
     """
     best = [frozenset(one for job in jobs_of(own) for one in by_job[job][:1]) for own in requests]
-    rates = selection_rates(partial(selected, requests, by_job), rankings, golds, cutoffs)
+    rates = selection_rates(partial(best_for_jobs, requests, by_job), rankings, golds, cutoffs)
     return (*rates, _rate("parts", 1, best, golds))
 
 
@@ -122,12 +122,12 @@ def is_correct(selection: frozenset[str], gold: Gold) -> bool:
     was taken.
     """
     needs = list(dict.fromkeys(frozenset(need) for need in gold))
-    return len(selection) == len(needs) and _matched(needs, selection)
+    return len(selection) == len(needs) and _can_match(needs, selection)
 
 
-def _matched(needs: Sequence[frozenset[str]], selection: frozenset[str]) -> bool:
+def _can_match(needs: Sequence[frozenset[str]], selection: frozenset[str]) -> bool:
     """Whether the needs can be given one chosen tool each."""
     if not needs:
         return True
     need, *others = needs
-    return any(_matched(others, selection - {one}) for one in need & selection)
+    return any(_can_match(others, selection - {one}) for one in need & selection)

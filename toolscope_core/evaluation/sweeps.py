@@ -174,7 +174,7 @@ def setting_points(
     )
     last: SweepPoint | None = None
     for value in _not_done(values_of(knob, analysis), done, progress):
-        config, toolset = _moved(settings.config, knob, value), planned
+        config, toolset = _with_value(settings.config, knob, value), planned
         if knob == "threshold":
             plan = plan_at(analysis, settings.log, value, settings.plan)
             toolset = measured_toolsets.of_plan(plan, f"from {value:g}")
@@ -255,7 +255,7 @@ def _not_done(
     progress(Step("sweep", len(values), len(values)))
 
 
-def _moved(config: RetrievalConfig, knob: Knob, value: float) -> RetrievalConfig:
+def _with_value(config: RetrievalConfig, knob: Knob, value: float) -> RetrievalConfig:
     if knob == "alpha":
         return replace(config, dense_weight=value)
     return replace(config, candidates=int(value)) if knob == "candidates" else config

@@ -60,11 +60,11 @@ def ask_for_verdicts(
     model_verdicts = ModelVerdicts(judge=asker.name, wary=_suspicious_readers(analysis.catalog))
     model_verdicts = _with_verdicts(analysis, model_verdicts, verdicts)
     if not config.paper:
-        model_verdicts = _completed(analysis, links, model_verdicts, asker, task)
+        model_verdicts = _with_missing_pairs(analysis, links, model_verdicts, asker, task)
     sets = audit_questions.clusters_to_audit(analysis, links, model_verdicts, config)
     model_verdicts = audit_questions.with_audits(analysis, model_verdicts, sets, asker)
     if not config.paper:  # again, with what the audits took apart
-        model_verdicts = _completed(analysis, links, model_verdicts, asker, task)
+        model_verdicts = _with_missing_pairs(analysis, links, model_verdicts, asker, task)
         families = audit_questions.families_to_audit(analysis, links, model_verdicts)
         model_verdicts = audit_questions.with_audits(
             analysis, model_verdicts, families, asker, family=True
@@ -192,7 +192,7 @@ def _in_rounds(
         now, open_pairs = [], [pair for pair in open_pairs if pair not in verdicts]
 
 
-def _completed(
+def _with_missing_pairs(
     analysis: Analysis,
     links: Constraints,
     model_verdicts: ModelVerdicts,

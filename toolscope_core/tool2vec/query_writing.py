@@ -171,7 +171,7 @@ def draft_questions(
     samples = tool_samples(catalog, vectors, config.count, config.seed, query_counts(people))
     examples = example_queries_of(people) or example_queries_of(bundled)
     return tuple(
-        DraftQuestion(tools, _drawn(examples, (config.seed, at, 2)))
+        DraftQuestion(tools, _random_examples(examples, (config.seed, at, 2)))
         for at, tools in enumerate(samples)
     )
 
@@ -207,7 +207,7 @@ def queries_of_model(questions: Sequence[DraftQuestion], asker: Asker) -> tuple[
     }
     polished = dict(zip(to_polish, asker(POLISH_TASK, list(to_polish.values())), strict=True))
     return tuple(
-        _written(key, draft, to_polish.get(at), polished.get(at))
+        _written_query(key, draft, to_polish.get(at), polished.get(at))
         for at, (key, draft) in enumerate(zip(distinct, drafts, strict=True))
     )
 
@@ -244,16 +244,16 @@ def first_copies(
 
 
 def flaws_of(
-    one: WrittenQuery, checks: QueryChecks, copied: NearCopy | None, texts: Sequence[str]
+    query: WrittenQuery, checks: QueryChecks, copied: NearCopy | None, texts: Sequence[str]
 ) -> tuple[QueryFlaw, ...]:
     """What speaks against a query that copies this one of the ``texts``, if any."""
-    if not one.text:
+    if not query.text:
         return ()
-    is_draft = one.reason and one.text == one.draft
+    is_draft = query.reason and query.text == query.draft
     return (
-        *checks.flaws(one.text, one.tools),
+        *checks.flaws(query.text, query.tools),
         *([copy_flaw(texts[copied.place], copied.percent)] if copied else []),
-        *([QueryFlaw("polish", f"{UNPOLISHED}{one.reason}")] if is_draft else []),
+        *([QueryFlaw("polish", f"{UNPOLISHED}{query.reason}")] if is_draft else []),
     )
 
 
@@ -297,7 +297,7 @@ def _answering(
     return [copy.id for copy in copies_of[tool.content_hash]]
 
 
-def _written(
+def _written_query(
     key: str, draft: Answer | None, polish: PolishQuestion | None, polished: Answer | None
 ) -> WrittenQuery:
     if draft is None:
@@ -317,6 +317,8 @@ def _key(question: DraftQuestion, model: str) -> str:
     return digest(model, draft.version, polish.version, *draft.subjects(question))
 
 
-def _drawn(examples: Sequence[ExampleQuery], seed: tuple[int, ...]) -> tuple[ExampleQuery, ...]:
+def _random_examples(
+    examples: Sequence[ExampleQuery], seed: tuple[int, ...]
+) -> tuple[ExampleQuery, ...]:
     order = np.random.default_rng(seed).permutation(len(examples))[:_EXAMPLES]
     return tuple(examples[at] for at in order.tolist())

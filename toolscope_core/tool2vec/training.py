@@ -63,7 +63,7 @@ def held_out_figures(
     rankings = {BY_TEXT: [[ids[at] for at in best_first(one.by_text, most)] for one in queries]}
     for name in names:
         rankings[name] = [[ids[at] for at in best_first(q.learned[name], most)] for q in queries]
-    rankings[BLENDED] = _blended(queries, names, ids)
+    rankings[BLENDED] = _blended_rankings(queries, names, ids)
     golds = [one.gold for one in queries]
     metrics = {
         way: {
@@ -87,7 +87,7 @@ def figures_of_json(value: JsonObject) -> HeldOutFigures:
     return HeldOutFigures(int(value["queries"]), ways)
 
 
-def _blended(
+def _blended_rankings(
     queries: Sequence[learned_model.HeldOutQuery], names: Sequence[str], ids: Sequence[str]
 ) -> list[list[str]]:
     """The rankings of each query by a blend chosen without its fold."""

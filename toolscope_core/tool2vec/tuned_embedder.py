@@ -82,7 +82,7 @@ def triplets_of(
         return queries.texts[generator.choice(others)] if others else own[tool]
 
     triplets = []
-    for place in _chosen(queries, generator).tolist():
+    for place in _sampled_places(queries, generator).tolist():
         text, tool = int(queries.at[place]), int(queries.tool[place])
         serving = queries.tool[queries.at == text]
         nearest = np.argsort(-(centres @ vectors[text]), kind="stable")
@@ -97,7 +97,7 @@ def triplets_of(
     return triplets
 
 
-def _chosen(queries: TrainingQueries, generator: np.random.Generator) -> NDArray[np.intp]:
+def _sampled_places(queries: TrainingQueries, generator: np.random.Generator) -> NDArray[np.intp]:
     """The places of pairs of a text and a tool: all of recorded texts, then others at random."""
     recorded = queries.recorded[queries.at]
     first, rest = np.flatnonzero(recorded), np.flatnonzero(~recorded)

@@ -120,8 +120,8 @@ async def carry_out(
                     result = await tools.call(call)
                 finally:
                     text = result.text[:_LONGEST_TEXT]
-                    done = result.tool_id, call.name, result.outcome, call.arguments, text
-                    calls.append(MadeCall(*done))
+                    fields = result.tool_id, call.name, result.outcome, call.arguments, text
+                    calls.append(MadeCall(*fields))
                 content = plain_prompt_text(result.text).text
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
         return episode("out of turns", f"it still called tools after {most_turns} turns")

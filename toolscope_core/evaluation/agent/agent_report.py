@@ -110,7 +110,7 @@ def agent_report(
     for name, queries in golds.items():
         pairs = [(episodes[query.id, name], query) for query in queries]
         correct.append([float(chose_right(*pair)) for pair in pairs])
-        shares.append([_served(*pair) for pair in pairs])
+        shares.append([_share_served(*pair) for pair in pairs])
         sides.append(_figures(name, sizes[name], correct[-1], shares[-1], pairs))
     return AgentReport(
         queries=len(correct[0]),
@@ -133,7 +133,7 @@ def chose_right(episode: Episode, query: Query) -> bool:
     return not _unneeded(episode, query) and is_correct(frozenset(calls), query.gold)
 
 
-def _served(episode: Episode, query: Query) -> float:
+def _share_served(episode: Episode, query: Query) -> float:
     """The share of needs that a call which succeeded serves."""
     tool_ids = list({call.tool_id for call in episode.calls if call.outcome == "ok"})
     return recall(tool_ids, query.gold, len(tool_ids))

@@ -75,24 +75,24 @@ def run_agents(
     """
     import anyio
 
-    async def work(one: Assignment, place: _Open) -> None:
+    async def work(assignment: Assignment, place: _Open) -> None:
         limits = config.turns, config.seconds
-        episode = await carry_out(one.query.text, models.agent, place.tools, *limits)
-        episode = await graded(one.query, episode, place.check, models.judge)
-        keep(one.query, one.toolset.name, episode)
+        episode = await carry_out(assignment.query.text, models.agent, place.tools, *limits)
+        episode = await graded(assignment.query, episode, place.check, models.judge)
+        keep(assignment.query, assignment.toolset.name, episode)
 
     async def run() -> None:
         if config.reset:
             for one in assignments:
                 await _reset(config)
-                async with _opened(one.toolset, config, version) as place:
+                async with _open(one.toolset, config, version) as place:
                     await work(one, place)
             return
         async with AsyncExitStack() as stack:
             places: dict[str, _Open] = {}
             for toolset in {one.toolset.name: one.toolset for one in assignments}.values():
                 places[toolset.name] = await stack.enter_async_context(
-                    _opened(toolset, config, version)
+                    _open(toolset, config, version)
                 )
             queue = iter(assignments)
 
@@ -111,7 +111,7 @@ def run_agents(
 
 
 @asynccontextmanager
-async def _opened(toolset: AgentToolset, config: AgentConfig, version: str) -> AsyncIterator[_Open]:
+async def _open(toolset: AgentToolset, config: AgentConfig, version: str) -> AsyncIterator[_Open]:
     """The toolset behind a gateway of its own, until this is left."""
     async with (
         open_gateway(toolset.bundle, toolset.gateway, CallLog()) as gateway,

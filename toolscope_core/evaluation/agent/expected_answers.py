@@ -163,7 +163,7 @@ async def _grade(
         return "wrong", episode.reason
     if query.expected is not None:
         return await _as_expected(query, episode, check)
-    return await _judged(query, episode, judge) if judge else ("not graded", "")
+    return await _grade_by_model(query, episode, judge) if judge else ("not graded", "")
 
 
 async def _as_expected(
@@ -182,7 +182,7 @@ async def _as_expected(
     return "right", ""
 
 
-async def _judged(query: Query, episode: Episode, judge: Turn) -> tuple[EpisodeGrade, str]:
+async def _grade_by_model(query: Query, episode: Episode, judge: Turn) -> tuple[EpisodeGrade, str]:
     work = {
         "request": query.text,
         "calls": [asdict(call) for call in episode.calls],

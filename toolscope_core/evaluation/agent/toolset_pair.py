@@ -149,7 +149,7 @@ def read_toolset_pair(
         _MERGED: _ways(after, relabelling),
     }
     behind = {
-        name: tuple(_behind(query, one, ways[name]) for query in query_set)
+        name: tuple(_with_originals(query, one, ways[name]) for query in query_set)
         for name, one in bundles.items()
     }
     return ToolsetPair(bundles, behind, ways)
@@ -223,7 +223,7 @@ def _ways(bundle: ServedBundle, relabelling: Relabelling) -> dict[str, OldName]:
     }
 
 
-def _behind(query: Query, bundle: ServedBundle, ways: Mapping[str, OldName]) -> Query:
+def _with_originals(query: Query, bundle: ServedBundle, ways: Mapping[str, OldName]) -> Query:
     """The query with the originals that calls reach in place of the tools that it names: each
     itself, or where it was merged away, what the tool calls that it became.
     """

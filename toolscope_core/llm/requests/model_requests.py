@@ -184,11 +184,11 @@ class ModelRequests:
             self.state, self.message = outcome.state, outcome.message
         self._reasons.update(outcome.unanalysed.values())
         before = self._spent.get(task.name, TaskCost(task.name, cost=0.0))
-        self._spent[task.name] = _added(before, outcome)
+        self._spent[task.name] = _total_cost(before, outcome)
         return [outcome.answers.get(key) for key in outcome.keys]
 
 
-def _added(cost: TaskCost, answers: Answers) -> TaskCost:
+def _total_cost(cost: TaskCost, answers: Answers) -> TaskCost:
     """What a task took, with these answers."""
     is_priced = cost.cost is not None and answers.cost is not None
     return TaskCost(

@@ -112,7 +112,7 @@ def _shown(content: _ByContent) -> PromptText:
     parameters = "not declared" if tool.schema is None else _lean(tool.schema)
     fields = {
         **({} if tool.description else {"parameters": parameters}),  # all that says what it does
-        "server": _named(content.servers),
+        "server": _server_names(content.servers),
         "name": tool.name,
         "description": _dense(tool.description),
         "parameters": parameters,
@@ -156,7 +156,7 @@ def _dense(text: str) -> str:
     return _LINE_END.sub("\n", text).strip()
 
 
-def _named(servers: tuple[str, ...]) -> str | list[str]:
+def _server_names(servers: tuple[str, ...]) -> str | list[str]:
     """The name of the only server, or a list of names."""
     if len(servers) == 1:
         return servers[0]

@@ -147,21 +147,21 @@ def _why(error: ValidationError) -> str:
 def _fields(form: type[AnswerForm[Any]]) -> dict[str, JsonObject]:
     """The schemas of a form's fields."""
     schema = form.model_json_schema()
-    fields: dict[str, JsonObject] = _sent(schema, schema.get("$defs", {}))["properties"]
+    fields: dict[str, JsonObject] = _plain(schema, schema.get("$defs", {}))["properties"]
     return fields
 
 
-def _sent(schema: JsonObject, definitions: JsonObject) -> JsonObject:
+def _plain(schema: JsonObject, definitions: JsonObject) -> JsonObject:
     """A schema in the few keywords that every endpoint takes. Limits stand in descriptions, and are
     checked here.
     """
     if "$ref" in schema:
-        return _sent(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+        return _plain(definitions[schema["$ref"].rpartition("/")[2]], definitions)
     if "properties" in schema:
-        fields = {name: _sent(one, definitions) for name, one in schema["properties"].items()}
+        fields = {name: _plain(one, definitions) for name, one in schema["properties"].items()}
         return _object_schema(**fields)
     plain = {key: schema[key] for key in ("type", "enum", "description") if key in schema}
-    return plain | ({"items": _sent(schema["items"], definitions)} if "items" in schema else {})
+    return plain | ({"items": _plain(schema["items"], definitions)} if "items" in schema else {})
 
 
 def _object_schema(**fields: JsonObject) -> JsonObject:

@@ -46,7 +46,7 @@ class Sender:
         Raises ``MCPError`` for an address that is not one of the web.
         """
         if method == SAMPLING:
-            params = self._shown(params)
+            params = self._cleaned(params)
             own = params.get("systemPrompt")
             prompt = own if isinstance(own, str) else ""
             who = f"The server {for_terminal(self.name)} asks this, not the user.\n\n"
@@ -54,7 +54,7 @@ class Sender:
         elif method == ELICITATION:
             if "url" in params or params.get("mode") == "url":
                 self._check(params.get("url"))
-            params = self._shown(params)
+            params = self._cleaned(params)
             # one paragraph: what follows a line break could pass for another server's
             message = " ".join(str(params.get("message") or "").split())
             params = {**params, "message": f"{for_terminal(self.name)} asks: {message}"}
@@ -72,7 +72,10 @@ class Sender:
         requests = result.get("inputRequests")
         if result.get("resultType") != "input_required" or not isinstance(requests, dict):
             return dict(result)
-        return {**result, "inputRequests": {key: self._asked(one) for key, one in requests.items()}}
+        return {
+            **result,
+            "inputRequests": {key: self._request(one) for key, one in requests.items()},
+        }
 
     def error(self, error: Exception) -> Exception:
         """What it failed with, as far as it may be shown."""
@@ -89,12 +92,12 @@ class Sender:
             return refused
         return MCPError(error.error.code, error.error.message, {**data, "elicitations": questions})
 
-    def _shown(self, params: JsonObject) -> JsonObject:
+    def _cleaned(self, params: JsonObject) -> JsonObject:
         """Each text without what is fixed, and with nothing hidden in it."""
         cleaned: JsonObject = with_texts(self.fixed.cut_all(params), for_agent)
         return cleaned
 
-    def _asked(self, request: Any) -> Any:
+    def _request(self, request: Any) -> Any:
         if not isinstance(request, dict) or not isinstance(request.get("params"), dict):
             return request
         return {**request, "params": self.request(str(request.get("method")), request["params"])}
@@ -309,10 +312,10 @@ class Callers:
     async def _ask(self, server: str, capability: str, request: Any, result: Any) -> Any:
         """The client's own answer, or why there is none."""
         try:
-            request = self._named(server, request)
+            request = self._in_server_name(server, request)
         except MCPError as refused:
             return refused.error
-        session, call, why = self._asked(server)
+        session, call, why = self._asked_client(server)
         if session is None:
             return types.ErrorData(code=types.INVALID_REQUEST, message=why)
         capabilities = session.client_capabilities
@@ -334,7 +337,7 @@ class Callers:
             group.cancel_scope.cancel()
         return answer
 
-    def _named(self, server: str, request: Any) -> Any:
+    def _in_server_name(self, server: str, request: Any) -> Any:
         """A request of the server in its name. Raises ``MCPError`` where it is not passed on."""
         if request.params is None:
             return request
@@ -343,7 +346,7 @@ class Callers:
         kind = type(request.params)
         return type(request)(params=kind.model_validate(params, by_name=False))
 
-    def _asked(self, server: str) -> tuple[ServerSession | None, _Call | None, str]:
+    def _asked_client(self, server: str) -> tuple[ServerSession | None, _Call | None, str]:
         """The client that a request of the server is for, the call it is about, or why none is."""
         if (asker := _ASKER.get()) is not None:
             return asker.session, None, ""

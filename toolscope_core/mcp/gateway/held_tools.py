@@ -136,7 +136,7 @@ class HeldTools:
         return [*self._reasons(name), *new, *tools.notes]
 
     def _reasons(self, name: str) -> list[str]:
-        reasons = map(self.why_held, self._originals.get(name, ()))
+        reasons = map(self.why_withheld, self._originals.get(name, ()))
         return list(dict.fromkeys(reason for reason in reasons if reason))
 
     def why_new(self, tool: str) -> str:
@@ -151,7 +151,7 @@ class HeldTools:
         return [
             route
             for route in routes
-            if not route.originals or not all(map(self.why_held, route.originals))
+            if not route.originals or not all(map(self.why_withheld, route.originals))
         ]
 
     def tool(self, original: Original) -> Tool | None:
@@ -159,7 +159,7 @@ class HeldTools:
         tools = self.declared.get(original.server)
         return tools.by_name.get(original.name) if tools else None
 
-    def why_held(self, original: Original) -> str:
+    def why_withheld(self, original: Original) -> str:
         """Why it is not called, in a sentence; empty where it is, or its server was not asked."""
         tools = self.declared.get(original.server)
         if tools is None or self._on_change == "pass":

@@ -157,7 +157,7 @@ async def open_gateway(
         log.note_waiting(name, [one for one in held_tools.declared[name].new if one not in was_new])
         if has_changed:
             await announcements.list_changed("notifications/tools/list_changed")
-        await content.opened(name, server)
+        await content.on_open(name, server)
 
     async def tell(name: str, method: str, message: object) -> None:
         await content.pass_on_news(name, method, message)

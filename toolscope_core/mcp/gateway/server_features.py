@@ -105,7 +105,7 @@ class ServerFeatures:
         else:
             name = await self._owner(context, uri)
         own_params = {**plain_params(params), "uri": uri}
-        return await self._asked(context, name, "resources/read", own_params)
+        return await self._ask(context, name, "resources/read", own_params)
 
     async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> McpResult:
         """A prompt by its name here."""
@@ -113,7 +113,7 @@ class ServerFeatures:
         if not name:
             raise _unknown(f"there is no prompt {params.name!r}; prompts/list names them")
         own_params = {**plain_params(params), "name": prompt}
-        return await self._asked(context, name, "prompts/get", own_params)
+        return await self._ask(context, name, "prompts/get", own_params)
 
     async def complete(self, context: Context, params: types.CompleteRequestParams) -> McpResult:
         """Values for an argument of a prompt, or of a template of resources, by its name here; none
@@ -129,7 +129,7 @@ class ServerFeatures:
             await self._check(context, name, own_params["ref"][key])
         if server.client.server_capabilities.completions is None:
             return {"completion": {"values": []}, **FRESH}
-        return await self._asked(context, name, "completion/complete", own_params)
+        return await self._ask(context, name, "completion/complete", own_params)
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> McpResult:
         """From now on the client is told when the resource changes, by the name it has here."""
@@ -169,7 +169,7 @@ class ServerFeatures:
                     with suppress(MCPError):
                         await self._unfollow(context, stream, name, uri)
 
-    async def opened(self, name: str, server: OpenServer) -> None:
+    async def on_open(self, name: str, server: OpenServer) -> None:
         """Ask a server that was opened, or is looked at again, for what clients follow of it and
         the logs that they want; what it refuses or does not answer in time is left.
         """
@@ -216,7 +216,7 @@ class ServerFeatures:
             if streams is not None:
                 await streams.follow(uri)
             else:
-                await self._asked(context, name, "resources/subscribe", {"uri": uri})
+                await self._ask(context, name, "resources/subscribe", {"uri": uri})
         except BaseException:
             self.announcements.unfollow(client, name, uri)
             raise
@@ -228,7 +228,7 @@ class ServerFeatures:
         if streams is not None:
             streams.unfollow(uri)
         elif name in self.servers.open_now:
-            await self._asked(context, name, "resources/unsubscribe", {"uri": uri})
+            await self._ask(context, name, "resources/unsubscribe", {"uri": uri})
 
     async def _list(
         self,
@@ -319,7 +319,7 @@ class ServerFeatures:
         for _ in range(MOST_PAGES):
             try:
                 params = {"cursor": cursor} if cursor else {}
-                page = await self._asked(context, name, method, params)
+                page = await self._ask(context, name, method, params)
             except (MCPError, ToolScopeError):
                 return items
             items += objects_of_list(page.get(kind))
@@ -332,9 +332,7 @@ class ServerFeatures:
             self.notice(f"{name} goes on with {method}; the first {these}")
         return items
 
-    async def _asked(
-        self, context: Context, name: str, method: str, params: JsonObject
-    ) -> McpResult:
+    async def _ask(self, context: Context, name: str, method: str, params: JsonObject) -> McpResult:
         """What a server answers. Raises ``MCPError`` with its error, or what went wrong with it."""
         server = await self._ready(context, name)
         can = context.session.client_capabilities

@@ -166,15 +166,15 @@ class ToolCalls:
     @property
     def records(self) -> list[JsonObject]:
         """What is listed: the tools that can be called, each with where it comes from."""
-        return self._listed(self.table.listed_routes)
+        return self._listings(self.table.listed_routes)
 
     @property
     def eager_records(self) -> list[JsonObject]:
         """Those of the tools that are in every prompt where clients search for the others."""
         eager = self.table.eager
-        return self._listed(route for route in self.table.listed_routes if route.tool_id in eager)
+        return self._listings(route for route in self.table.listed_routes if route.tool_id in eager)
 
-    def _listed(self, routes: Iterable[Route]) -> list[JsonObject]:
+    def _listings(self, routes: Iterable[Route]) -> list[JsonObject]:
         callable_routes = self.held_tools.callable_routes(routes)
         return [{**route.listing, "_meta": self._meta(route)} for route in callable_routes]
 
@@ -196,7 +196,7 @@ class ToolCalls:
         """
         call = AgentCall(params.name, params.arguments or {}, client_name(context))
         try:
-            result = await self._passed_on(call, context, params)
+            result = await self._pass_on(call, context, params)
             call.outcome = "error" if result.get("isError") else "ok"
         except _RefusedCall as error:
             call.outcome = "held" if isinstance(error, _HeldCall) else "refused"
@@ -226,7 +226,7 @@ class ToolCalls:
             route.schema, arguments, MOST_SENTENCES, call_mapping.FIXED
         )
 
-    async def _passed_on(
+    async def _pass_on(
         self, call: AgentCall, context: Context, params: types.CallToolRequestParams
     ) -> McpResult:
         route = self._route(call)
@@ -245,7 +245,7 @@ class ToolCalls:
         call.original = original
         requests = self.callers.requests(original.server, context)
         server = await self.servers.ready(original.server, requests)
-        reason = self.held_tools.why_held(original)
+        reason = self.held_tools.why_withheld(original)
         if reason:
             raise _HeldCall(reason)
         definition = self.held_tools.tool(original)

@@ -93,11 +93,11 @@ class ToolSearch:
         """
         own_arguments = params.arguments or {}
         if params.name == SEARCH:
-            return await self._found(own_arguments)
+            return await self._find(own_arguments)
         if params.name == _LIST:
-            return self._listed(own_arguments.get("server"))
+            return self._list(own_arguments.get("server"))
         if params.name == INSPECT:
-            return self._shown(own_arguments.get("name"))
+            return self._show(own_arguments.get("name"))
         if params.name != CALL:
             return await self.calls.call(context, params)
         name, arguments = own_arguments.get("name"), own_arguments.get("arguments") or {}
@@ -106,7 +106,7 @@ class ToolSearch:
         inner = params.model_copy(update={"name": name, "arguments": arguments})
         return await self.calls.call(context, inner)
 
-    async def _found(self, arguments: JsonObject) -> McpResult:
+    async def _find(self, arguments: JsonObject) -> McpResult:
         query, limit = arguments.get("query"), arguments.get("limit", _FEW)
         if not isinstance(query, str) or not query.strip():
             return tool_error(f"{SEARCH} needs `query`: say in words what is to be done")
@@ -116,7 +116,7 @@ class ToolSearch:
         by_id = {route.tool_id: route for route in self._routes}
         return _answer(by_id[one].listing for one in ids if one in by_id)
 
-    def _listed(self, server: object) -> McpResult:
+    def _list(self, server: object) -> McpResult:
         by_server = grouped(self._routes, lambda one: one.server)
         names = sorted(by_server)
         if server is not None and server not in names:
@@ -131,7 +131,7 @@ class ToolSearch:
             if server in (None, name)
         )
 
-    def _shown(self, name: object) -> McpResult:
+    def _show(self, name: object) -> McpResult:
         by_name = {route.name: route for route in self._routes}
         if isinstance(name, str) and name in by_name:
             return _answer([by_name[name].listing])

@@ -242,8 +242,8 @@ def matched_servers(
     unknown += [f"{name}={key}" for name, key in chosen_keys.items() if name not in servers]
     if unknown:
         raise ConfigError(
-            f"--server was given {unknown[0]!r}; the toolset has {_listed(servers)}, the "
-            f"configuration {_listed(configured)}"
+            f"--server was given {unknown[0]!r}; the toolset has {_names_text(servers)}, the "
+            f"configuration {_names_text(configured)}"
         )
     keys = {name: chosen_keys.get(name) or likely_key(name, configured) for name in servers}
     uses = Counter(keys.values())
@@ -254,8 +254,8 @@ def matched_servers(
     if missing:
         raise ConfigError(
             f"the configuration has no server called {missing[0]!r}; it has "
-            f"{_listed(configured)}; give --server {missing[0]}=KEY"
-            + (f", and so for {_listed(missing[1:])}" if missing[1:] else "")
+            f"{_names_text(configured)}; give --server {missing[0]}=KEY"
+            + (f", and so for {_names_text(missing[1:])}" if missing[1:] else "")
         )
     return {name: key for name, key in keys.items() if key is not None}
 
@@ -270,5 +270,5 @@ def likely_key(name: str, configured: Sequence[str]) -> str | None:
     return alike[0] if name and len(alike) == 1 else None
 
 
-def _listed(names: Iterable[str]) -> str:
+def _names_text(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names)) or "none"

@@ -96,7 +96,7 @@ def _factory(
             raise _refused(name, "a compressed reply, which was not asked for", noting)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             most = math.inf if media == "text/event-stream" else limits.message_bytes
-            response.stream = _counted(response.stream, name, most, noting, record)
+            response.stream = _counting_stream(response.stream, name, most, noting, record)
         if response.request.method in noted:
             noting.status = response.status_code if response.status_code >= 300 else 0
             noting.location = response.headers.get("location", "")
@@ -116,7 +116,7 @@ def _factory(
     return make
 
 
-def _counted(
+def _counting_stream(
     inner: httpx2.AsyncByteStream, name: str, most: float, noting: HttpRecord, record: HttpRecord
 ) -> httpx2.AsyncByteStream:
     """The bytes of a stream, counted in ``record``; an error where there are more than ``most``."""

@@ -181,7 +181,7 @@ def _definition(name: str, entry: JsonObject) -> ServerDefinition:
             args=shown_arguments(args),
             cwd=process_text(entry.get("cwd")),
             env_file=process_text(entry.get("envFile")),
-            variables=_named(entry.get("env")),
+            variables=_named_values(entry.get("env")),
             disabled=disabled,
         )
         is_complete = (definition.command, definition.args) == (command, args)
@@ -190,7 +190,7 @@ def _definition(name: str, entry: JsonObject) -> ServerDefinition:
             name=name,
             transport=_transport(kind, url),
             url=shown_url(_checked(name, url)),
-            headers=_named(entry.get("headers")),
+            headers=_named_values(entry.get("headers")),
             disabled=disabled,
         )
         is_complete = definition.url == url
@@ -217,7 +217,7 @@ def _checked(name: str, url: str) -> str:
     return url
 
 
-def _named(values: Any) -> tuple[NamedValue, ...]:
+def _named_values(values: Any) -> tuple[NamedValue, ...]:
     if not isinstance(values, dict):
         return ()
     return tuple(NamedValue(name, _template(values[name])) for name in sorted(values))

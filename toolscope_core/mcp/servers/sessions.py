@@ -189,7 +189,7 @@ async def connected(
         failure: ToolScopeError | None = None
         with anyio.CancelScope(deadline=anyio.current_time() + limits.start_seconds) as scope:
             try:
-                async with _opened(launch, way, limits, record, requests) as server:
+                async with _open(launch, way, limits, record, requests) as server:
                     scope.deadline, record.doing = float("inf"), IN_A_CALL
                     yield server
                 return
@@ -209,7 +209,7 @@ async def connected(
 
 
 @asynccontextmanager
-async def _opened(
+async def _open(
     launch: Launch,
     way: SessionKind,
     limits: ConnectionLimits,
