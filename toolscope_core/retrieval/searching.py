@@ -97,9 +97,7 @@ class DocumentSearch:
         for number, one in enumerate(requests):
             if number % STRIDE == 0:
                 progress(protocols.Step("search", number, len(requests)))
-            scores = [
-                self._text_scores(text, vectors[text], rerank) for text in self._texts(one, k)
-            ]
+            scores = [self._scores(text, vectors[text], rerank) for text in self._texts(one, k)]
             rankings.append(rank(one, scores, k) if scores else ())
         progress(protocols.Step("search", len(requests), len(requests)))
         return tuple(rankings)
@@ -137,9 +135,7 @@ class DocumentSearch:
             assembly.levelled(sparse, plain.sparse.scores(text), augmented, assembly.SPARSE_GAIN),
         )
 
-    def _text_scores(
-        self, text: str, vector: protocols.Vectors, rerank: RowScores | None
-    ) -> TextScores:
+    def _scores(self, text: str, vector: protocols.Vectors, rerank: RowScores | None) -> TextScores:
         dense, sparse = self._both(text, vector)
         words_alone = bool(sparse.any()) and not self._is_read(text)
         dense_weight = 0.0 if words_alone else self.config.dense_weight

@@ -116,7 +116,7 @@ def test_a_client_of_an_earlier_version_hears_of_what_it_follows(toolset, reques
         assert not await is_followed(client, original)
         await client.subscribe_resource(FOLLOWED)
         await until(hears)
-        gateway.calls.servers.lost("north", gateway.calls.servers.open_now["north"])
+        gateway.calls.servers.note_loss("north", gateway.calls.servers.open_now["north"])
         heard.clear()
         await until(hears)
         assert await is_followed(client, original)

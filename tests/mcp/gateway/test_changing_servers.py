@@ -92,7 +92,7 @@ def test_the_level_of_logs_reaches_servers_that_open_later(toolset, servers):
     async def use(client, gateway):
         await client.set_logging_level("debug")
         await client.call_tool("get", {"path": "a"})
-        gateway.calls.servers.lost("north", gateway.calls.servers.open_now["north"])
+        gateway.calls.servers.note_loss("north", gateway.calls.servers.open_now["north"])
         return (await work_reply(client, "announce", size=0))["levels"]
 
     assert through(toolset, servers, use) == ["debug"]

@@ -69,13 +69,10 @@ class Sender:
         """
         if result.get("isError"):
             return {**self.fixed.cut_all(result), "isError": True}
-        requests = result.get("inputRequests")
-        if result.get("resultType") != "input_required" or not isinstance(requests, dict):
+        inputs = result.get("inputRequests")
+        if result.get("resultType") != "input_required" or not isinstance(inputs, dict):
             return dict(result)
-        return {
-            **result,
-            "inputRequests": {key: self._request(one) for key, one in requests.items()},
-        }
+        return {**result, "inputRequests": {key: self._request(one) for key, one in inputs.items()}}
 
     def error(self, error: Exception) -> Exception:
         """What it failed with, as far as it may be shown."""
