@@ -204,7 +204,7 @@ def test_a_tool_that_changes_is_held_until_it_is_looked_at(toolset, servers, tmp
         before = [tool.name for tool in (await client.list_tools()).tools]
         await work(client, "change")
         with anyio.fail_after(60):
-            while not gateway.calls.held_tools.declared["north"].changed:
+            while not gateway.calls.withheld_tools.declared["north"].changed:
                 await anyio.sleep(0.01)
         after = [tool.name for tool in (await client.list_tools()).tools]
         return before, after, await client.call_tool("get", {"path": "a"})

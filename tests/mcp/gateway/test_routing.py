@@ -12,11 +12,11 @@ import pytest
 from tests.support.catalogs import accepting
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
-from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.http_transport import http_place
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
 from toolscope_core.mcp.gateway.server_features import ServerFeatures
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.gateway.withheld_tools import WithheldTools
 from toolscope_core.mcp.servers.launches import matched_servers
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.configuration import ConnectionLimits
@@ -145,7 +145,7 @@ def test_prefixes_are_schemes_and_no_two_are_the_same():
 
 def test_the_search_gives_whole_records_and_refuses_in_words():
     table, _ = family()
-    calls = SimpleNamespace(table=table, held_tools=HeldTools({}, ConnectionLimits()))
+    calls = SimpleNamespace(table=table, withheld_tools=WithheldTools({}, ConnectionLimits()))
     search = ToolSearch(calls, lambda query, limit: ["gone", "n/find"][:limit])
 
     def ask(**arguments):

@@ -23,12 +23,12 @@ from toolscope_core.mcp.gateway.bundle_routes import ServedBundle, words_of_serv
 from toolscope_core.mcp.gateway.call_mapping import NOTHING_FIXED, FixedValues, fixed_values
 from toolscope_core.mcp.gateway.callers import Callers
 from toolscope_core.mcp.gateway.gateway_server import Gateway, ToolFinder, gateway_server
-from toolscope_core.mcp.gateway.held_tools import DeclaredTools, HeldTools, OnChange
 from toolscope_core.mcp.gateway.http_transport import HttpPlace, http_server, listening_socket
 from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, addresses_of_tools
 from toolscope_core.mcp.gateway.server_features import ServerFeatures
 from toolscope_core.mcp.gateway.tool_calls import CallLog, ToolCalls
+from toolscope_core.mcp.gateway.withheld_tools import DeclaredTools, OnChange, WithheldTools
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.sessions import OpenServer, load_sdk
 from toolscope_core.model.cluster import grouped
@@ -141,20 +141,20 @@ async def open_gateway(
     """A gateway whose connections end when this is left, however it is left."""
     load_sdk()
     came_in = grouped(bundle.came_in, lambda original: original.server)
-    held_tools = HeldTools(came_in, config.limits, config.on_change)
+    withheld = WithheldTools(came_in, config.limits, config.on_change)
 
     def notice(sentence: str) -> None:
         with suppress(OSError, ValueError):  # nobody reads it any more
             config.notice(sentence)
 
     async def look(name: str, server: OpenServer) -> None:
-        before = set(held_tools.sentences(name))
-        was_new = held_tools.declared.get(name, DeclaredTools()).new
-        has_changed = await held_tools.read(name, server)
-        for sentence in held_tools.sentences(name):
+        before = set(withheld.sentences(name))
+        was_new = withheld.declared.get(name, DeclaredTools()).new
+        has_changed = await withheld.read(name, server)
+        for sentence in withheld.sentences(name):
             if sentence not in before:
                 notice(sentence)
-        log.note_waiting(name, [one for one in held_tools.declared[name].new if one not in was_new])
+        log.note_waiting(name, [one for one in withheld.declared[name].new if one not in was_new])
         if has_changed:
             await announcements.list_changed("notifications/tools/list_changed")
         await content.on_open(name, server)
@@ -178,7 +178,7 @@ async def open_gateway(
         servers = OriginalServers(group, launches, config.limits, hooks)
         addresses = ResourceAddresses(addresses_of_tools(bundle.table.routes.values()))
         calls = ToolCalls(
-            bundle.table, servers, held_tools, callers, log, config.old_names, addresses
+            bundle.table, servers, withheld, callers, log, config.old_names, addresses
         )
         content = ServerFeatures(servers, announcements, bundle.table.servers, notice, addresses)
         finder = config.finder(calls) if config.finder else None
@@ -293,7 +293,7 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
     async def run() -> tuple[ServerState, ...]:
         async with open_gateway(bundle, config, CallLog()) as gateway:
             failures = await gateway.open_all()
-            by_server, words = gateway.calls.held_tools.declared, words_of_servers(bundle).notes
+            by_server, words = gateway.calls.withheld_tools.declared, words_of_servers(bundle).notes
             return tuple(
                 _state(
                     name, bundle, by_server.get(name), failures.get(name, ""), words.get(name, "")

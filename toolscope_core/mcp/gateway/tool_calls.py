@@ -21,11 +21,11 @@ from toolscope_core.catalog.calls import call_refusals, map_call, takes, validat
 from toolscope_core.catalog.scan.hidden import for_agent
 from toolscope_core.mcp.gateway import call_mapping
 from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
-from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import McpResult, ask_original, plain_params
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses
 from toolscope_core.mcp.gateway.routing import Original, Route, RoutingTable
+from toolscope_core.mcp.gateway.withheld_tools import WithheldTools
 from toolscope_core.model.errors import ExportError, ToolScopeError
 from toolscope_core.model.tool import JsonObject, canonical_json
 
@@ -146,7 +146,7 @@ class _RefusedCall(Exception):  # noqa: N818 - it is no error of the program
     """The call is not passed on; the message is for the agent's model."""
 
 
-class _HeldCall(_RefusedCall):
+class _WithheldCall(_RefusedCall):
     """The tool is held back, so the call may be right."""
 
 
@@ -156,7 +156,7 @@ class ToolCalls:
 
     table: RoutingTable
     servers: OriginalServers
-    held_tools: HeldTools
+    withheld_tools: WithheldTools
     callers: Callers
     log: CallLog
     old_names: bool = False
@@ -175,7 +175,7 @@ class ToolCalls:
         return self._listings(route for route in self.table.listed_routes if route.tool_id in eager)
 
     def _listings(self, routes: Iterable[Route]) -> list[JsonObject]:
-        callable_routes = self.held_tools.callable_routes(routes)
+        callable_routes = self.withheld_tools.callable_routes(routes)
         return [{**route.listing, "_meta": self._meta(route)} for route in callable_routes]
 
     def _meta(self, route: Route) -> JsonObject:
@@ -199,7 +199,7 @@ class ToolCalls:
             result = await self._pass_on(call, context, params)
             call.outcome = "error" if result.get("isError") else "ok"
         except _RefusedCall as error:
-            call.outcome = "held" if isinstance(error, _HeldCall) else "refused"
+            call.outcome = "held" if isinstance(error, _WithheldCall) else "refused"
             result = tool_error(str(error))
         except ToolScopeError as error:
             call.outcome, result = "failed", tool_error(str(error))
@@ -245,10 +245,10 @@ class ToolCalls:
         call.original = original
         requests = self.callers.requests(original.server, context)
         server = await self.servers.ready(original.server, requests)
-        reason = self.held_tools.why_withheld(original)
+        reason = self.withheld_tools.why_withheld(original)
         if reason:
-            raise _HeldCall(reason)
-        definition = self.held_tools.tool(original)
+            raise _WithheldCall(reason)
+        definition = self.withheld_tools.tool(original)
         against = call_mapping.misplaced_arguments(route, original, arguments, definition)
         _refuse_arguments(route, against)
         there = call_mapping.original_call(route, original, arguments, definition)
@@ -286,13 +286,13 @@ class ToolCalls:
             call.tool = old.route
         route = self.table.routes.get(call.tool)
         if route is None:
-            if waits := self.held_tools.why_new(call.tool):
-                raise _HeldCall(waits)
+            if waits := self.withheld_tools.why_new(call.tool):
+                raise _WithheldCall(waits)
             similar = get_close_matches(call.tool, self.table.routes, n=3)
             meant = f"; did you mean {', '.join(similar)}?" if similar else ""
             raise _RefusedCall(f"there is no tool {call.tool!r}{meant}")
         if route.obstacle:
-            raise _HeldCall(f"{route.name} is held back: {route.obstacle}")
+            raise _WithheldCall(f"{route.name} is held back: {route.obstacle}")
         return route
 
 

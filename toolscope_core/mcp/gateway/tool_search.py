@@ -141,7 +141,7 @@ class ToolSearch:
 
     @property
     def _routes(self) -> list[Route]:
-        return self.calls.held_tools.callable_routes(self.calls.table.listed_routes)
+        return self.calls.withheld_tools.callable_routes(self.calls.table.listed_routes)
 
 
 def _answer(values: Iterable[JsonObject]) -> McpResult:

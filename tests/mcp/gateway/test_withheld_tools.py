@@ -17,8 +17,8 @@ from tests.mcp.gateway.stub_toolset import (
     work,
 )
 from toolscope_core.mcp.gateway import server_features
-from toolscope_core.mcp.gateway.held_tools import declared_tools
 from toolscope_core.mcp.gateway.tool_calls import CallLog
+from toolscope_core.mcp.gateway.withheld_tools import declared_tools
 from toolscope_core.usage.trace_formats import read_trace
 
 NEW = (

@@ -88,7 +88,7 @@ def _is_new(server: str, tool: str) -> str:
 OnChange = Literal["hold", "pass"]
 
 
-class HeldTools:
+class WithheldTools:
     """What the servers declare, as far as they have been asked; ``originals`` by server, all that
     the toolset stands for.
     """
