@@ -206,9 +206,9 @@ def _as_json(advice: Advice) -> JsonObject:
 
 
 def _tell_advice(advice: Advice) -> None:
-    for one in advice.switch_off[:_MOST_ADVICE]:
-        say(one.in_words)
-        for sentence in one.keeps:
+    for server in advice.switch_off[:_MOST_ADVICE]:
+        say(server.in_words)
+        for sentence in server.keeps:
             say(f"    {sentence}")
     if (more := len(advice.switch_off) - _MOST_ADVICE) > 0:
         say(f"{quantity(more, 'server')} more can be switched off: --json lists them")

@@ -154,10 +154,10 @@ def top1_assembly(scores: Sequence[Scores], k: int, candidates: int) -> tuple[li
     """
     rest = np.full(len(scores[0]), -1.0, dtype=np.float32)
     first: list[int] = []
-    for one in scores:
-        top, *others = best_first(one, candidates)
+    for scores_of_part in scores:
+        top, *others = best_first(scores_of_part, candidates)
         first += [top] if top not in first else []
-        rest[others] = np.maximum(rest[others], min_max(one[others]))
+        rest[others] = np.maximum(rest[others], min_max(scores_of_part[others]))
     rest[first] = -1.0
     next_best = [row for row in best_first(rest, k) if rest[row] >= 0.0]
     rest[first] = 1.0

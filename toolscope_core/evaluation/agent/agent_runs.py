@@ -83,10 +83,10 @@ def run_agents(
 
     async def run() -> None:
         if config.reset:
-            for one in assignments:
+            for assignment in assignments:
                 await _reset(config)
-                async with _open(one.toolset, config, version) as place:
-                    await work(one, place)
+                async with _open(assignment.toolset, config, version) as place:
+                    await work(assignment, place)
             return
         async with AsyncExitStack() as stack:
             places: dict[str, _Open] = {}
@@ -97,8 +97,8 @@ def run_agents(
             queue = iter(assignments)
 
             async def work_through() -> None:
-                for one in queue:
-                    await work(one, places[one.toolset.name])
+                for assignment in queue:
+                    await work(assignment, places[assignment.toolset.name])
 
             async with anyio.create_task_group() as group:
                 for _ in range(config.concurrency):

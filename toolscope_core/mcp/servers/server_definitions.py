@@ -265,16 +265,16 @@ def read_configurations(places: Sequence[str]) -> ClientConfiguration:
     A name that two of them use gets the file's name behind it. Raises ``ConfigError``.
     """
     configurations = [_configuration(place) for place in places]
-    uses = Counter(server.name for one in configurations for server in one.servers)
+    uses = Counter(server.name for source in configurations for server in source.servers)
     servers: list[ServerDefinition] = []
     entries: dict[str, JsonObject] = {}
-    for one in configurations:
-        for server in one.servers:
-            name = f"{server.name} ({one.label})" if uses[server.name] > 1 else server.name
+    for source in configurations:
+        for server in source.servers:
+            name = f"{server.name} ({source.label})" if uses[server.name] > 1 else server.name
             if name in entries:
                 raise ConfigError(f"two servers are called {name!r}; rename one of them")
             servers.append(replace(server, name=name))
-            entries[name] = one.entries[server.name]
+            entries[name] = source.entries[server.name]
     return ClientConfiguration(", ".join(places), tuple(servers), entries)
 
 
