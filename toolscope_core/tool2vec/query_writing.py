@@ -171,7 +171,7 @@ def draft_questions(
     samples = tool_samples(catalog, vectors, config.count, config.seed, query_counts(people))
     examples = example_queries_of(people) or example_queries_of(bundled)
     return tuple(
-        DraftQuestion(tools, _random_examples(examples, (config.seed, at, 2)))
+        DraftQuestion(tools, _sample(examples, (config.seed, at, 2)))
         for at, tools in enumerate(samples)
     )
 
@@ -317,8 +317,6 @@ def _key(question: DraftQuestion, model: str) -> str:
     return digest(model, draft.version, polish.version, *draft.subjects(question))
 
 
-def _random_examples(
-    examples: Sequence[ExampleQuery], seed: tuple[int, ...]
-) -> tuple[ExampleQuery, ...]:
+def _sample(examples: Sequence[ExampleQuery], seed: tuple[int, ...]) -> tuple[ExampleQuery, ...]:
     order = np.random.default_rng(seed).permutation(len(examples))[:_EXAMPLES]
     return tuple(examples[at] for at in order.tolist())
