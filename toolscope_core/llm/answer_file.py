@@ -72,7 +72,7 @@ class AnswerFile:
     def __init__(self, path: Path, is_required: bool = False) -> None:
         self._path = path
         self.lines = {one.key: one for one in _read(path)} if is_required or path.exists() else {}
-        self._asked: dict[str, AnswerLine] = {}
+        self._new_lines: dict[str, AnswerLine] = {}
         self._open: dict[str, str] = {}
 
     def note(
@@ -86,7 +86,7 @@ class AnswerFile:
         for item, answer in zip(items, answers, strict=True):
             line = _line(task, item, by, answer.value if answer else None)
             if answer is not None and answer.value is not None:
-                self._asked[line.key] = line
+                self._new_lines[line.key] = line
             else:
                 self._open[line.key] = (
                     f"{_in_words(line)}: {for_terminal(self._why_open(item, line))}"
@@ -96,7 +96,7 @@ class AnswerFile:
         """Write what was asked, and unless that ``is_whole`` the other lines too. Raises
         ``ExportError``.
         """
-        lines = {**({} if is_whole else self.lines), **self._asked}
+        lines = {**({} if is_whole else self.lines), **self._new_lines}
         rows = sorted(lines.values(), key=lambda one: (one.about, one.key))
         write_whole(self._path, lines_of(map(asdict, rows)), _OPTION)
 

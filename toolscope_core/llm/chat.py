@@ -122,7 +122,7 @@ class EndpointModel:
         that, and after what cannot be read (``ValueError``), the same may be asked again at once.
         """
         capabilities = self.capabilities
-        page = self._opened().chat(body(capabilities))
+        page = self._open_client().chat(body(capabilities))
         ask_again = partial(no_reply, final=False, seconds=page.seconds, wait=0.0)
         better = capabilities.after(page.complaint()) if page.status in (400, 422) else None
         if better is not None:
@@ -141,7 +141,7 @@ class EndpointModel:
         """Whether a text holds the key or a half of it, in any spelling."""
         return masked(text, self._key.secret) != text
 
-    def _opened(self) -> EndpointClient:
+    def _open_client(self) -> EndpointClient:
         from toolscope_core.llm.endpoint_client import EndpointClient
 
         with self._lock:

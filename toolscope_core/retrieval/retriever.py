@@ -78,7 +78,7 @@ class Retriever(DocumentSearch):
             scorer,
             progress,
         )
-        self._named = assembly.NamedRows(tool.name for tool in self._tools)
+        self._by_name = assembly.NamedRows(tool.name for tool in self._tools)
         self._learned: assembly.LearnedRanking | None = None
         self._learned_scorer: assembly.LearnedScorer | None = None
 
@@ -88,7 +88,7 @@ class Retriever(DocumentSearch):
         """
         own = _by_id(tools)
         other = self.over_documents(_documents(own))
-        other._tools, other._named = own, assembly.NamedRows(tool.name for tool in own)
+        other._tools, other._by_name = own, assembly.NamedRows(tool.name for tool in own)
         other._learned_scorer = self._learned.over(other._tools) if self._learned else None
         return other
 
@@ -136,7 +136,7 @@ class Retriever(DocumentSearch):
         if share is not None:
             final = share.scores(final.clip(0.0))
             order = assembly.best_first(final, k)
-        order, final = self._named.first(request.text, order, final)
+        order, final = self._by_name.first(request.text, order, final)
         places = (self._place(request, row, float(final[row]), by_text) for row in order)
         if share is None:
             return tuple(places)
@@ -259,7 +259,7 @@ class ServerRetriever:
             if self.config.corpus != "servers":
                 documents += [tool_document(tool, with_server=False) for tool in own]
                 owners += [row] * len(own)
-        self._named = NamedRows(profile.name for profile in self.profiles)
+        self._by_name = NamedRows(profile.name for profile in self.profiles)
         self._tools = len(documents)
         """The first documents are tools, the others servers."""
         if self.config.corpus != "tools":
@@ -286,7 +286,7 @@ class ServerRetriever:
     ) -> tuple[RankedServer, ...]:
         scores = [self._by_server(one.scores) for one in by_text]
         order, final = assembled(request, scores, k, self.config)
-        order, final = self._named.first(request.text, order, final)
+        order, final = self._by_name.first(request.text, order, final)
         places = []
         for row in order:
             at = brought_by(scores, row)

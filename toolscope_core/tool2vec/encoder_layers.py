@@ -103,14 +103,14 @@ class TrainedNetwork:
         """A copy of the weights that training moves, by name."""
         return {
             name: parameter.detach().numpy().astype(np.float32)
-            for name, parameter in self._moved().items()
+            for name, parameter in self._trainable().items()
         }
 
     def put(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         """Put weights back. Raises ``ModelError`` where they are of another encoder."""
         import torch
 
-        own = self._moved()
+        own = self._trainable()
         shapes = {name: tuple(one.shape) for name, one in own.items()}
         if shapes != {name: tuple(one.shape) for name, one in arrays.items()}:
             raise ModelError(
@@ -121,7 +121,7 @@ class TrainedNetwork:
             for name, parameter in own.items():
                 parameter.copy_(torch.from_numpy(np.array(arrays[name])))
 
-    def _moved(self) -> dict[str, Any]:
+    def _trainable(self) -> dict[str, Any]:
         parameters = self._module.named_parameters()
         return {name: one for name, one in parameters if one.requires_grad}
 

@@ -34,7 +34,7 @@ class QueryChecks:
     """
 
     def __init__(self, catalog: Catalog) -> None:
-        self._seen: dict[tuple[str, tuple[str, ...]], tuple[QueryFlaw, ...]] = {}
+        self._flaws_by_text: dict[tuple[str, tuple[str, ...]], tuple[QueryFlaw, ...]] = {}
         self._tools = catalog.by_id
         self._identifiers = identifier_keys(
             name for tool in catalog.tools for name in (tool.name, tool.id)
@@ -43,9 +43,9 @@ class QueryChecks:
     def flaws(self, text: str, tool_ids: Sequence[str]) -> tuple[QueryFlaw, ...]:
         """What speaks against a request for these tools; empty if nothing does."""
         key = (text, tuple(tool_ids))
-        if key not in self._seen:
-            self._seen[key] = self._flaws(text, tool_ids)
-        return self._seen[key]
+        if key not in self._flaws_by_text:
+            self._flaws_by_text[key] = self._flaws(text, tool_ids)
+        return self._flaws_by_text[key]
 
     def _flaws(self, text: str, tool_ids: Sequence[str]) -> tuple[QueryFlaw, ...]:
         return (

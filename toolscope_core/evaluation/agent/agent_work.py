@@ -71,13 +71,13 @@ class PaidTurns:
         """
         limits = self._limits
         for place, limit in enumerate(limits):
-            reply = await self._sent(messages, tools, limit)
+            reply = await self._send(messages, tools, limit)
             if reply.finish != "length":
                 break
             self._limits = limits[place + 1 :] or limits[-1:]
         return reply
 
-    async def _sent(
+    async def _send(
         self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], most_tokens: int
     ) -> AgentReply:
         """A turn, sent again where that helps."""

@@ -147,7 +147,7 @@ class ModelRequests:
         self.state: RequestState = "done"
         self.message = ""
         self._model, self._ledger, self._terms, self._progress = model, ledger, terms, progress
-        self._spent: dict[str, TaskCost] = {}
+        self._costs: dict[str, TaskCost] = {}
         self._reasons: Counter[str] = Counter()
 
     @property
@@ -158,7 +158,7 @@ class ModelRequests:
     @property
     def costs(self) -> tuple[TaskCost, ...]:
         """By task, in the order they were asked."""
-        return tuple(self._spent.values())
+        return tuple(self._costs.values())
 
     @property
     def too_many_unusable(self) -> str:
@@ -183,8 +183,8 @@ class ModelRequests:
             outcome = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
             self.state, self.message = outcome.state, outcome.message
         self._reasons.update(outcome.unanalysed.values())
-        before = self._spent.get(task.name, TaskCost(task.name, cost=0.0))
-        self._spent[task.name] = _total_cost(before, outcome)
+        before = self._costs.get(task.name, TaskCost(task.name, cost=0.0))
+        self._costs[task.name] = _total_cost(before, outcome)
         return [outcome.answers.get(key) for key in outcome.keys]
 
 

@@ -206,8 +206,8 @@ class Run(Generic[Item]):
             for part in _halves(items):
                 self._answer(part)
             return
-        again = {key: items[key] for key in failed}
-        for part in _halves(again) if finish == "length" else [again] if again else []:
+        retries = {key: items[key] for key in failed}
+        for part in _halves(retries) if finish == "length" else [retries] if retries else []:
             request = repair(self.task.request(part), [failed[key] for key in part])
             self._lose(part, self._ask(part, request)[1])
 

@@ -76,10 +76,10 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
         for row in objects_of_list(bundle_value(part, dict).get("tools"))
     }
     catalog = _catalog(folder, "neutral.json")
-    accepted = [row for row in clusters if row.get("state") == "accepted"]
+    accepted_rows = [row for row in clusters if row.get("state") == "accepted"]
     gateway = {
         frozenset(row["members"])
-        for row in accepted
+        for row in accepted_rows
         if row.get("kind") == "gateway" and isinstance(row.get("members"), list)
     }
     raw = _mcp_records(folder)

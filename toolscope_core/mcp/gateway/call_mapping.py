@@ -62,18 +62,18 @@ def misplaced_arguments(
     alpha = route.alphas.get(original.tool_id)
     if alpha is None or (len(route.originals) == 1 and not alpha.constants):
         return ()
-    mine = {move.target: move.source for move in alpha.moves}
+    source_of = {move.target: move.source for move in alpha.moves}
     choice = _choice(route, alpha)
     declared_here = properties_of(route.schema)
     foreign = [
         f"{choice}{name!r} is not taken; leave it out"
         for name in arguments
-        if name in declared_here and name not in mine and name not in alpha.constants
+        if name in declared_here and name not in source_of and name not in alpha.constants
     ]
     required = {one.name for one in definition.parameters if one.required} if definition else set()
     missing = [
         f"{choice}{target!r} is needed; give it"
-        for target, source in mine.items()
+        for target, source in source_of.items()
         if source in required and target not in arguments
     ]
     return (*foreign, *missing)

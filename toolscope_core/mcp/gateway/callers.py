@@ -143,7 +143,7 @@ class Outboxes:
     """
 
     def __init__(self, group: TaskGroup, on_gone: Callable[[str], None]) -> None:
-        self._group, self._gone = group, on_gone
+        self._group, self._on_gone = group, on_gone
         self._outboxes: dict[Lane, _Outbox] = {}
 
     def post(
@@ -183,7 +183,7 @@ class Outboxes:
                     await message(outbox.session)
                     continue
                 if limit.cancelled_caught:
-                    self._gone(lane[0])
+                    self._on_gone(lane[0])
                     return
         finally:
             del self._outboxes[lane]

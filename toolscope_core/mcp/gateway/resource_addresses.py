@@ -34,13 +34,13 @@ class ResourceAddresses:
     """
 
     by_tools: Mapping[str, Owners] = field(default_factory=dict)
-    _listed: dict[str, frozenset[str]] = field(default_factory=dict)
+    _lists: dict[str, frozenset[str]] = field(default_factory=dict)
     _templates: dict[str, frozenset[str]] = field(default_factory=dict)
-    _named: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
+    _results: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
 
     def note_listed(self, server: str, addresses: Iterable[str]) -> None:
         """What a server lists now."""
-        self._listed[server] = frozenset(one for one in addresses if len(one) <= LONGEST_ADDRESS)
+        self._lists[server] = frozenset(one for one in addresses if len(one) <= LONGEST_ADDRESS)
 
     def note_templates(self, server: str, templates: Iterable[str]) -> None:
         """The templates that a server lists now."""
@@ -52,16 +52,16 @@ class ResourceAddresses:
             inner = item.get("resource")
             address = (inner if isinstance(inner, dict) else item).get("uri")
             if isinstance(address, str) and len(address) <= LONGEST_ADDRESS:
-                self._named[server][address] = None
-        while len(self._named[server]) > _MOST_NAMED:
-            del self._named[server][next(iter(self._named[server]))]
+                self._results[server][address] = None
+        while len(self._results[server]) > _MOST_NAMED:
+            del self._results[server][next(iter(self._results[server]))]
 
     def is_of(self, server: str, address: str) -> bool:
         """Whether the server, or a tool of it, has offered the address."""
         return (
             server in self.by_tools.get(address, _NOBODY)
-            or address in self._listed.get(server, _NOBODY)
-            or address in self._named[server]
+            or address in self._lists.get(server, _NOBODY)
+            or address in self._results[server]
             or any(matches(one, address) for one in self._templates.get(server, _NOBODY))
         )
 
@@ -69,7 +69,7 @@ class ResourceAddresses:
         """The servers that offer a plain address in any way; where there are several it is nobody's
         without a server in front.
         """
-        offers = [*self._listed.items(), *self._named.items()]
+        offers = [*self._lists.items(), *self._results.items()]
         return (
             self.by_tools.get(address, _NOBODY)
             | {server for server, addresses in offers if address in addresses}
@@ -102,7 +102,7 @@ class ResourceAddresses:
             *(one for one, owners in self.by_tools.items() if owners - {server}),
             *(
                 one
-                for offers in (self._listed, self._named, self._templates)
+                for offers in (self._lists, self._results, self._templates)
                 for other, addresses in offers.items()
                 if other != server
                 for one in addresses

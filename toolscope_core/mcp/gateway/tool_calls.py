@@ -251,15 +251,15 @@ class ToolCalls:
         definition = self.withheld_tools.tool(original)
         against = call_mapping.misplaced_arguments(route, original, arguments, definition)
         _refuse_arguments(route, against)
-        there = call_mapping.original_call(route, original, arguments, definition)
-        surplus = [f"{route.name} has no argument {name!r}; leave it out" for name in there.lost]
+        mapped = call_mapping.original_call(route, original, arguments, definition)
+        surplus = [f"{route.name} has no argument {name!r}; leave it out" for name in mapped.lost]
         _refuse_arguments(route, surplus)
-        fields = {**plain_params(params), "name": original.name, "arguments": dict(there.arguments)}
+        body = {**plain_params(params), "name": original.name, "arguments": dict(mapped.arguments)}
         can = context.session.client_capabilities
         with self.callers.calling(original.server, context), server.request(can) as request:
             try:
                 sender = self.callers.sender(original.server)
-                result = await ask_original(server, "tools/call", fields, context, sender)
+                result = await ask_original(server, "tools/call", body, context, sender)
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 doing = f"while it ran {original.name}"
                 failure = await self.servers.failure(original.server, server, error, doing, request)

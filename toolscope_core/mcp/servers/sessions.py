@@ -200,10 +200,10 @@ async def connected(
                     raise alone from None
                 if failure is None:
                     raise
-        here = Situation(launch, record, record.doing, limits.start_seconds)
-        failure = failure or here.late()
+        situation = Situation(launch, record, record.doing, limits.start_seconds)
+        failure = failure or situation.late()
         first = first or failure
-        if record.doing != HANDSHAKE or way == ways[-1] or not here.looks_older:
+        if record.doing != HANDSHAKE or way == ways[-1] or not situation.looks_older:
             is_refused = getattr(failure, "kind", "") == "refused"  # a header is missing or wrong
             raise (failure if is_refused else first) from None
 
