@@ -12,7 +12,7 @@ st.title("Retrieval")
 snapshot = page_frame.analysed_snapshot()
 asked = request_panel(snapshot)
 try:
-    if asked is not None and asked.plan is not None:
+    if asked is not None and asked.config is not None:
         plan_panel(snapshot, asked)
     elif asked is not None:
         view = result_panel(snapshot, asked.lookup)

@@ -46,22 +46,22 @@ _NOBODY = (
 def with_model_verdicts(
     analysis: Analysis,
     log: Sequence[Decision],
-    questions: QuestionConfig,
+    question_config: QuestionConfig,
     request: AskRequest,
-    worded: PlanConfig | None = None,
+    document_config: PlanConfig | None = None,
 ) -> Analysis:
     """The analysis with what the model says of it, and with its documents for the clusters of the
-    plan that is made as ``worded`` says.
+    plan that is made as ``document_config`` says.
 
     Ends as ``asking`` does.
     """
     links = constraints(analysis.catalog, log)
     with asking(request) as (endpoint, asker):
-        verdicts = ask_for_verdicts(analysis, links, asker, questions)
-        run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
-        if worded:
+        verdicts = ask_for_verdicts(analysis, links, asker, question_config)
+        run_config = configuration("judge", endpoint, analysis.catalog, analysis, question_config)
+        if document_config:
             analysis_by_model = with_verdicts(analysis, verdicts)
-            clusters = plan_merge(analysis_by_model, log, worded).clusters
+            clusters = plan_merge(analysis_by_model, log, document_config).clusters
             verdicts = with_documents(analysis_by_model, clusters, log, verdicts, asker)
             run_config = {**run_config, "prompts": prompts("judge") | prompts("documents")}
     return with_verdicts(analysis, replace(verdicts, configuration=run_config))

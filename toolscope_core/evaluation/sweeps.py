@@ -123,7 +123,7 @@ class FixedSettings:
     trial: Trial
     log: Sequence[Decision]
     tokens: Callable[[Tool], int]
-    plan: PlanConfig = field(default_factory=partial(PlanConfig, accept="auto"))
+    plan_config: PlanConfig = field(default_factory=partial(PlanConfig, accept="auto"))
     config: RetrievalConfig = field(default_factory=RetrievalConfig)
     k: int = 10
 
@@ -167,7 +167,8 @@ def setting_points(
     Reports ``Step("sweep", …)`` in points. For encoders see ``encoder_points``.
     """
     trial = replace(settings.trial, cutoffs=KS if knob == "k" else (settings.k,))
-    plan = analysing.plan_of(analysis, analysing.proposed(analysis, settings.log), settings.plan)
+    proposals = analysing.proposed(analysis, settings.log)
+    plan = analysing.plan_of(analysis, proposals, settings.plan_config)
     planned, ranker_of = (
         measured_toolsets.of_plan(plan, "as planned"),
         lru_cache(maxsize=1)(ranker_of),
@@ -176,7 +177,7 @@ def setting_points(
     for value in _not_done(values_of(knob, analysis), done, progress):
         config, toolset = _with_value(settings.config, knob, value), planned
         if knob == "threshold":
-            plan = plan_at(analysis, settings.log, value, settings.plan)
+            plan = plan_at(analysis, settings.log, value, settings.plan_config)
             toolset = measured_toolsets.of_plan(plan, f"from {value:g}")
         if last and (last.config, last.measurement.toolset.version) == (config, toolset.version):
             figures = last.measurement
@@ -205,7 +206,7 @@ def encoder_points(
     for name in _not_done(names, done, progress):
         encoder = load(name)
         analysis = analysing.analyse(trial.catalog, AnalysisConfig(), encoder, cache)
-        plan = analysing.plan_merge(analysis, settings.log, settings.plan)
+        plan = analysing.plan_merge(analysis, settings.log, settings.plan_config)
         setup = SearchSetup(encoder, cache, settings.config, scorer_of(settings.config))
         figures = measurement_of(
             measured_toolsets.of_plan(plan, name),

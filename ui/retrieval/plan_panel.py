@@ -146,14 +146,14 @@ _REFUSED = "plan_refused"
 
 def plan_panel(snapshot: Snapshot, asked: SubmittedRequest) -> None:
     """Draw both plans, job by job, and for a model's plan the button that asks it."""
-    if asked.plan is None:
+    if asked.config is None:
         return
     with st.spinner("Planning", show_time=True):
-        sides = _look(snapshot, asked.lookup, asked.plan, asked.per_job)
+        sides = _look(snapshot, asked.lookup, asked.config, asked.per_job)
     if sides is None:
         building_panel(snapshot, asked.lookup)
         return
-    if asked.plan.worker == "model":
+    if asked.config.worker == "model":
         _asking(snapshot, asked, sides)
     titles = ("As it is", "before"), ("Merged", "after")
     for column, (title, key), side in zip(st.columns(2, gap="medium"), titles, sides, strict=True):
@@ -204,9 +204,9 @@ def _asking(snapshot: Snapshot, asked: SubmittedRequest, sides: tuple[PlanSide, 
 
 
 def _ask(snapshot: Snapshot, asked: SubmittedRequest) -> None:
-    plan = asked.plan
-    if plan is not None:
-        safe_text.attempt(_REFUSED, lambda: _start(snapshot, asked.lookup, plan, asked.per_job))
+    config = asked.config
+    if config is not None:
+        safe_text.attempt(_REFUSED, lambda: _start(snapshot, asked.lookup, config, asked.per_job))
 
 
 def _figures(side: PlanSide) -> None:

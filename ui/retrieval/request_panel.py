@@ -42,7 +42,7 @@ class SubmittedRequest:
     """A request, and where a plan is wanted how it is made, with the tools that a job sees."""
 
     lookup: Lookup
-    plan: PlannerConfig | None = None
+    config: PlannerConfig | None = None
     per_job: int = WORKER_K
 
 
@@ -123,7 +123,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
     search = search_settings_panel.search_settings(
         more, rerank, corpus, servers=wanted == "servers"
     )
-    plan = _plan_bar(snapshot) if wanted == PLAN else (PlannerConfig(), WORKER_K)
+    settings = _plan_bar(snapshot) if wanted == PLAN else (PlannerConfig(), WORKER_K)
     st.session_state[LAST] = {key: st.query_params[key] for key in _KEYS if key in st.query_params}
     if ranking != "Text":
         learned_panel(snapshot, ranking)
@@ -145,7 +145,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
         TITLES[ranking],
         is_alone=search.name == "tool2vec",
     )
-    return SubmittedRequest(lookup) if wanted != PLAN else SubmittedRequest(lookup, *plan)
+    return SubmittedRequest(lookup) if wanted != PLAN else SubmittedRequest(lookup, *settings)
 
 
 def _plan_bar(snapshot: Snapshot) -> tuple[PlannerConfig, int]:
