@@ -149,9 +149,8 @@ def merge(
             from toolscope_core.cli.asking import with_model_verdicts  # loads the store
             from toolscope_core.llm.document_answers import with_edits
 
-            question_config = QuestionConfig(paper=paper)
-            document_config = config if documents else None
-            analysis = with_model_verdicts(analysis, log, question_config, ask, document_config)
+            questions, document_config = QuestionConfig(paper=paper), config if documents else None
+            analysis = with_model_verdicts(analysis, log, questions, ask, document_config)
             log = with_edits(analysis, log)
         log = _without_servers(analysis, log, config) if by_server else log
         plan = findability_options.with_eager_tools(

@@ -41,21 +41,20 @@ def relabel(
         for line, row in _rows(queries)
     }
     gone = mapping.gone
-    places = [
+    texts = [
         f"line {line}, {one.path}: {one.name}{f', {one.now} now' if one.now else ''}"
         for line, query in relabelled.items()
         for one in left_names(query.row, gone, query.settled)
     ]
-    reason = _why_not(queries, [*relabelled.values()], places)
+    reason = _why_not(queries, [*relabelled.values()], texts)
     if keep_unread or not reason:
         write_rows(out, [query.row for query in relabelled.values()])
-    out_text = "" if reason and not keep_unread else str(out)
-    say(_counts([*relabelled.values()], len(places), out_text))
+    say(_counts([*relabelled.values()], len(texts), "" if reason and not keep_unread else str(out)))
     _say_changes([*relabelled.values()])
-    for place in places[:_SHOWN]:
+    for place in texts[:_SHOWN]:
         say(f"left     {place}")
-    if len(places) > _SHOWN:
-        say(f"left     and {len(places) - _SHOWN:,} more")
+    if len(texts) > _SHOWN:
+        say(f"left     and {len(texts) - _SHOWN:,} more")
     fail_for("" if keep_unread else reason)
 
 
