@@ -15,17 +15,9 @@ from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.files.json_lines import lines_of, read_rows, write_whole
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.requests.request_workers import Terms
+from toolscope_core.model import protocols
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import listed, quantity
-from toolscope_core.model.protocols import (
-    Answer,
-    Call,
-    ChatModel,
-    Ledger,
-    Progress,
-    Task,
-    question_key,
-)
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json, digest, sorted_ids
 
 _Item = TypeVar("_Item")
@@ -77,10 +69,10 @@ class AnswerFile:
 
     def note(
         self,
-        task: Task[_Item],
+        task: protocols.Task[_Item],
         items: Sequence[_Item],
-        answers: Sequence[Answer | None],
-        by: ChatModel,
+        answers: Sequence[protocols.Answer | None],
+        by: protocols.ChatModel,
     ) -> None:
         """Remember what was answered, and which question is open and why."""
         for item, answer in zip(items, answers, strict=True):
@@ -131,15 +123,15 @@ class AnswerFile:
 class FileLedger:
     """The answers of a file, and of the ledger ``behind`` it, if any, which keeps new ones."""
 
-    def __init__(self, file: AnswerFile, behind: Ledger | None) -> None:
+    def __init__(self, file: AnswerFile, behind: protocols.Ledger | None) -> None:
         self._lines, self._behind = file.lines, behind
 
-    def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
+    def answers(self, keys: Sequence[str]) -> Mapping[str, protocols.Answer]:
         """See ``Ledger``."""
         stored = self._behind.answers(keys) if self._behind else {}
         return {**stored, **{key: _answer(self._lines[key]) for key in keys if key in self._lines}}
 
-    def commit(self, call: Call, answers: Sequence[Answer]) -> None:
+    def commit(self, call: protocols.Call, answers: Sequence[protocols.Answer]) -> None:
         """See ``Ledger``."""
         if self._behind:
             self._behind.commit(call, answers)
@@ -150,16 +142,18 @@ class FileRequests(ModelRequests):
 
     def __init__(
         self,
-        model: ChatModel,
-        ledger: Ledger | None,
+        model: protocols.ChatModel,
+        ledger: protocols.Ledger | None,
         terms: Terms | None,
-        progress: Progress,
+        progress: protocols.Progress,
         file: AnswerFile,
     ) -> None:
         super().__init__(model, FileLedger(file, ledger), terms, progress)
         self._file = file
 
-    def __call__(self, task: Task[_Item], items: Sequence[_Item]) -> list[Answer | None]:
+    def __call__(
+        self, task: protocols.Task[_Item], items: Sequence[_Item]
+    ) -> list[protocols.Answer | None]:
         """See ``ModelRequests``."""
         answers = super().__call__(task, items)
         self._file.note(task, items, answers, self._model)
@@ -181,7 +175,9 @@ def _read(path: Path) -> Iterator[AnswerLine]:
         yield line
 
 
-def _line(task: Task[_Item], item: _Item, by: ChatModel, value: JsonObject | None) -> AnswerLine:
+def _line(
+    task: protocols.Task[_Item], item: _Item, by: protocols.ChatModel, value: JsonObject | None
+) -> AnswerLine:
     subjects = task.subjects(item)
     return AnswerLine(
         task=task.name,
@@ -192,7 +188,7 @@ def _line(task: Task[_Item], item: _Item, by: ChatModel, value: JsonObject | Non
         model=by.name,
         origin=by.origin,
         parameters=dict(by.parameters),
-        key=question_key(task.name, task.version, subjects, by),
+        key=protocols.question_key(task.name, task.version, subjects, by),
         value=value or {},
         value_hash=_hash_of(value or {}),
     )
@@ -202,8 +198,8 @@ def _hash_of(value: object) -> str:
     return digest(value)[:_HASH]
 
 
-def _answer(line: AnswerLine) -> Answer:
-    return Answer(
+def _answer(line: AnswerLine) -> protocols.Answer:
+    return protocols.Answer(
         line.key, line.task, line.version, line.subjects, line.model, line.origin, line.value
     )
 

@@ -7,14 +7,7 @@ from typing import Any
 
 from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.model.tool import digest
-from toolscope_core.usage.traced_calls import (
-    CallTrace,
-    TracedCall,
-    TracedRequest,
-    call_key,
-    distinct_calls,
-    utc_time,
-)
+from toolscope_core.usage import traced_calls
 
 Span = Mapping[str, Any]
 ERRORS = (2, "2", "ERROR", "STATUS_CODE_ERROR", "Error")
@@ -37,7 +30,7 @@ def spans_of(record: Span) -> list[Span]:
     return [record] if "attributes" in record and "name" in record else []
 
 
-def trace_of_spans(spans: Sequence[Span]) -> CallTrace:
+def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
     """The calls of tools in the spans; a request has the calls of its trace (``traceId``). The
     spans of agent, client and server that are one call, each inside the other, count once.
     """
@@ -58,7 +51,7 @@ def trace_of_spans(spans: Sequence[Span]) -> CallTrace:
             above = parents[above]
         return first
 
-    calls: list[TracedCall] = []
+    calls: list[traced_calls.TracedCall] = []
     called: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
     for row, (span, own) in enumerate(zip(spans, attributes, strict=True)):
@@ -67,17 +60,20 @@ def trace_of_spans(spans: Sequence[Span]) -> CallTrace:
             first = outermost(row)
             key = _key(spans[first], attributes[first], tools[row])
             failed = _failed(span, own)
-            calls.append(TracedCall(tools[row], failed=failed, at=_start(span), key=key))
+            calls.append(
+                traced_calls.TracedCall(tools[row], failed=failed, at=_start(span), key=key)
+            )
             called.setdefault(trace, {})[key or str(row)] = tools[row]
         if (text := _request(own)) and trace not in texts:
             texts[trace] = text
     requests = (
-        TracedRequest(text, tuple(called.get(one, {}).values())) for one, text in texts.items()
+        traced_calls.TracedRequest(text, tuple(called.get(one, {}).values()))
+        for one, text in texts.items()
     )
     unread = sum(
         not tool and _is_other_call(own) for tool, own in zip(tools, attributes, strict=True)
     )
-    return CallTrace(distinct_calls(calls), tuple(requests), unread)
+    return traced_calls.CallTrace(traced_calls.distinct_calls(calls), tuple(requests), unread)
 
 
 def _is_one_tool(name: str, other: str) -> bool:
@@ -101,7 +97,7 @@ def _key(span: Span, attributes: Mapping[str, Any], tool: str) -> str:
     """The key of a call by its id, else by its span."""
     trace, own = _place(span)
     if number := attributes.get("gen_ai.tool.call.id"):
-        return call_key(number, tool, trace)
+        return traced_calls.call_key(number, tool, trace)
     return digest(trace, own) if own else ""
 
 
@@ -136,7 +132,7 @@ def _failed(span: Span, attributes: Mapping[str, Any]) -> bool:
 
 def _start(span: Span) -> str:
     times = (span.get(key) for key in ("startTimeUnixNano", "start_time", "startTime"))
-    return next(filter(None, map(utc_time, times)), "")
+    return next(filter(None, map(traced_calls.utc_time, times)), "")
 
 
 def _request(attributes: Mapping[str, Any]) -> str:

@@ -9,13 +9,7 @@ import streamlit as st
 from toolscope_core.decisions.constraints import deferrals
 from toolscope_core.decisions.forms import BY_SEARCH, IN_EVERY_PROMPT
 from toolscope_core.evaluation.findability import COMPARED
-from toolscope_core.export.eager_choice import (
-    BUDGET,
-    LoadedTool,
-    LoadingEvidence,
-    eager_ids,
-    loaded_tools,
-)
+from toolscope_core.export import eager_choice
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
@@ -41,7 +35,7 @@ def loading_panel(snapshot: Snapshot, config: PlanConfig, use: Use) -> PlanConfi
         budget = bar.number_input(
             "Tokens in every prompt, at most",
             min_value=0,
-            value=BUDGET,
+            value=eager_choice.BUDGET,
             step=500,
             key="eager_tokens",
             help="Tools stay whose calls the search would lose, by calls in the logs and the share "
@@ -71,12 +65,12 @@ def loading_panel(snapshot: Snapshot, config: PlanConfig, use: Use) -> PlanConfi
         )
         decision_buttons.notice(snapshot)
         _table(snapshot, rows)
-    return replace(config, eager=eager_ids(rows))
+    return replace(config, eager=eager_choice.eager_ids(rows))
 
 
-def _table(snapshot: Snapshot, rows: Sequence[LoadedTool]) -> None:
+def _table(snapshot: Snapshot, rows: Sequence[eager_choice.LoadedTool]) -> None:
     """The tools, ticked to decide on them."""
-    columns: Columns[LoadedTool] = [
+    columns: Columns[eager_choice.LoadedTool] = [
         Column("prompt", lambda row: row.is_eager, title="in every prompt", width=110),
         Column("name", lambda row: row.tool.name, title="tool", width=240),
         Column("server", lambda row: row.tool.server),
@@ -125,17 +119,19 @@ def _decide(snapshot: Snapshot, ids: Sequence[str], is_eager: bool) -> Decision:
 
 def tools(
     snapshot: Snapshot, config: PlanConfig, search: str, budget: int
-) -> tuple[LoadedTool, ...]:
+) -> tuple[eager_choice.LoadedTool, ...]:
     """Every outgoing tool, in the order in which tools are chosen. How often ``search`` finds
     one is that of the tool as it came in, whatever is merged with it.
     """
     plan, calls = snapshot.plan_under(config), usage_evidence.figures(snapshot)
-    evidence = LoadingEvidence(
+    evidence = eager_choice.LoadingEvidence(
         {tool_id: one.calls for tool_id, one in calls.by_id.items()},
         findable_tools.shares(snapshot, search) or {},
         deferrals(plan.catalog, snapshot.log),
     )
-    return loaded_tools(plan, evidence, budget, snapshot.work.catalogs.costs, snapshot.shape)
+    return eager_choice.loaded_tools(
+        plan, evidence, budget, snapshot.work.catalogs.costs, snapshot.shape
+    )
 
 
 def decide(snapshot: Snapshot, ids: Sequence[str], eager: bool, reviewer: str) -> Decision:

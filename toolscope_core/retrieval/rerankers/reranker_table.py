@@ -6,16 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from toolscope_core.embedding.vector_cache import TokenCache, decoded
+from toolscope_core.model import protocols
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import (
-    Embedder,
-    PairScorer,
-    Progress,
-    TokenEmbedder,
-    Vectors,
-    VocabularyEmbedder,
-    silent,
-)
 from toolscope_core.retrieval.assembly import min_max
 from toolscope_core.retrieval.documents import FEW, RequestVectors, SearchDocument
 from toolscope_core.retrieval.index_files import Scores
@@ -35,10 +27,10 @@ class RerankInputs:
     """
 
     documents: Sequence[SearchDocument]
-    embedder: Embedder
+    embedder: protocols.Embedder
     requests: RequestVectors
-    scorer: PairScorer | None
-    progress: Progress
+    scorer: protocols.PairScorer | None
+    progress: protocols.Progress
 
 
 _DIGITS = 6
@@ -52,7 +44,7 @@ def late_interaction(inputs: RerankInputs) -> Reranker:
     """The reranker with the embedder of the search. Raises ``ConfigError`` where that gives no
     vectors of tokens.
     """
-    if not isinstance(inputs.embedder, TokenEmbedder):
+    if not isinstance(inputs.embedder, protocols.TokenEmbedder):
         raise ConfigError(
             f"{inputs.embedder.name} gives no vectors of tokens, which rerank late needs; use a "
             "local model, or rerank none"
@@ -69,14 +61,14 @@ class LateInteraction:
     def __init__(
         self,
         documents: Sequence[SearchDocument],
-        embedder: TokenEmbedder,
+        embedder: protocols.TokenEmbedder,
         requests: RequestVectors,
-        progress: Progress = silent,
+        progress: protocols.Progress = protocols.silent,
     ) -> None:
         self._sides = [(one.tool_side, one.request_side) for one in documents]
         self._embedder, self._requests = embedder, requests
         texts = [text for tool, request in self._sides for text in (*tool, request)]
-        self._token_weights: dict[str, Vectors] = {}
+        self._token_weights: dict[str, protocols.Vectors] = {}
         self._tokens = TokenCache(requests.cache.folder).ensure(texts, embedder, progress)
 
     def of(self, texts: Sequence[str]) -> RowScores:
@@ -100,7 +92,7 @@ class LateInteraction:
 
         return scored
 
-    def scores(self, request: Vectors, rows: Sequence[int]) -> Scores:
+    def scores(self, request: protocols.Vectors, rows: Sequence[int]) -> Scores:
         """float32 of shape (len(rows),) in [0, 1]: both directions, min-max among these tools.
         ``request`` are the token vectors of the request.
         """
@@ -108,7 +100,7 @@ class LateInteraction:
             return np.zeros(len(rows), dtype=np.float32)
         return _mixed(*self.directions(request, rows))
 
-    def directions(self, request: Vectors, rows: Sequence[int]) -> tuple[Scores, Scores]:
+    def directions(self, request: protocols.Vectors, rows: Sequence[int]) -> tuple[Scores, Scores]:
         """The mean of the best cosines of the tool's tokens (of several texts the mean of theirs),
         and of the request's, each float32 of shape (len(rows),), rounded so that a pair's does not
         depend on what it is computed beside.
@@ -131,11 +123,11 @@ class LateInteraction:
             np.round(by_request, _DIGITS).astype(np.float32),
         )
 
-    def _weights(self, texts: Sequence[str], counts: Sequence[int]) -> Vectors:
+    def _weights(self, texts: Sequence[str], counts: Sequence[int]) -> protocols.Vectors:
         """How much each token of the texts tells, one text after the other; of each text so many
         count.
         """
-        if isinstance(self._embedder, VocabularyEmbedder):
+        if isinstance(self._embedder, protocols.VocabularyEmbedder):
             new = [text for text in dict.fromkeys(texts) if text not in self._token_weights]
             self._token_weights.update(zip(new, self._embedder.token_weights(new), strict=True))
         own = (
@@ -143,7 +135,9 @@ class LateInteraction:
         )
         return np.concatenate([w if len(w) == n else np.ones(n, np.float32) for w, n in own])
 
-    def _cosines(self, texts: Sequence[str], request: Vectors) -> tuple[list[int], Vectors]:
+    def _cosines(
+        self, texts: Sequence[str], request: protocols.Vectors
+    ) -> tuple[list[int], protocols.Vectors]:
         """The cosine of every token of the texts to every token of the request, one text after the
         other, and the row at which each text begins.
         """
@@ -177,7 +171,9 @@ Builder = Callable[[RerankInputs], Reranker | None]
 
 def _automatic(inputs: RerankInputs) -> Reranker | None:
     """Late interaction where the embedder gives vectors of tokens, else none."""
-    return late_interaction(inputs) if isinstance(inputs.embedder, TokenEmbedder) else None
+    return (
+        late_interaction(inputs) if isinstance(inputs.embedder, protocols.TokenEmbedder) else None
+    )
 
 
 RERANKERS: Mapping[str, Builder] = {
