@@ -129,7 +129,7 @@ def test_a_popover_a_drawer_a_list_and_a_table_keep_the_keys_to_themselves(watch
         button.click()
         expect(opened).to_be_visible()
         watched.settled()
-        assert page.evaluate("document.activeElement.closest('[role=dialog]') !== null")
+        expect(page.locator("[role=dialog]:focus-within")).to_have_count(1)
         untouched(watched)
         page.keyboard.press("Escape")
         watched.settled()

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.screen import APP, HANGS_AFTER, load
+from tests.pages.screen import APP, HANGS_AFTER, figures, load
 from tests.ui.services.small_workspace import open_workspace
 from toolscope_core.model.errors import ToolScopeError
 
@@ -61,6 +61,10 @@ class AppTab:
 
     def tables(self, *columns):
         return [t.value for t in self.at.dataframe if set(columns) <= set(t.value.columns)]
+
+    def figures(self, word):
+        """The numbers in the one line on the page that has the word."""
+        return figures(self.text, word)
 
     @property
     def text(self):

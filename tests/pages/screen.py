@@ -1,5 +1,6 @@
 """The app over a given workspace, one page at a time."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -36,6 +37,13 @@ def load(app, page, query):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RUNNER, run_whole_app)
         return app.run()
+
+
+def figures(text, word):
+    """The numbers in the one line of the text that has the word."""
+    (line,) = [line for line in text.splitlines() if word in line]
+    numbers = re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", line)
+    return [float(number.replace(",", "")) for number in numbers]
 
 
 def words(app):

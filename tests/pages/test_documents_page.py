@@ -211,7 +211,7 @@ def test_an_argument_map_is_edited_in_place_and_says_at_once_what_it_loses(page)
     typed_in_map(page, "beta/send_mail", 1, becomes="(dropped)")
     assert "without a reason" in page.at.error[0].value
     typed_in_map(page, "beta/send_mail", 1, becomes="(dropped)", reason="one mailbox only")
-    assert "Some old calls would lose something: " in page.text
+    assert "would lose" in page.text and "Lossless" not in page.text
     page.press("save_")
     mail = by_name(page.work, 1, "send_mail")
     (alpha,) = [one for one in mail.arguments if one.tool_id == "beta/send_mail"]
@@ -225,9 +225,9 @@ def test_an_argument_map_is_edited_in_place_and_says_at_once_what_it_loses(page)
 
 def test_a_call_is_tried_on_the_merged_tool(page):
     page.widget("text_area", "try_").set_value('{"to": "ann", "x": 1}').run()
-    assert "itself does not take this call" in page.text
-    assert "There and back gives the same call." not in page.text
+    assert "does not take" in page.text
+    assert "the same call" not in page.text
     page.widget("text_area", "try_").set_value('{"to": "ann"}').run()
-    assert "There and back gives the same call." in page.text
+    assert "the same call" in page.text
     page.widget("text_area", "try_").set_value("{").run()
     assert "the call cannot be read" in page.at.error[0].value

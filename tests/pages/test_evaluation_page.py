@@ -48,7 +48,7 @@ def test_nothing_is_measured_until_somebody_asks(page):
     assert "Nothing is measured yet" in page.text
     page.at.button(key="measure").click().run()
     page.after(page.now.job(evaluations.job_kind("comparison")))
-    assert "as it is against all proposals\\: 2 queries of q" in page.text
+    assert "against all proposals" in page.text and "2 queries of q" in page.text
     assert len(experiments.all(page.now)) == 1
 
 
@@ -60,7 +60,7 @@ def test_figures_of_both_toolsets_and_what_shows_over_merging(page):
     figures = dict(zip(rows["figure"], rows["after"], strict=True))
     assert figures["tools"] == "4"
     assert figures["gold calls that run (TCCR)"] == "1.000"
-    assert figures["queries that need two tools which are one now"] == "1"
+    assert [count for name, count in figures.items() if "need two" in name] == ["1"]
     assert figures["recall@10"].startswith("1.000 [") and "recall@1" not in figures
     more = page.at.dataframe[1].value
     assert "recall@1" in set(more["figure"])
@@ -68,7 +68,7 @@ def test_figures_of_both_toolsets_and_what_shows_over_merging(page):
     assert "**TCCR**: the share of gold calls" in page.text
     merges = page.tables("members")[0]
     joins = dict(zip(merges["members"], merges["joins"], strict=True))
-    assert joins["alpha/send_mail, beta/send_mail, gamma/send_mail"] == "b"
+    assert joins[", ".join(by_name(page.work, page.catalog_id, "send_mail").members)] == "b"
     page.open("evaluation", outcome="won")
     rows = page.tables("moved")[0]
     assert list(rows["query"]) == ["send a mail to a person"]
@@ -116,7 +116,7 @@ def test_confusions_are_a_table_of_pairs_and_a_matrix_of_what_is_found_instead(p
 def test_series_have_a_picture_and_a_table(page, view, kind):
     measure(page, kind=kind)
     experiment(page, view)
-    assert "**recall**: of the tools that a query needs" in page.text
+    assert "**recall**: " in page.text
     assert any("recall" in one.value for one in page.at.dataframe)
     assert page.at.get("plotly_chart")
 
@@ -137,7 +137,7 @@ def test_plans_of_both_toolsets_are_a_table(page):
     experiment(page, "Plans")
     rows = page.tables("tools called")[0]
     assert len(rows) == 2 and "exact" in rows
-    assert "**exact**: the share of queries of which exactly" in page.text
+    assert "**exact**: " in page.text
 
 
 def test_the_ablation_is_a_table(page):
@@ -154,7 +154,7 @@ def test_experiments_are_listed_with_what_is_out_of_date(page):
     review.decide(page.now, "accept", mails, "ann")
     second = measure(page, kind="stress")
     page.open("evaluation", x=str(first))
-    assert "The catalog or the decisions have changed since" in page.text
+    assert "changed since" in page.text
     experiment(page, "Kept runs")
     rows = page.tables("state")[0]
     assert list(rows["number"]) == [second, first]
@@ -193,7 +193,7 @@ def test_a_damaged_experiment_is_said_and_not_drawn(through_the_app, page):
 def test_synthetic_requests_are_called_so(page):
     evaluations.run(page.now, ExperimentRequest())
     page.open("evaluation")
-    assert "Synthetic: these requests are made from the descriptions" in page.text
+    assert page.at.warning[0].value.startswith("Synthetic")
 
 
 def test_what_was_measured_stands_where_people_decide(page):
@@ -201,17 +201,18 @@ def test_what_was_measured_stands_where_people_decide(page):
     rain = by_name(page.work, page.catalog_id, "get_weather")
     pair = Pair.of("alpha/send_mail", "beta/send_mail")
     page.open("overlap", pair=pair_key(pair))
-    assert f"1 query of experiment {number} confuses these two" in page.text
+    assert page.figures("confuses these two") == [1, number]
     assert experiments.confusion_of(page.now, Pair.of(*rain.members)) is None
 
 
 def test_a_card_says_what_its_merge_does_to_the_requests_there_are(page):
     mails = by_name(page.work, page.catalog_id, "send_mail")
     page.open("review", cluster=mails.id)
-    assert "Before and after this change: being measured" in page.text
+    assert "being measured" in page.text
     page.after(page.now.job(change_effect_panel.KIND))
-    assert "2 requests with these tools: **1 won, 0 lost**; not enough queries" in page.text
-    assert "1 of them need two of these tools" in page.text
+    assert "not enough queries" in page.text
+    requests, won, lost, *_, need_two = page.figures("1 won, 0 lost")
+    assert (requests, won, lost, need_two) == (2, 1, 0, 1)
     assert list(page.tables("request")[0]["request"]) == ["send a mail to a person"]
 
 

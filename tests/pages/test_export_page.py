@@ -33,7 +33,7 @@ def refused(page):
 
 def test_nothing_is_merged_before_anybody_decided(page):
     assert figures(page)["Tools"] == "8 → 8"
-    assert "nobody has accepted them: 3 for the same job, 0 fam" in page.text
+    assert page.figures("Not merged") == [3, 0]
     assert not page.at.code, "no bundle is made before somebody wants it"
 
 
@@ -67,11 +67,11 @@ def test_the_files_are_shown_on_demand_and_follow_a_decision(page):
 
 def test_a_client_is_told_what_its_file_does_and_where_it_goes(page):
     choose(page, "Claude Code")
-    assert "No file for Claude Code: no merge" in page.text
+    assert "No file for" in page.text
     accept_drop_in(page.work, 1)
     page.at.run()
-    assert "`claude-code.json`: Add its rules to `.claude/settings.json`" in page.text
-    assert "Agents no longer see 2 tools." in page.text
+    assert "`.claude/settings.json`" in page.text and "No file for" not in page.text
+    assert page.figures("no longer see") == [2]
     show_files(page)
     assert list(page.at.dataframe[0].value["file"])[1] == "claude-code.json"
     assert "mcp__beta__send_mail" in page.at.code[0].value
@@ -82,13 +82,14 @@ def test_a_client_is_told_what_its_file_does_and_where_it_goes(page):
 
 
 def test_names_that_servers_share_are_listed_with_what_becomes_of_them(page):
-    assert "Names that tools of several servers share" not in page.text
+    assert not page.tables("name", "fixed")
     choose(page, "Anthropic")
     shared = page.tables("name", "fixed")[0]
     assert list(shared["fixed"])[:2] == ["alpha_get_weather", "beta_get_weather"]
-    assert len(shared) == 5 and "Turn on *Apply suggested fixes*" in page.text
-    page.at.toggle(key="fix").set_value(True).run()
-    assert "are exported with their server's name" in page.text
+    fix = page.at.toggle(key="fix")
+    assert len(shared) == 5 and f"Turn on *{fix.label}*" in page.text
+    fix.set_value(True).run()
+    assert f"Turn on *{fix.label}*" not in page.text
     show_files(page)
     assert "alpha_send_mail" in page.at.code[0].value
 
@@ -97,10 +98,10 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
     matrix = page.tables("client", "result")[0].set_index("client")
     assert matrix.result["MCP"] == "1 violation"  # alpha serves list_files twice
     assert matrix.result["Neutral"] == "ok"
-    assert "The catalog was loaded this way" in page.text
+    assert "loaded this way" in page.text
     assert not refused(page)
     choose(page, "Anthropic")
-    assert "This toolset would be refused" in page.text
+    assert "would be refused" in page.text
     broken = page.tables("rule", "fix")[0]
     repeated = ["beta/get_weather", "beta/send_mail", "gamma/send_mail"]
     assert list(broken["tool_id"]) == ["alpha/list_files-2", *repeated]
@@ -108,7 +109,7 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
     assert refused(page)
     page.at.toggle(key="fix").set_value(True).run()
     assert not refused(page)
-    assert "Anthropic accepts the toolset as exported." in page.text
+    assert "Anthropic accepts" in page.text
     show_files(page)
     assert "beta_send_mail" in page.at.code[0].value
     choose(page, "Neutral file")
@@ -127,11 +128,11 @@ def test_one_tool_that_no_client_of_mcp_reads_is_held_back_and_named(monkeypatch
     assert not page.at.warning
     choose(page, "MCP file")
     (warning,) = page.at.warning
-    assert warning.value.startswith(r"'lab/route' is held back\: The x\-mcp\-header")
-    assert r"\*bad header\*" in warning.value
+    assert warning.value.startswith("'lab/route'")
+    assert r"x\-mcp\-header" in warning.value and r"\*bad header\*" in warning.value
     assert figures(page)["Tools"] == "2 → 1"
     assert "Left out: 1 tool." in page.text
-    assert "MCP accepts the toolset as exported." in page.text
+    assert "MCP accepts" in page.text
     show_files(page)
     assert "route" not in page.at.code[0].value
     assert "add_numbers" in page.at.code[0].value
@@ -176,7 +177,7 @@ def test_texts_are_searched_for_names_that_the_export_takes_away(page):
     (row,) = page.tables("file", "line")[0].to_dict("records")
     assert (row["file"], row["line"], row["name"]) == ("CLAUDE.md", 2, SUM.name)
     page.at.file_uploader(key="text_files").upload("CLAUDE.md", b"No\xff.", "text/markdown").run()
-    assert "No text that was read names a tool that is gone." in page.text
+    assert not page.tables("file", "line") and "No text" in page.text
     assert "is not UTF-8" in page.text
 
 
@@ -185,8 +186,9 @@ def test_a_refused_tool_is_left_out_on_request(open_app):
     stuck = replace(tool("odd", "stuck", "Does."), schema=odd)
     page = open_app(stuck, tool("own", "sum", "Add up.")).open("export")
     choose(page, "Anthropic")
-    assert refused(page) and "*Leave out refused tools* exports the others" in page.text
-    page.at.toggle(key="leave_out").set_value(True).run()
+    leave_out = page.at.toggle(key="leave_out")
+    assert refused(page) and f"*{leave_out.label}*" in page.text
+    leave_out.set_value(True).run()
     assert not refused(page) and "odd/stuck" in page.text and "is held back" in page.text
 
 
@@ -198,11 +200,11 @@ def test_what_is_left_out_and_edited_on_its_own_is_said(page):
     named = replace(draft, document=replace(draft.document, name="our_files"))
     edited_documents.edit(page.now, cluster, named, "ann")
     page.at.run()
-    assert "Left out: 1 tool. Edited single tools: 0." in page.text
-    assert r"exported in the original form: alpha/list\_files" in page.text
+    assert page.figures("Left out") == [1, 0]
+    assert any(r"original form: alpha/list\_" in info.value for info in page.at.info)
     page.at.toggle(key="gateway").set_value(True).run()
-    assert "Edited single tools: 1." in page.text
-    assert "exported in the original form" not in page.text
+    assert page.figures("Left out") == [1, 1], "and one edited"
+    assert "original form" not in page.text
 
 
 def test_accepted_variants_can_be_the_descriptions(page):

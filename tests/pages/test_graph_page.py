@@ -1,6 +1,6 @@
 from unittest.mock import Mock
 
-from tests.pages.screen import open_page, words
+from tests.pages.screen import figures, open_page, words
 from tests.ui.services import small_workspace
 from ui.shared.cards.batches import server_pair_key
 
@@ -18,7 +18,7 @@ def drawings(app):
 def test_servers_and_larger_clusters_are_shown_and_one_is_drawn_when_chosen(monkeypatch, own):
     work, catalog_id = own
     app = open_page(monkeypatch, work, "graph")
-    assert "3 of 3 servers share tools with another" in words(app)
+    assert figures(words(app), "servers share") == [3, 3]
     clusters = table(app, "clusters")
     assert clusters["name"].tolist() == ["send_mail"], "two tools have one link"
     assert clusters.iloc[0]["kind"] == "gateway tool"
@@ -57,5 +57,5 @@ def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, own):
     work, _ = own
     small_workspace.add_analysed(work, "Apart", small_workspace.MAIL, small_workspace.SUM)
     said = words(open_page(monkeypatch, work, "graph", catalog="Apart"))
-    assert "the judge would merge no tools" in said
+    assert "no tools" in said
     assert r"send\_mail" in said

@@ -34,7 +34,7 @@ def test_every_decision_is_listed_with_who_took_it_back_and_filtered(page):
     page.widget("text_input", "history_words").set_value("weather").run()
     assert list(page.tables("what")[0]["what"]) == ["Kept apart"]
     page.widget("text_input", "history_words").set_value("nothing of the kind").run()
-    assert "No decision matches the filters" in page.text
+    assert not page.tables("what") and "No decision" in page.text
     page.widget("text_input", "history_words").set_value("").run()
     page.widget("multiselect", "history_reviewers").set_value(["ann"]).run()
     assert list(page.tables("what")[0]["who"]) == ["ann"]
@@ -81,7 +81,7 @@ def test_a_long_history_comes_in_pages_and_a_link_opens_its_own(page, monkeypatc
 def test_the_chosen_decision_says_what_it_changed_and_goes_back_and_forth(page):
     accepted(page, "send_mail")
     page.at.run()
-    assert "What it changed in the toolset: 1 merged" in page.text
+    assert "the toolset: 1 merged" in page.text
     page.press("history_undo_1")
     assert review.standing(page.now) == ()
     assert "Decision 1 is undone" in page.text
@@ -99,7 +99,7 @@ def test_what_builds_on_a_decision_is_shown_and_goes_back_with_it(page):
     edited = by_name(page.work, 1, "send_mail")
     review.decide(page.now, "canonical", edited, "bob", {"canonical": edited.members[1]})
     at_decision(page, "1")
-    assert "Later decisions on the same tools build on this one" in page.text
+    assert "Later decisions" in page.text
     page.press("history_undo_all_1")
     assert review.standing(page.now) == ()
 
@@ -130,11 +130,11 @@ def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monke
     monkeypatch.setattr("ui.history.learning_panel.learned_weights.learned", offered)
     page = open_app().open("history")
     page.open("history", history_part="More")
-    assert "Decided one by one: **0 decisions**" in page.text
+    assert page.figures("one by one") == [0]
     assert "the judge can learn from them" in page.text
     accepted(page, "send_mail")
     page.at.run()
-    assert "Decided one by one: **1 decision** on 3 pairs, 3 of them the same job" in page.text
+    assert page.figures("one by one") == [1, 3, 3], "decisions, pairs, those of the same job"
     before = review.safe(page.now)
     page.press("learn_")
     assert "In use: version" in page.text
@@ -163,7 +163,7 @@ def test_two_states_are_compared(page):
     assert list(rows["change"]) == ["merged"]
     before = page.widget("selectbox", "state_at_Before")
     before.set_value(1).run()
-    assert "Nothing of what is shown differs" in page.text
+    assert not page.tables("before") and "Nothing" in page.text
 
 
 def bring(page, *rows, turn=0):
@@ -182,13 +182,13 @@ def test_decisions_of_a_bundle_are_shown_first_and_added_once(page):
     rows = [json.loads(line) for line in files["decisions.jsonl"].splitlines()]
     strange = {"action": "accept", "ids": ["x", "y"], "members": ["f", "g"], "reviewer": "zoe"}
     bring(page, *rows, strange)
-    assert "2 decisions to add, 1 about tools not in this catalog" in page.text
+    assert page.figures("to add") == [2, 1], "one is about tools not in this catalog"
     assert review.standing(page.now) == ()
     page.press("import_button_")
     added = review.standing(page.now)[::-1]
     assert [(d.action, d.reviewer) for d in added] == [("accept", "ann"), ("keep_apart", "ann")]
     bring(page, *rows, turn=1)
-    assert "0 decisions to add, 2 already recorded" in page.text
+    assert page.figures("to add") == [0, 2], "two are recorded"
     assert page.button("import_button_").disabled
     page.press("undo_batch_")
     assert review.standing(page.now) == ()
@@ -232,7 +232,7 @@ def test_a_share_is_ones_own_and_a_second_look_is_blind(page):
     assert "1 decision left to look at" in page.text and "Accepted" not in page.text
     page.press("look_apart_1")
     assert "0 of 1 look agree" in page.text
-    assert "Where a second look disagrees" in page.text
+    assert page.figures("look disagrees") == [1]
     page.open("review")
     page.widget("toggle", "review_share").set_value(True).run()
     shown = review.queue(page.now)

@@ -1,5 +1,7 @@
 """Which tools stay in every prompt, on Export, and how namespaces are described, on Documents."""
 
+import json
+
 import pytest
 
 from tests.support.model_server import ModelServer
@@ -9,6 +11,8 @@ from toolscope_core.decisions.log import active
 from toolscope_core.model.configuration import Endpoint
 from ui.shared import page_frame
 from ui.shared.services import findable_tools, model_runs
+
+OURS = "Tools: add numbers, get weather, send mail."
 
 
 @pytest.fixture
@@ -28,7 +32,7 @@ def test_a_person_keeps_a_tool_in_every_prompt_and_the_file_says_so(page):
     page.open("export")
     measure(page)
     page.at.toggle(key="by_search").set_value(True).run()
-    assert "**0 tools** in every prompt, 0 tokens; **8** left to the search." in page.text
+    assert page.figures("left to the search") == [0, 0, 8], "tools, tokens, the others"
     table = page.at.dataframe[0].value
     place = list(table["name"]).index("add_numbers")
     assert table["found"][place] == 100 and "calls" not in table
@@ -39,14 +43,14 @@ def test_a_person_keeps_a_tool_in_every_prompt_and_the_file_says_so(page):
     assert page.at.dataframe[0].value["decided"][place] == "by a person"
     page.widget("button_group", "use_").set_value("Anthropic MCP connector").run()
     page.at.toggle(key="files").set_value(True).run()
-    assert '"add_numbers": {\n    "defer_loading": false' in page.at.code[0].value
+    assert json.loads(page.at.code[0].value) == 0
     page.press("undo_")
     assert standing(page) == []
 
 
 def test_a_format_without_a_search_says_so(page):
     page.open("export").at.toggle(key="by_search").set_value(True).run()
-    assert "The file for MCP holds every tool" in page.text
+    assert "holds every tool" in page.text
     assert "Until then only calls count" in page.text
 
 
@@ -58,14 +62,14 @@ def test_a_namespace_is_described_and_ours_is_taken_again(page):
     assert list(page.at.dataframe[0].value["server"]) == ["alpha", "beta", "gamma"]
     page.at.selectbox(key="namespace").set_value("beta").run()
     area = page.widget("text_area", "namespace_")
-    assert area.value == "Tools: add numbers, get weather, send mail."
+    assert area.value == OURS
     area.set_value("Sums and mails of people.").run()
     page.press("Save_")
     assert standing(page) == [("namespace", {"description": "Sums and mails of people."})]
     assert "Sums and mails of people." in list(page.at.dataframe[0].value["description"])
     page.press("Take ours again_")
     shown = page.at.dataframe[0].value
-    assert "Tools: add numbers, get weather, send mail." in list(shown["description"])
+    assert OURS in list(shown["description"])
 
 
 def test_a_description_starts_from_what_a_model_wrote(page):
@@ -80,7 +84,7 @@ def test_a_description_starts_from_what_a_model_wrote(page):
     area = page.widget("text_area", "namespace_")
     assert area.value == SUMS
     area.set_value("Sums, by list_files.").run()
-    assert "it names **list\\_files**, another tool" in page.text
+    assert any("**list\\_files**" in warning.value for warning in page.at.warning)
     area.set_value(SUMS).run()
     page.press("Save_")
     assert standing(page) == [("namespace", {"description": SUMS})]

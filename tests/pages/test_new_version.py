@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.pages.screen import open_page, words
+from tests.pages.screen import figures, open_page, words
 from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, add_analysed, by_name, catalog, on
 from tests.ui.services.test_usage_evidence import bad_log
 from ui.catalog import usage_panel
@@ -15,6 +15,10 @@ NEW = catalog(*NEXT)
 
 def links(app):
     return {link.proto.label: link.proto.query_string for link in app.get("page_link")}
+
+
+def labels(app):
+    return "\n".join(expander.label for expander in app.expander)
 
 
 def next_version(work, *, analysed=True):
@@ -31,11 +35,10 @@ def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypa
     text = words(app)
     steps = ("**1. What changed**", "**2. Decisions**", "**3. New proposals**", "holds 9 tools")
     assert [text.index(step) for step in steps] == sorted(text.index(step) for step in steps)
-    assert "Since version 1: 1 changed, 1 added; none breaking." in text
-    assert "1 decision holds; 1 waits, as a tool has changed since." in text
-    assert "1 proposal with tools that are new or changed. 1 from before is still open." in text
-    opened = {expander.label for expander in app.expander}
-    assert {"Changes since version 1", "Decisions that wait (1), and what changed since"} <= opened
+    assert "version 1: 1 changed, 1 added" in text and "none breaking" in text
+    assert "1 decision holds; 1 waits" in text
+    assert figures(text, "1 proposal with") == [1, 1], "new, and from before"
+    assert figures(labels(app), "Changes since") == figures(labels(app), "that wait") == [1]
     assert links(app)["Look again (1)"] == "show=Look+again"
     assert links(app)["New proposals (1)"] == "show=New+proposals"
     assert links(app)["Look again"].startswith("cluster=")
@@ -48,8 +51,8 @@ def test_a_merge_that_lost_a_tool_is_listed_as_gone(monkeypatch, work):
     review.decide(work.snapshot(1), "accept", merged, "ann")
     add_analysed(work, "Desk", *(tool for tool in TOOLS if tool.id != merged.members[0]))
     app = open_page(monkeypatch, work)
-    assert "0 decisions hold; 1 names tools that are gone." in words(app)
-    assert "Decisions on tools that are gone (1)" in {one.label for one in app.expander}
+    assert figures(words(app), "names tools that are gone") == [0, 1], "hold, are gone"
+    assert figures(labels(app), "gone") == [1]
     assert "decision 1, Accepted" in words(app)
 
 
@@ -58,7 +61,7 @@ def test_the_links_narrow_the_queue_to_their_part(monkeypatch, work):
     app = open_page(monkeypatch, work, "review", show="Look again")
     names = next(table.value["name"] for table in app.dataframe if "name" in table.value)
     assert names.tolist() == ["send_mail"]
-    assert "A tool has changed since, so this waits for another look." in words(app)
+    assert "waits for another look" in words(app)
     assert "1 of 1 shown" in words(app)
     assert app.get("progress")[0].proto.text.endswith(", 1 new")
     app = open_page(monkeypatch, work, "review", show="New proposals")
@@ -75,7 +78,7 @@ def test_a_merge_that_went_bad_is_looked_at_before_what_changed(monkeypatch, wor
     app = open_page(monkeypatch, work, "review", show="Look again")
     assert [*app.dataframe[0].value["name"]] == ["get_weather", "send_mail"]
     assert ", 1 went bad" in app.get("progress")[0].proto.text
-    assert "Went bad: share of calls that failed" in app.error[0].value
+    assert "Went bad" in app.error[0].value and "failed" in app.error[0].value
     assert not [one for one in app.button if (one.key or "").startswith("accept_" + merged.id)]
     next(one for one in app.button if (one.key or "").startswith("take_back_")).click().run()
     assert [*app.dataframe[0].value["name"]] == ["send_mail"]
@@ -86,7 +89,7 @@ def test_before_the_analysis_the_guide_says_what_is_known(monkeypatch, work):
     next_version(work, analysed=False)
     app = open_page(monkeypatch, work)
     assert "1 decision holds; 1 waits" in words(app)
-    assert "Known when the analysis is finished." in words(app)
+    assert "Known when" in words(app)
     assert "Open the tool" in links(app)
     assert app.button(key="analyse")
 
@@ -100,7 +103,7 @@ def test_a_version_that_is_done_with_stands_below_the_figures(monkeypatch, work)
         review.decide(work.snapshot(record.id), "accept", card, "ann")
     text = words(open_page(monkeypatch, work))
     assert "3 decisions hold." in text and "wait" not in text.partition("3. New")[0]
-    assert "0 proposals with tools that are new" in text
+    assert figures(text, "proposals with")[0] == 0
     assert text.index("holds 9 tools") < text.index("**1. What changed**")
 
 
@@ -108,6 +111,6 @@ def test_any_earlier_version_can_be_compared(monkeypatch, work):
     next_version(work)
     third = add_analysed(work, "Desk", CHANGED, *TOOLS[1:-1])
     app = open_page(monkeypatch, work)
-    assert "Since version 2: 2 removed; 2 breaking." in words(app)
+    assert "version 2: 2 removed; 2 breaking" in words(app)
     app.selectbox(key=f"since_{third.id}").select(1).run()
-    assert "Since version 1: 1 removed, 1 changed; 1 breaking." in words(app)
+    assert figures(words(app), "Since version") == [1, 1, 1, 1]

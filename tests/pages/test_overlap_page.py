@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 
-from tests.pages.screen import open_page, words
+from tests.pages.screen import figures, open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.check.comparison_report import AppPlace
@@ -26,11 +26,11 @@ def shown_pair(app):
 
 def test_the_strongest_pair_is_chosen_and_explained(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap")
-    assert "alike in name or at a similarity of 0.70 or more" in words(app)
+    assert figures(words(app), "alike in name")[:2] == [3, 0.70], "pairs, and the threshold"
     first = table(app).iloc[0]
     assert first["same_job"] == 1.0
     assert first["left_tokens"] == first["right_tokens"] == tool_tokens(small_workspace.WEATHER)
-    assert "Token counts (openai-chat): estimate" in words(app)
+    assert "(openai-chat): estimate" in words(app)
     assert shown_pair(app) == "get\\_weather and get\\_weather"
     assert r"Judge: same job" in words(app) and "Same job 1.00" in words(app)
     assert r"They do the same job\." in words(app)
@@ -45,13 +45,16 @@ def test_another_pair_comes_by_the_address_that_check_writes(monkeypatch, work):
     assert "was not found" not in words(app)
     assert shown_pair(app) == "list\\_files and add\\_numbers"
     assert "Judge: different jobs" in words(app)
-    assert "To replace a call to alpha/list\\_files by a call to beta/add\\_numbers:" in words(app)
+    (replaced,) = [line for line in words(app).splitlines() if "To replace" in line]
+    assert [r"alpha/list\_files", r"beta/add\_numbers:"] == [
+        w for w in replaced.split() if "/" in w
+    ]
     assert any(frame.value.get("note") is not None for frame in app.dataframe)
 
 
 def test_an_address_of_no_pair_says_so_and_shows_the_strongest(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", pair="0~1")
-    assert "The link names a pair that is not in this catalog" in words(app)
+    assert "not in this catalog" in words(app)
     assert shown_pair(app) == "get\\_weather and get\\_weather"
 
 
@@ -84,7 +87,7 @@ def test_a_pair_is_kept_apart_and_the_decision_undone(monkeypatch, work):
     pair = Pair.of("alpha/send_mail", "beta/send_mail")
     app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
     app.button(key=f"never_{pair_key(pair)}").click().run()
-    assert r"Kept apart\: send\_mail and send\_mail" in words(app)
+    assert r"Kept apart\: send\_mail" in words(app)
     assert "Kept apart by reviewer" in words(app)
     assert app.button(key=f"never_{pair_key(pair)}").disabled
     assert app.button(key=f"propose_{pair_key(pair)}").disabled
@@ -104,13 +107,13 @@ def test_filters_come_from_the_address_and_narrow_the_pairs(monkeypatch, work):
     app.text_input(key="pair_find").set_value("weather account's").run()
     assert set(table(app)["left"]) == {"get_weather"}
     app.text_input(key="pair_find").set_value("no such words").run()
-    assert "No pair matches these filters" in words(app)
+    assert not len(app.dataframe) and "No pair" in words(app)
 
 
 def test_a_catalog_without_overlap_names_its_closest_pair(monkeypatch, work):
     small_workspace.add_analysed(work, "Apart", small_workspace.MAIL, small_workspace.SUM)
     said = words(open_page(monkeypatch, work, "overlap", catalog="Apart"))
-    assert "No two tools reach the similarity threshold, 0.70" in said
+    assert figures(said, "No two tools")[0] == 0.70
     assert r"send\_mail" in said
     small_workspace.add_analysed(work, "Alone", small_workspace.MAIL)
     assert "No two tools" in words(open_page(monkeypatch, work, "overlap", catalog="Alone"))
@@ -149,7 +152,7 @@ def metrics(app):
 def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", view="Threshold")
     assert (metrics(app)["Clusters"], metrics(app)["Tools left"]) == ("3", "4")
-    assert "Clusters compared with the plan" not in words(app)
+    assert "Clusters compared" not in words(app)
     assert len(app.get("plotly_chart")) == 1
     review.decide(
         work.snapshot(1), "keep_apart", small_workspace.by_name(work, 1, "get_weather"), "ann"
@@ -170,13 +173,13 @@ def test_what_appears_is_named(monkeypatch, work):
     monkeypatch.setattr(work.analyses, "offline", lambda _: replace(analysis, scores=scores))
     app = open_page(monkeypatch, work, "overlap", catalog="Near", view="Threshold", same_job="0.6")
     assert app.slider(key="same_job").value == 0.6
-    assert "Clusters compared with the plan: **1** new" in words(app)
+    assert figures(words(app), "Clusters compared") == [1, 0, 0, 0], "the first is new"
     assert table(app)["change"].tolist() == ["new"]
     assert table(app)["cluster"].tolist() == ["find_user, find_users"]
     assert metrics(app)["Pairs to merge"] == "1"
     app.slider(key="same_job").set_value(0.85).run()
     assert metrics(app)["Pairs to merge"] == "0"
-    assert "Clusters compared with the plan" not in words(app)
+    assert "Clusters compared" not in words(app)
 
 
 @pytest.mark.parametrize("view", ["Threshold", "Heatmap", "Map"])
