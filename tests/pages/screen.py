@@ -42,7 +42,7 @@ def load(app, page, query):
 def figures(text, word):
     """The numbers in the one line of the text that has the word."""
     (line,) = [line for line in text.splitlines() if word in line]
-    numbers = re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", line)
+    numbers = re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", line.replace("\\", ""))
     return [float(number.replace(",", "")) for number in numbers]
 
 

@@ -280,7 +280,7 @@ def suspicious(work):
 def test_findings_are_grouped_and_lead_to_the_tool(monkeypatch, suspicious):
     app = open_page(monkeypatch, suspicious, catalog="Odd", part="Findings")
     pills = app.pills(key="kind")
-    assert [(option.split()[2], option[-2]) for option in pills.options] == [
+    assert [(option.split(": ")[1].split()[0], option[-2]) for option in pills.options] == [
         ("Copies", "1"),
         ("Hidden", "1"),
         ("Speaks", "2"),

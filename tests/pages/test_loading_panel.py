@@ -43,7 +43,9 @@ def test_a_person_keeps_a_tool_in_every_prompt_and_the_file_says_so(page):
     assert page.at.dataframe[0].value["decided"][place] == "by a person"
     page.widget("button_group", "use_").set_value("Anthropic MCP connector").run()
     page.at.toggle(key="files").set_value(True).run()
-    assert json.loads(page.at.code[0].value) == 0
+    tools = json.loads(page.at.code[0].value)
+    (beta,) = [one for one in tools if one.get("mcp_server_name") == "beta"]
+    assert beta["configs"] == {"add_numbers": {"defer_loading": False}}
     page.press("undo_")
     assert standing(page) == []
 
