@@ -26,7 +26,7 @@ clusters = review.progress(snapshot).clusters
 if not candidates.total:
     text = f"No two tools reach the similarity threshold, {analysis.threshold:.2f}."
     nothing_overlaps(snapshot, text)
-st.markdown(
+st.container(key="pair_counts").markdown(
     f"**{candidates.total:,}** pairs of tools are alike in name or at a similarity of "
     f"{analysis.threshold:.2f} or more. The offline judge expects about {candidates.expected:,} "
     f"({candidates.expected / candidates.total:.0%}) to do the same job. Its verdicts: same job "

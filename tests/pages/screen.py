@@ -39,11 +39,16 @@ def load(app, page, query):
         return app.run()
 
 
+def numbers(text):
+    """The numbers in a text, in order."""
+    found = re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text.replace("\\", ""))
+    return [float(number.replace(",", "")) for number in found]
+
+
 def figures(text, word):
     """The numbers in the one line of the text that has the word."""
     (line,) = [line for line in text.splitlines() if word in line]
-    numbers = re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", line.replace("\\", ""))
-    return [float(number.replace(",", "")) for number in numbers]
+    return numbers(line)
 
 
 def words(app):

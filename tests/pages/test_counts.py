@@ -1,11 +1,10 @@
 """One thing has one number: what the pages of three catalogs show, before and after decisions."""
 
-import re
 from collections import defaultdict
 
 import pytest
 
-from tests.pages.screen import open_page, words
+from tests.pages.screen import numbers, open_page
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.environment import read_environment
 from ui.shared.services import review
@@ -15,6 +14,14 @@ SHARED = [
     pytest.param(name, marks=[pytest.mark.shared_data, pytest.mark.nightly])
     for name in ("bfcl", "livemcpbench")
 ]
+VERDICTS = ("merge", "family", "unsure", "keep")
+TEXTS = ("markdown", "caption", "info")
+STEPS = {
+    "waiting_duplicates": "show=Same+job",
+    "waiting_families": "show=Same+operation",
+    "safe": "safe_merges=open",
+}
+"""By thing the address to which its step leads."""
 
 
 @pytest.fixture(params=["Example", *SHARED])
@@ -33,108 +40,93 @@ def opened(request):
 
 def read_by_page(monkeypatch, work, name):
     """By thing the numbers that the pages show for it."""
-    numbers = defaultdict(list)
-
-    def read(text, **patterns):
-        for thing, pattern in patterns.items():
-            found = re.findall(pattern, text)
-            assert found, (thing, pattern, text)
-            numbers[thing] += [int(one.replace(",", "")) for one in found]
+    shown = defaultdict(list)
 
     def page(page_name, **query):
-        app = open_page(monkeypatch, work, page_name, catalog=name, **query)
-        figures = "\n".join(f"{one.label}: {one.value} ({one.delta})" for one in app.metric)
-        buttons = "\n".join(one.label for one in app.button)
-        links = "\n".join(one.proto.label for one in app.get("page_link"))
-        progress = "\n".join(one.proto.text for one in app.get("progress"))
-        return app, "\n".join((words(app), figures, buttons, links, progress))
+        return open_page(monkeypatch, work, page_name, catalog=name, **query)
 
-    app, catalog = page("catalog")
-    read(
-        catalog,
-        tools=r"holds ([\d,]+) tools",
-        tokens=r"about ([\d,]+) tokens",
-        tokens_without_code=r"Without code: ([\d,]+) tokens",
-        tokens_with_gateway=r"With a gateway: ([\d,]+) tokens",
-    )
-    read(catalog, tools=r"\(([\d,]+) tools\)", tokens=r"Today: ([\d,]+) tokens")
-    kinds = r"Accept ([\d,]+) drop|merge ([\d,]+) groups? of one|and ([\d,]+) famil"
-    merges = ("".join(one) for one in re.findall(kinds, catalog))
-    numbers["merges"].append(sum(int(one.replace(",", "")) for one in merges))
-    _, tools = page("catalog", part="Tools")
-    read(tools, tools=r"[\d,]+ of ([\d,]+) tools")
-    for thing, pattern in (
-        ("waiting_duplicates", r"Review ([\d,]+) proposals? for"),
-        ("waiting_families", r"Review ([\d,]+) for the same op"),
-        ("safe", r"([\d,]+) safe merges? waits?"),
-    ):  # a step is named where there is something to do
-        numbers[thing] += [int(one.replace(",", "")) for one in re.findall(pattern, catalog)]
+    def see(**counts):
+        for thing, count in counts.items():
+            shown[thing].append(count)
 
-    _, overlap = page("overlap")
-    read(
-        overlap,
-        candidates=r"\*\*([\d,]+)\*\* pairs of tools are alike",
-        merge_pairs=r"same job \*\*([\d,]+)\*\*",
-        family_pairs=r"value\) \*\*([\d,]+)\*\*",
-        unsure_pairs=r"unsure \*\*([\d,]+)\*\*",
-        keep_pairs=r"different jobs \*\*([\d,]+)\*\*",
-        duplicates=r"grouped: ([\d,]+) for",
-        families=r"job, ([\d,]+) families\.",
+    app = page("catalog")
+    tools, *_, tokens = at(app, "catalog_size")
+    see(tools=tools, tokens=tokens)
+    see(tools=numbers(app.metric[0].delta)[0], tokens=first(metrics(app)["Today"]))
+    see(
+        tokens_without_code=first(metrics(app)["Without code"]),
+        tokens_with_gateway=first(metrics(app)["With a gateway"]),
     )
-    read(overlap, candidates=r"matching pairs of ([\d,]+)")
-    for verdict in ("merge", "family", "unsure", "keep"):
-        if numbers[f"{verdict}_pairs"] != [0]:
-            _, listed = page("overlap", verdict=outcome_word(verdict))
-            read(listed, **{f"{verdict}_pairs": r"([\d,]+) matching pairs"})
-    _, threshold = page("overlap", view="Threshold")
-    read(
-        threshold, candidates=r"Candidate pairs: ([\d,]+)", merge_pairs=r"Pairs to merge: ([\d,]+)"
-    )
-    _, heatmap = page("overlap", view="Heatmap", heatmap_show="All tools")
-    read(heatmap, candidates=r"([\d,]+) (?:candidate pairs|pairs? at the threshold or more[^,])")
+    see(merges=sum(at(app, "drop_ins")[:1] + at(app, "gateways")[:2]))
+    for link in app.get("page_link"):  # a step is named where there is something to do
+        for thing, query in STEPS.items():
+            if link.proto.query_string == query and (count := numbers(link.proto.label)):
+                see(**{thing: count[0]})
+    see(tools=at(page("catalog", part="Tools"), "tool_count")[1])
 
-    _, review = page("review")
-    read(
-        review,
-        waiting_duplicates=r"Waiting: ([\d,]+) for the same job",
-        waiting_families=r"job, ([\d,]+) famil",
-        safe=r"safe merges \((\d+)\)",
-    )
-    for show in ("Same job", "Families"):
-        _, listed = page("review", show=show)
-        if "Nothing left" not in listed:
-            read(listed, **{f"waiting_{show.lower()}": r"of ([\d,]+) shown"})
-    _, undecided = page("review", show="Undecided")
-    parts = re.findall(r"([\d,]+) pairs? that the judge can|unsure of ([\d,]+) more", undecided)
-    if parts:
-        numbers["unsure_pairs"].append(sum(int((a or b).replace(",", "")) for a, b in parts))
+    app = page("overlap")
+    candidates, _, _, _, *verdicts, duplicates, families = at(app, "pair_counts")
+    see(candidates=candidates, duplicates=duplicates, families=families)
+    see(candidates=listed_pairs(app)[-1])
+    for verdict, count in zip(VERDICTS, verdicts, strict=True):
+        see(**{verdict: count})
+        if count:
+            matching = listed_pairs(page("overlap", verdict=outcome_word(verdict)))[-2]
+            see(**{verdict: matching})
+    threshold = metrics(page("overlap", view="Threshold"))
+    see(candidates=first(threshold["Candidate pairs"]), merge=first(threshold["Pairs to merge"]))
+    heatmap = text_at(page("overlap", view="Heatmap", heatmap_show="All tools"), "near_pairs")
+    see(candidates=numbers(heatmap.partition(";")[2].partition(".")[0])[-1])
 
-    app, export = page("export")
-    read(
-        export,
-        tools=r"Tools: ([\d,]+) →",
-        tokens=r"\(estimate\): ([\d,]+) →",
-        waiting_duplicates=r"accepted them: ([\d,]+) for the same job",
-        waiting_families=r"job, ([\d,]+) famil",
-    )
+    app = page("review")
+    _, _, duplicates, families, *_ = at(app, "queue_counts")
+    see(waiting_duplicates=duplicates, waiting_families=families)
+    see(safe=first(app.button(key="accept_safe").label))
+    for show, thing in (("Same job", "waiting_duplicates"), ("Same operation", "waiting_families")):
+        _, listed, *_ = at(page("review", show=show), "queue_counts") or (0, 0)
+        see(**{thing: listed})
+    see(unsure=sum(at(page("review", show="Undecided"), "undecided_counts")))
+
+    app = page("export")
+    (tools, _), (tokens, _), *_ = map(numbers, metrics(app).values())
+    duplicates, families = at(app, "not_merged")
+    see(tools=tools, tokens=tokens, waiting_duplicates=duplicates, waiting_families=families)
     app.selectbox(key="accept").select("all").run()
-    read(exported(app), tokens_without_code=r"\(estimate\): [\d,]+ → ([\d,]+)")
+    see(tokens_without_code=numbers(app.metric[1].value)[1])
     app.toggle(key="gateway").set_value(True).run()
-    with_gateway = r"\(estimate\): [\d,]+ → ([\d,]+)"
-    read(exported(app), tokens_with_gateway=with_gateway, merges=r"Merges: ([\d,]+)")
-    return numbers
+    see(tokens_with_gateway=numbers(app.metric[1].value)[1], merges=first(metrics(app)["Merges"]))
+    return shown
 
 
-def exported(app):
-    return "\n".join(f"{one.label}: {one.value}" for one in app.metric)
+def text_at(app, key):
+    """The text of a part of the page, empty where the page is without it."""
+    parts = [one for one in app.container if one.key == key]
+    return "\n".join(one.value for part in parts for kind in TEXTS for one in part.get(kind))
+
+
+def at(app, key):
+    """The numbers in a part of the page."""
+    return numbers(text_at(app, key))
+
+
+def listed_pairs(app):
+    """How many pairs match, and of how many."""
+    return numbers(text_at(app, "pairs_listed").partition(".")[0])
+
+
+def metrics(app):
+    return {one.label: one.value for one in app.metric}
+
+
+def first(text):
+    return numbers(text)[0]
 
 
 def assert_agree(numbers):
     differing = {thing: shown for thing, shown in numbers.items() if len(set(shown)) != 1}
     assert not differing
     one = {thing: shown[0] for thing, shown in numbers.items()}
-    verdicts = (one[f"{verdict}_pairs"] for verdict in ("merge", "family", "unsure", "keep"))
-    assert sum(verdicts) == one["candidates"]
+    assert sum(one[verdict] for verdict in VERDICTS) == one["candidates"]
     return one
 
 

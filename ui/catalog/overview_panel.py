@@ -220,7 +220,7 @@ def draw_today(snapshot: Snapshot) -> PriceTag:
     servers = snapshot.catalog.servers
     price = today(snapshot)
     owners = f" on {quantity(len(servers), 'server')}" if servers else ""
-    st.markdown(
+    st.container(key="catalog_size").markdown(
         f"**{safe_text.untrusted(record.name)}** holds {quantity(price.tools, 'tool')}{owners}. "
         f"They cost about {price.tokens:,} tokens in every prompt that includes all of them. "
         "What could it cost, and does it fit?"
@@ -270,7 +270,7 @@ def _drop_ins(drop_ins: int, safe: int) -> None:
         st.caption("There is no drop-in: no tool takes every call of another as it is.")
         return
     no_look = f" {safe:,} {'needs' if safe == 1 else 'need'} no look." if safe else ""
-    st.caption(
+    st.container(key="drop_ins").caption(
         f"Accept {quantity(drop_ins, 'drop-in')}: in each, one tool takes every call of the "
         f"others, which are switched off.{no_look}"
     )
@@ -282,7 +282,7 @@ def _gateways(gateways: int, families: int, alike: int) -> None:
     many clusters only look ``alike``, which are left as they are.
     """
     more = f" {alike:,} more look alike; their arguments are not known." if alike else ""
-    st.caption(
+    st.container(key="gateways").caption(
         f"Also merge {quantity(gateways, 'group')} of one job that needs a gateway, and "
         f"{quantity(families, 'family')}.{more}"
     )

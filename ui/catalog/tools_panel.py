@@ -36,7 +36,7 @@ def tools_panel(snapshot: Snapshot) -> None:
         else ""
     )
     every = len(snapshot.catalog.tools)
-    st.caption(
+    st.container(key="tool_count").caption(
         f"{len(rows):,} of {every:,} tools.{cut} Tick rows to select tools in every view. "
         f"Tokens: {tokenizer().label}."
     )

@@ -218,7 +218,7 @@ def _left_out(figures: ExportFigures, unapplied: Sequence[str]) -> None:
     """The merges and edits that are not exported, and why."""
     plan, clusters = figures.plan, cluster_counts(figures.plan.clusters)
     if clusters.waiting:
-        st.info(
+        st.container(key="not_merged").info(
             f"Not merged, as nobody has accepted them: {clusters.waiting_in_words}. What "
             "waits is exported unchanged.",
             icon=":material/hourglass_empty:",

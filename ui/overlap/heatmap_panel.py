@@ -187,7 +187,7 @@ def _tile(snapshot: Snapshot, drawn: collisions.Tile, count: str, key: str, **pl
     left_out = quantity(sum(drawn.left_out), "tool") if any(drawn.left_out) else ""
     rest = f" Not shown, as the least similar to the other side: {left_out}." if left_out else ""
     own = " The diagonal is each tool with itself." if drawn.grid.symmetric else ""
-    st.caption(
+    st.container(key="near_pairs").caption(
         f"{count}, similar ones side by side; {drawn.in_words}.{rest}{own} {_how(drawn.grid)} "
         "to see the pair."
     )

@@ -39,7 +39,7 @@ def pair_panel(snapshot: Snapshot) -> None:
     cut = f"the {len(pairs.rows):,} strongest of " if len(pairs.rows) < pairs.matching else ""
     first = " Pairs with a selected tool come first." if chosen and not wanted.only else ""
     shape, counted = snapshot.shape, safe_text.untrusted(tokenizer().label)
-    st.caption(
+    st.container(key="pairs_listed").caption(
         f"Showing {cut}{pairs.matching:,} matching pairs of {pairs.total:,}.{first} Select a row. "
         f"Token counts ({shape}): {counted}."
     )

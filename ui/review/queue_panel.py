@@ -434,7 +434,7 @@ def counts(snapshot: Snapshot, listed: Listing) -> None:
     """How many are listed, and what waits in all."""
     progress = review.progress(snapshot)
     left = f", {progress.left:,} of them with tools that were kept apart" if progress.left else ""
-    st.caption(
+    st.container(key="queue_counts").caption(
         f"{len(listed.clusters):,} of {listed.total:,} shown. Waiting: "
         f"{progress.clusters.waiting_in_words}{left}."
     )

@@ -64,7 +64,7 @@ def undecided_panel(snapshot: Snapshot) -> None:
         _table(snapshot, [by_pair[key] for key in keys], keys, at)
         rest = len(pair_view.unsure(snapshot.analysis)) - len(pairs)
         others = f" The judge is unsure of {rest:,} more: {_SETTLED}." if rest else ""
-        st.caption(
+        st.container(key="undecided_counts").caption(
             f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart."
             f"{others}"
         )
