@@ -51,6 +51,11 @@ def figures(text, word):
     return numbers(line)
 
 
+def metrics(app):
+    """The values of the metrics on the page, by label."""
+    return {metric.label: metric.value for metric in app.metric}
+
+
 def words(app):
     """All text on the page that is read as markdown, and what stands in notices."""
     parts = (app.markdown, app.caption, app.info, app.success, app.warning, app.error)

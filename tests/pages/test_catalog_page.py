@@ -3,7 +3,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from tests.pages.screen import figures, open_page, words
+from tests.pages.screen import figures, metrics, open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.evaluation.comparison import ComparedQuery
@@ -88,7 +88,7 @@ def test_the_price_is_that_of_the_plan_and_of_the_servers_left(monkeypatch, work
         return f"{sum(costs):,} tokens"
 
     app = open_page(monkeypatch, work)
-    shown_prices = {one.label: one.value for one in app.metric}
+    shown_prices = metrics(app)
     everything = PlanConfig("all")
     for label, config in (
         ("Today", PlanConfig()),
@@ -280,12 +280,8 @@ def suspicious(work):
 def test_findings_are_grouped_and_lead_to_the_tool(monkeypatch, suspicious):
     app = open_page(monkeypatch, suspicious, catalog="Odd", part="Findings")
     pills = app.pills(key="kind")
-    assert [(option.split(": ")[1].split()[0], option[-2]) for option in pills.options] == [
-        ("Copies", "1"),
-        ("Hidden", "1"),
-        ("Speaks", "2"),
-        ("HTML", "1"),
-    ]
+    kinds = {option.split(": ")[1].split()[0]: option[-2] for option in pills.options}
+    assert kinds == {"Copies": "1", "Hidden": "1", "Speaks": "2", "HTML": "1"}
     assert list(shown(app)["severity"]) == ["✕ block", "✕ block", "⚠ warn", "⚠ warn", "ℹ info"]
     assert "a⟨U+200B⟩b" in "".join(shown(app)["excerpt"])
     app.pills(key="kind").select("warn: Speaks to the model").run()

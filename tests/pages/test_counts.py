@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import pytest
 
-from tests.pages.screen import numbers, open_page
+from tests.pages.screen import metrics, numbers, open_page
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.environment import read_environment
 from ui.shared.services import review
@@ -112,10 +112,6 @@ def at(app, key):
 def listed_pairs(app):
     """How many pairs match, and of how many."""
     return numbers(text_at(app, "pairs_listed").partition(".")[0])
-
-
-def metrics(app):
-    return {one.label: one.value for one in app.metric}
 
 
 def first(text):

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.pages.screen import metrics
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import SUM, accept_drop_in, accept_variants, tool
 from toolscope_core.catalog.scan.scanner import scan_catalog
@@ -12,10 +13,6 @@ from ui.shared.services import review, reviewed_variants, toolsets
 @pytest.fixture
 def page(open_app):
     return open_app().open("export")
-
-
-def figures(page):
-    return {metric.label: metric.value for metric in page.at.metric}
 
 
 def choose(page, label):
@@ -32,7 +29,7 @@ def refused(page):
 
 
 def test_nothing_is_merged_before_anybody_decided(page):
-    assert figures(page)["Tools"] == "8 → 8"
+    assert metrics(page.at)["Tools"] == "8 → 8"
     assert page.figures("Not merged") == [3, 0]
     assert not page.at.code, "no bundle is made before somebody wants it"
 
@@ -62,7 +59,7 @@ def test_the_files_are_shown_on_demand_and_follow_a_decision(page):
     accept_drop_in(page.work, 1)
     page.at.run()
     assert page.at.code[0].value.count("send_mail") == 1
-    assert figures(page)["Tools"] == "8 → 6"
+    assert metrics(page.at)["Tools"] == "8 → 6"
 
 
 def test_a_client_is_told_what_its_file_does_and_where_it_goes(page):
@@ -130,7 +127,7 @@ def test_one_tool_that_no_client_of_mcp_reads_is_held_back_and_named(monkeypatch
     (warning,) = page.at.warning
     assert warning.value.startswith("'lab/route'")
     assert r"x\-mcp\-header" in warning.value and r"\*bad header\*" in warning.value
-    assert figures(page)["Tools"] == "2 → 1"
+    assert metrics(page.at)["Tools"] == "2 → 1"
     assert "Left out: 1 tool." in page.text
     assert "MCP accepts" in page.text
     show_files(page)
@@ -213,7 +210,7 @@ def test_accepted_variants_can_be_the_descriptions(page):
     reviewed_variants.add(page.now, row, "v.jsonl")
     accept_variants(small_workspace.Functions(page.work, reviewed_variants), page.catalog_id)
     page.at.run()
-    before = figures(page)
+    before = metrics(page.at)
     page.widget("toggle", "expanded").set_value(True).run()
-    assert figures(page) != before
+    assert metrics(page.at) != before
     show_files(page)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.pages.screen import metrics
 from tests.support.scripted import judge_says
 from tests.ui.services import family_catalog, small_workspace
 from tests.ui.services.small_workspace import by_name
@@ -197,8 +198,7 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     assert page.figures("grouped: ")[-2:] == [1, 2]
     page.at.session_state["pair_more"] = "Signals"
     page.at.run()
-    figures = {metric.label: metric.value for metric in page.at.metric}
-    assert figures == {"Same job": "0.00", "Family": "0.70"}
+    assert metrics(page.at) == {"Same job": "0.00", "Other provider or value": "0.70"}
 
 
 @pytest.mark.usefixtures("through_the_app")

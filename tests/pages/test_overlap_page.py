@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 
-from tests.pages.screen import figures, open_page, words
+from tests.pages.screen import figures, metrics, open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.check.comparison_report import AppPlace
@@ -143,10 +143,6 @@ def test_a_counting_that_failed_is_told_and_can_be_tried_again(monkeypatch, work
 
 def _fail(*_):
     raise ConfigError("no room")
-
-
-def metrics(app):
-    return {metric.label: metric.value for metric in app.metric}
 
 
 def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):
