@@ -39,7 +39,7 @@ def test_a_person_keeps_a_tool_in_every_prompt_and_the_file_says_so(page):
     page.tick("loaded_", place)
     page.press("load_True")
     assert standing(page) == [("load", {"loading": "in every prompt"})]
-    assert "**1 tool** in every prompt" in page.text
+    assert page.figures("left to the search")[::2] == [1, 7]
     assert page.at.dataframe[0].value["decided"][place] == "by a person"
     page.widget("button_group", "use_").set_value("Anthropic MCP connector").run()
     page.at.toggle(key="files").set_value(True).run()
