@@ -18,7 +18,7 @@ VERDICTS = ("merge", "family", "unsure", "keep")
 TEXTS = ("markdown", "caption", "info")
 STEPS = {
     "waiting_duplicates": "show=Same+job",
-    "waiting_families": "show=Same+operation",
+    "waiting_families": "show=Families",
     "safe": "safe_merges=open",
 }
 """By thing the address to which its step leads."""
@@ -82,7 +82,7 @@ def read_by_page(monkeypatch, work, name):
     _, _, duplicates, families, *_ = at(app, "queue_counts")
     see(waiting_duplicates=duplicates, waiting_families=families)
     see(safe=first(app.button(key="accept_safe").label))
-    for show, thing in (("Same job", "waiting_duplicates"), ("Same operation", "waiting_families")):
+    for show, thing in (("Same job", "waiting_duplicates"), ("Families", "waiting_families")):
         _, listed, *_ = at(page("review", show=show), "queue_counts") or (0, 0)
         see(**{thing: listed})
     see(unsure=sum(at(page("review", show="Undecided"), "undecided_counts")))

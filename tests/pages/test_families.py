@@ -121,9 +121,9 @@ def test_a_skipped_pair_comes_last(undecided):
 def test_a_filter_shows_duplicates_or_families(page):
     page.open("review")
     assert list(queue(page)["name"]) == ["get_recipe", SCHWAB, "pearstore_orders"]
-    assert list(queue(page)["kind"]) == ["drop-in", *["same operation"] * 2]
+    assert list(queue(page)["kind"]) == ["drop-in", *["family of providers"] * 2]
     assert page.figures("Waiting: ") == [3, 3, 1, 2]
-    page.at.selectbox(key="show").set_value("Same operation").run()
+    page.at.selectbox(key="show").set_value("Families").run()
     assert list(queue(page)["name"]) == [SCHWAB, "pearstore_orders"]
     assert queue(page)["what differs"][0] == PROVIDER
     assert title(page) == SCHWAB
@@ -132,7 +132,7 @@ def test_a_filter_shows_duplicates_or_families(page):
 
 
 def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_needed(page):
-    page.open("review", show="Same operation")
+    page.open("review", show="Families")
     assert f"**{safe_text.untrusted(PROVIDER)}**" in page.text
     assert "none can take" in page.text
     assert "A gateway can offer one tool" in page.text
@@ -192,13 +192,13 @@ def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page)
 def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     page.open("overlap", pair=pair_key(Pair.of(*BANKS[:2])))
     assert f"Judge: {FAMILY}" in page.text
-    assert "Same job 0.00" in page.text and "Other provider or value 0.70" in page.text
+    assert "Same job 0.00" in page.text and "Family 0.70" in page.text
     assert r"\_fidelity says “fidelity”" in page.text
     assert f"{FAMILY} **4**" in page.text
     assert page.figures("grouped: ")[-2:] == [1, 2]
     page.at.session_state["pair_more"] = "Signals"
     page.at.run()
-    assert metrics(page.at) == {"Same job": "0.00", "Other provider or value": "0.70"}
+    assert metrics(page.at) == {"Same job": "0.00", "Family": "0.70"}
 
 
 @pytest.mark.usefixtures("through_the_app")
@@ -213,5 +213,5 @@ def test_the_document_of_a_family_is_untouched_until_somebody_edits_it(page):
     page.open("documents", merge=by_name(page.work, 1, SCHWAB).id)
     assert page.button("save_").disabled
     assert page.button("reset_").disabled
-    assert "Same operation" in page.text
+    assert "Family of providers" in page.text
     assert f"**{safe_text.untrusted(PROVIDER)}**" in page.text
