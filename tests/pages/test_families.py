@@ -121,7 +121,7 @@ def test_a_skipped_pair_comes_last(undecided):
 def test_a_filter_shows_duplicates_or_families(page):
     page.open("review")
     assert list(queue(page)["name"]) == ["get_recipe", SCHWAB, "pearstore_orders"]
-    assert list(queue(page)["kind"]) == ["drop-in", *["family of providers"] * 2]
+    assert list(queue(page)["kind"]) == ["drop-in", *["family"] * 2]
     assert page.figures("Waiting: ") == [3, 3, 1, 2]
     page.at.selectbox(key="show").set_value("Families").run()
     assert list(queue(page)["name"]) == [SCHWAB, "pearstore_orders"]
