@@ -77,7 +77,7 @@ def test_calls_before_and_after_each_merge_that_a_file_accepts(files, tmp_path):
     one = {"seq": 1, "at": "2026-01-02T00:00:00+00:00", "reviewer": "ann", "action": "accept"}
     tools = read_files([tmp_path / "c.json"]).by_id
     prints = [tools[one].fingerprint for one in ids]
-    write_json(decisions, {**one, "ids": ids, "members": prints, "detail": {}})
+    write_json(decisions, {**one, "ids": ids, "fingerprints": prints, "detail": {}})
     rows = [{**LOG[0], "at": f"2026-01-0{1 + late}", "outcome": ["ok", "error"][late > 1]}
             for late in (0, 2) for _ in range(9)]  # fmt: skip
     (tmp_path / "log.jsonl").write_bytes(lines(rows))

@@ -431,7 +431,7 @@ def test_a_line_may_name_tools_by_id_only():
         ({"ids": ["a", "b"]}, "action is None"),
         ({"action": "merge"}, "'merge'; give one of accept"),
         ({"action": "accept", "ids": ["a", "x"]}, "tool id 'x'"),
-        ({"action": "accept", "members": ["x"]}, "fingerprint 'x'"),
+        ({"action": "accept", "fingerprints": ["x"]}, "fingerprint 'x'"),
         ({"action": "accept", "ids": "ab"}, "ids is 'ab'"),
         ({"action": "accept", "ids": ["a"], "detail": [1]}, "give an object"),
         ({"action": "undo", "seq": "1"}, "whole number"),

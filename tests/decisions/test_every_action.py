@@ -349,7 +349,7 @@ def check_rejections(plan, log):
     """No two tools that people keep apart become one, as long as both are what they were."""
     phi, tools = plan.phi, plan.catalog.by_id
     for item in active(log):
-        named = zip(item.ids, item.members, strict=True)
+        named = zip(item.ids, item.fingerprints, strict=True)
         if item.action == "keep_apart" and all(
             one in tools and tools[one].fingerprint == member for one, member in named
         ):
@@ -369,7 +369,7 @@ def admitted(log):
     """Whether each row may stand where it does, by the rules of today."""
     for place, row in enumerate(log):
         if row.action == "undo":
-            yield admit(log[:place], replace(row, seq=0, members=(), ids=())) == row
+            yield admit(log[:place], replace(row, seq=0, fingerprints=(), ids=())) == row
 
 
 @pytest.fixture

@@ -162,10 +162,10 @@ def check_standing(catalog, log):
     assert {*chain.from_iterable((*asked.stale, *asked.conflict)), *together} <= today.keys()
     assert {*chain.from_iterable(asked.conflict)}.isdisjoint(together)
     for item in (one for one in active(log) if one.action in ("accept", "keep_apart")):
-        later = {*chain.from_iterable(one.members for one in log if one.seq > item.seq)}
+        later = {*chain.from_iterable(one.fingerprints for one in log if one.seq > item.seq)}
         ids = {one for one in item.ids if one not in asked.omitted}
         undecided = {one for one in ids if today[one].fingerprint not in later}
-        if [today[one].fingerprint for one in item.ids] != [*item.members]:
+        if [today[one].fingerprint for one in item.ids] != [*item.fingerprints]:
             if item.action == "accept" and len(undecided) > 1:
                 assert any(undecided <= group for group in asked.stale)
         elif item.action == "keep_apart":

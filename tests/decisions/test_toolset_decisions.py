@@ -159,7 +159,7 @@ def test_an_edit_that_the_toolset_does_not_show_is_named_with_the_reason(example
     log = logged(
         example,
         edit(lone, name="other_name"),
-        {**edit(other, description="Ours."), "members": ["f" * 64]},
+        {**edit(other, description="Ours."), "fingerprints": ["f" * 64]},
         edit(merge[0], description="Ours."),
         edit(gone, description="Ours."),
         omit(gone),

@@ -107,7 +107,7 @@ def test_never_merge_and_decisions_are_written(analysis):
     files = files_of(analysis, logged(decision_on(tools, "keep_apart")))
     assert loaded(files, "never_merge.json") == [ids]
     row = json.loads(files["decisions.jsonl"])
-    assert (row["action"], row["ids"], row["members"]) == ("keep_apart", ids, prints)
+    assert (row["action"], row["ids"], row["fingerprints"]) == ("keep_apart", ids, prints)
 
 
 def test_aliases_lead_from_names_that_are_free(files):

@@ -60,7 +60,7 @@ def test_batches_undone_and_changed_ones_teach_nothing_and_the_last_word_counts(
     assert taught(of(1, "accept", 0, 1), undo) == {}
     assert taught(of(1, "accept", 0, 1), undo, of(3, "keep_apart", 0, 1)) == {("t0", "t1"): False}
     changed = of(1, "accept", 0, 1)
-    assert taught(replace(changed, members=("gone", changed.members[1]))) == {}
+    assert taught(replace(changed, fingerprints=("gone", changed.fingerprints[1]))) == {}
 
 
 def test_a_decision_on_many_tools_counts_as_a_tree_of_pairs():

@@ -178,7 +178,7 @@ ROWS = [
     {"gold": {"a": 1}, "calls": {"name": "add"}},
     {"left": "\ud800", "right": []},
     {"action": "accept", "ids": ["\ud800", "add"], "reviewer": "\udfff"},
-    {"action": [], "ids": 5, "members": {}, "detail": 7},
+    {"action": [], "ids": 5, "fingerprints": {}, "detail": 7},
     {"action": "undo", "detail": {"retracts": 10**4000}, "reviewer": "a", "seq": 10**4000},
     {"action": "threshold", "detail": {"similarity": 1e308, "same_job": -1}, "reviewer": "a"},
     {"action": "edit", "ids": ["add"], "detail": {"schema": {"type": 5}}, "reviewer": "a"},

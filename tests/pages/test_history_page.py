@@ -180,7 +180,7 @@ def test_decisions_of_a_bundle_are_shown_first_and_added_once(page):
     files = exports.bundle(page.now, PlanConfig(accept="none"))
     review.undo_all(page.now, "ann", [1, 2])
     rows = [json.loads(line) for line in files["decisions.jsonl"].splitlines()]
-    strange = {"action": "accept", "ids": ["x", "y"], "members": ["f", "g"], "reviewer": "zoe"}
+    strange = {"action": "accept", "ids": ["x", "y"], "fingerprints": ["f", "g"], "reviewer": "zoe"}
     bring(page, *rows, strange)
     assert page.figures("to add") == [2, 1], "one is about tools not in this catalog"
     assert review.standing(page.now) == ()

@@ -261,7 +261,7 @@ def stale_decisions(
     for decision in active(baseline.log):
         if decision.action in _CHANGES_NOTHING:
             continue
-        named = zip(decision.members, decision.ids, strict=True)
+        named = zip(decision.fingerprints, decision.ids, strict=True)
         lost = [tool_id for member, tool_id in named if member in then - now]
         changed = tuple(tool_id for tool_id in lost if tool_id in left)
         gone = tuple(tool_id for tool_id in lost if tool_id not in left)

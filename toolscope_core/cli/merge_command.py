@@ -189,7 +189,7 @@ def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, D
 
     lines = numbered_decisions(catalog, file) if file else {}
     of_others = count_of_others(catalog, tuple(lines.values()))
-    if of_others and of_others == sum(bool(one.members) for one in lines.values()):
+    if of_others and of_others == sum(bool(one.fingerprints) for one in lines.values()):
         raise DecisionError(
             f"no decision in {file} names a tool of this catalog (read: {len(lines)}); "
             "give the decisions.jsonl of the catalog that is merged"

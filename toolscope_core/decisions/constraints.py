@@ -158,7 +158,7 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
             if item.action == "edit":
                 edit = replace(edit, document={**edit.document, **item.detail})
             else:
-                position = item.members.index(item.detail["canonical"])
+                position = item.fingerprints.index(item.detail["canonical"])
                 kind = item.detail.get("kind", edit.kind)
                 edit = replace(edit, canonical=places.get(position), kind=kind)
             chosen[key] = edit
@@ -207,7 +207,7 @@ def _put_forward(
         if item.action not in actions:
             continue
         if item.action == "propose":
-            groups: list[Positions] = [tuple(range(len(item.members)))]
+            groups: list[Positions] = [tuple(range(len(item.fingerprints)))]
         elif item.detail.get("relation") != "family":
             groups = item.places(item.detail["groups"])
         else:
@@ -224,7 +224,7 @@ class ToolLocator:
     def __init__(self, catalog: Catalog, log: Sequence[Decision]) -> None:
         self._by_id = catalog.by_id
         self._owners: dict[str, list[str]] = {}
-        named_members = {member for decision in log for member in decision.members}
+        named_members = {member for decision in log for member in decision.fingerprints}
         owned = (
             [tool for tool in catalog.tools if tool.fingerprint in named_members]
             if named_members
@@ -240,8 +240,8 @@ class ToolLocator:
         }
 
     def __call__(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
-        """Tool ids by position in ``members``, and the ids of members that have changed; without
-        those that people left out.
+        """Tool ids by position in ``fingerprints``, and the ids of members that have changed;
+        without those that people left out.
         """
         present, changed = self.in_catalog(decision)
         kept = {at: tool_id for at, tool_id in present.items() if tool_id not in self.omitted}
@@ -249,12 +249,12 @@ class ToolLocator:
 
     def in_catalog(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
         """Among tools with one fingerprint the one that bears the recorded id comes first."""
-        named = enumerate(zip(decision.members, decision.ids, strict=True))
+        named = enumerate(zip(decision.fingerprints, decision.ids, strict=True))
         present = {i: old for i, (member, old) in named if old in self._owners.get(member, ())}
-        if len(present) == len(decision.members):
+        if len(present) == len(decision.fingerprints):
             return present, set()
         taken = set(present.values())
-        for i, member in enumerate(decision.members):
+        for i, member in enumerate(decision.fingerprints):
             free = (tool_id for tool_id in self._owners.get(member, ()) if tool_id not in taken)
             if i not in present and (tool_id := next(free, None)) is not None:
                 present[i] = tool_id
@@ -265,4 +265,4 @@ class ToolLocator:
     def are_decided_on(self, ids: Iterable[str], log: Iterable[Decision]) -> bool:
         """Whether one of the decisions names all of these tools as they are today."""
         prints = {self._by_id[tool_id].fingerprint for tool_id in ids}
-        return any(prints <= set(item.members) for item in log)
+        return any(prints <= set(item.fingerprints) for item in log)

@@ -23,8 +23,8 @@ from toolscope_core.model.tool import JsonObject, Tool
 def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
     """One line of a ``decisions.jsonl`` as a decision, ready for ``admit``; keeps its ``seq``.
 
-    ``members`` may be missing where ``ids`` name tools of ``catalog``, and the other way round;
-    ``detail`` may name tools by id or by fingerprint. Raises ``DecisionError``.
+    ``fingerprints`` may be missing where ``ids`` name tools of ``catalog``, and the other way
+    round; ``detail`` may name tools by id or by fingerprint. Raises ``DecisionError``.
     """
     action = next((one for one in ACTIONS if one == row.get("action")), None)
     if action is None:
@@ -39,20 +39,20 @@ def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
     if not (at.isascii() and at.isprintable()):
         raise DecisionError(f"at is {at[:40]!r}; give a time such as 2026-01-02T10:00:00+00:00")
     ids = texts(row.get("ids") or (), "ids")
-    members = texts(row.get("members") or (), "members")
-    if not members:
-        members = tuple(_tool_with(catalog.by_id, "tool id", i).fingerprint for i in ids)
+    prints = texts(row.get("fingerprints") or (), "fingerprints")
+    if not prints:
+        prints = tuple(_tool_with(catalog.by_id, "tool id", i).fingerprint for i in ids)
     if not ids:
         owner = {tool.fingerprint: tool for tool in reversed(catalog.tools)}
-        ids = tuple(_tool_with(owner, "fingerprint", member).id for member in members)
+        ids = tuple(_tool_with(owner, "fingerprint", one).id for one in prints)
     return Decision(
         action=action,
-        members=members,
+        fingerprints=prints,
         ids=ids,
         reviewer=str(row.get("reviewer") or ""),
         at=at,
         seq=seq,
-        detail=_by_fingerprint(detail, dict(zip(ids, members, strict=False))),
+        detail=_by_fingerprint(detail, dict(zip(ids, prints, strict=False))),
     )
 
 
@@ -63,7 +63,7 @@ def decision_row(decision: Decision) -> dict[str, Any]:
         "at": decision.at,
         "reviewer": decision.reviewer,
         "action": decision.action,
-        "members": list(decision.members),
+        "fingerprints": list(decision.fingerprints),
         "ids": list(decision.ids),
         "detail": dict(decision.detail),
     }
@@ -228,13 +228,13 @@ def _tool(tool_id: str, about: object) -> Tool | None:
 def count_of_others(catalog: Catalog, log: Sequence[Decision]) -> int:
     """The number of decisions that name tools, but none of the catalog, by id or by content."""
     names_tools = _tools_of(catalog)
-    return sum(not names_tools(one) for one in log if one.members)
+    return sum(not names_tools(one) for one in log if one.fingerprints)
 
 
 def _tools_of(catalog: Catalog) -> Callable[[Decision], bool]:
     """Whether a decision names a tool of the catalog, by id or by content."""
     ids, prints = catalog.by_id.keys(), {tool.fingerprint for tool in catalog.tools}
-    return lambda one: not (ids.isdisjoint(one.ids) and prints.isdisjoint(one.members))
+    return lambda one: not (ids.isdisjoint(one.ids) and prints.isdisjoint(one.fingerprints))
 
 
 def import_preview(
@@ -248,7 +248,7 @@ def import_preview(
     names_tools = _tools_of(catalog)
     for one in active(theirs):
         own = replace(one, seq=0)
-        if one.members and not names_tools(one):
+        if one.fingerprints and not names_tools(one):
             rows.append(ImportedRow(own, "of another catalog"))
         elif _content(one) in standing:
             rows.append(ImportedRow(own, "recorded"))
@@ -268,7 +268,7 @@ def _added(catalog: Catalog, decision: Decision) -> ImportedRow:
     prints = {tool.fingerprint for tool in catalog.tools}
     named = [
         tool_id
-        for tool_id, member in zip(decision.ids, decision.members, strict=True)
+        for tool_id, member in zip(decision.ids, decision.fingerprints, strict=True)
         if member not in prints
     ]
     changed = [tool_id for tool_id in named if tool_id in catalog.by_id]
@@ -282,7 +282,7 @@ def _added(catalog: Catalog, decision: Decision) -> ImportedRow:
 
 def _content(decision: Decision) -> tuple[object, ...]:
     """The content by which rows of two logs are the same decision."""
-    return decision.action, decision.members, decision.reviewer, decision.at, decision.detail
+    return decision.action, decision.fingerprints, decision.reviewer, decision.at, decision.detail
 
 
 def _check_document(decision: Decision) -> None:

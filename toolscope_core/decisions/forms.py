@@ -64,18 +64,18 @@ class DecisionForm:
 
 def check_form(decision: Decision) -> None:
     """Raises ``DecisionError`` unless the decision can be read on its own."""
-    action, size, form = decision.action, len(decision.members), ACTIONS[decision.action]
+    action, size, form = decision.action, len(decision.fingerprints), ACTIONS[decision.action]
     if not decision.reviewer.strip():
         raise DecisionError("the decision has no reviewer; give a name")
     if len(decision.ids) != size or len(set(decision.ids)) != size:
         raise DecisionError(
-            f"{size} members and the ids {id_list(decision.ids)} do not match; give each member "
+            f"{size} fingerprints and the ids {id_list(decision.ids)} do not match; give each one "
             "its own tool id"
         )
     if size < form.least:
         raise DecisionError(f"{action} names {size} tools; give at least {form.least}")
     if form.most is not None and size > form.most:
-        raise DecisionError(f"{action} names {id_list(decision.ids)}; leave members and ids empty")
+        raise DecisionError(f"{action} names {id_list(decision.ids)}; leave both lists empty")
     parts = [part.key for part in form.detail]
     if form.closed and not set() < set(decision.detail) <= set(parts):
         unknown = sorted(set(decision.detail).difference(parts))
@@ -141,23 +141,23 @@ def _share(key: str) -> DetailPart:
 
 
 def _is_member(value: object, decision: Decision) -> bool:
-    return value in decision.members
+    return value in decision.fingerprints
 
 
 def _member_in_words(member: str, decision: Decision) -> str:
-    return dict(zip(decision.members, decision.ids, strict=False)).get(member, member)
+    return dict(zip(decision.fingerprints, decision.ids, strict=False)).get(member, member)
 
 
 def _divides(groups: object, decision: Decision) -> bool:
     if not isinstance(groups, list | tuple) or not all(map(_are_texts, groups)):
         return False
-    whole = Counter(chain.from_iterable(groups)) == Counter(decision.members)
+    whole = Counter(chain.from_iterable(groups)) == Counter(decision.fingerprints)
     return whole and len(groups) > 1 and all(groups)
 
 
 def _is_a_part(dropped: Any, decision: Decision) -> bool:
-    inside = _are_texts(dropped) and Counter(dropped) <= Counter(decision.members)
-    return inside and 0 < len(dropped) < len(decision.members)
+    inside = _are_texts(dropped) and Counter(dropped) <= Counter(decision.fingerprints)
+    return inside and 0 < len(dropped) < len(decision.fingerprints)
 
 
 def _are_renames(renames: object, decision: Decision) -> bool:
@@ -166,7 +166,7 @@ def _are_renames(renames: object, decision: Decision) -> bool:
 
 def _are_maps(maps: object, decision: Decision) -> bool:
     return isinstance(maps, dict) and all(
-        member in decision.members and _is_map(given) for member, given in maps.items()
+        member in decision.fingerprints and _is_map(given) for member, given in maps.items()
     )
 
 
@@ -190,7 +190,7 @@ def _is_map(given: object) -> bool:
 def _are_variants(variants: object, decision: Decision) -> bool:
     return (
         isinstance(variants, list | tuple)
-        and len(variants) == len(decision.members)
+        and len(variants) == len(decision.fingerprints)
         and all(
             isinstance(one, dict)
             and isinstance(one.get("expanded"), str)

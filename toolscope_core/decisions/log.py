@@ -20,8 +20,8 @@ Member = TypeVar("Member", bound=Hashable)
 
 
 def links_of(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
-    """The groups that stay together and the pairs kept apart, as positions in ``members``."""
-    everybody = tuple(range(len(decision.members)))
+    """The groups that stay together and the pairs kept apart, as positions in ``fingerprints``."""
+    everybody = tuple(range(len(decision.fingerprints)))
     match decision.action:
         case "accept" | "propose":
             return [everybody], []
@@ -40,7 +40,7 @@ def links_of(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]
 
 def meaning_of(decision: Decision) -> tuple[set[frozenset[Copy]], set[tuple[Copy, Copy]]]:
     """The links between fingerprints, pairs sorted; the n-th copy of one is (fingerprint, n)."""
-    members = decision.members
+    members = decision.fingerprints
     copies = [(member, members[:i].count(member)) for i, member in enumerate(members)]
     must, cannot = links_of(decision)
     return (
@@ -75,7 +75,7 @@ def versions_of(forms: Iterable[Iterable[str]], log: Sequence[Decision]) -> list
     """``version_of`` for many sets of fingerprints at once."""
     touched: dict[str, list[int]] = {}
     for item in _of_merges(active(log)):
-        for member in item.members:
+        for member in item.fingerprints:
             touched.setdefault(member, []).append(item.seq)
     versions = []
     for members in forms:
@@ -102,10 +102,10 @@ def admit(
     """
     proposal = _well_formed(log, proposal)
     standing = active(log)
-    last = next(iter(_touching(_of_merges(standing), proposal.members)[::-1]), None)
+    last = next(iter(_touching(_of_merges(standing), proposal.fingerprints)[::-1]), None)
     if last is not None and _repeats(last, proposal):
         return last
-    if seen_version not in (None, version_of(proposal.members, log)):
+    if seen_version not in (None, version_of(proposal.fingerprints, log)):
         raise StaleDecisionError(_what_happened(log, proposal))
     if proposal.action == "undo":
         _check_undo(log, proposal)
@@ -125,13 +125,13 @@ def building_on(standing: Sequence[Decision], target: Decision) -> list[Decision
         name = target.detail["profile"]
         later = (item for item in standing if item.seq > target.seq and item.action == "profile")
         return [item for item in later if item.detail["profile"] == name]
-    members = Counter(target.members)
+    members = Counter(target.fingerprints)
     return [
         item
         for item in _of_merges(standing)
         if target.action not in BESIDE_MERGES
         and item.seq > target.seq
-        and (Counter(item.members) & members).total() > 1
+        and (Counter(item.fingerprints) & members).total() > 1
     ]
 
 
@@ -162,7 +162,7 @@ def _well_formed(log: Sequence[Decision], decision: Decision) -> Decision:
     """The decision with its form checked, an undo with the members of what it retracts."""
     if decision.action == "undo":
         target = _target(log, decision)
-        decision = replace(decision, members=target.members, ids=target.ids)
+        decision = replace(decision, fingerprints=target.fingerprints, ids=target.ids)
     check_form(decision)
     return decision
 
@@ -228,14 +228,14 @@ def _contradicted(
 
 def _bearing_on(linking: Sequence[Decision], proposal: Decision) -> list[Decision]:
     """Those on two members or more of what may be kept together with a member of the proposal."""
-    reach, size = set(proposal.members), 0
-    keeping = [set(i.members) for i in linking if i.action not in ("keep_apart", "recut")]
+    reach, size = set(proposal.fingerprints), 0
+    keeping = [set(i.fingerprints) for i in linking if i.action not in ("keep_apart", "recut")]
     while size < len(reach):
         size = len(reach)
         for members in keeping:
             if not reach.isdisjoint(members):
                 reach |= members
-    return [i for i in linking if sum(member in reach for member in i.members) > 1]
+    return [i for i in linking if sum(member in reach for member in i.fingerprints) > 1]
 
 
 def _of_merges(log: Sequence[Decision]) -> list[Decision]:
@@ -244,11 +244,11 @@ def _of_merges(log: Sequence[Decision]) -> list[Decision]:
 
 def _touching(log: Sequence[Decision], members: Iterable[str]) -> list[Decision]:
     wanted = set(members)
-    return [item for item in log if not wanted.isdisjoint(item.members)]
+    return [item for item in log if not wanted.isdisjoint(item.fingerprints)]
 
 
 def _what_happened(log: Sequence[Decision], proposal: Decision) -> str:
-    recent = _touching(log, proposal.members)
+    recent = _touching(log, proposal.fingerprints)
     happened = f"{_cite(recent[-1])} came first" if recent else "they were shown differently"
     return (
         f"{id_list(proposal.ids)} changed since you loaded them: {happened}; reload and look again"
@@ -311,4 +311,4 @@ def _deciding(standing: Sequence[Decision]) -> list[Decision]:
 
 def _places(item: Decision) -> set[str]:
     """What a decision is about: tools, by fingerprint and id, or the thresholds of the catalog."""
-    return {*item.members, *item.ids} or {item.action}
+    return {*item.fingerprints, *item.ids} or {item.action}

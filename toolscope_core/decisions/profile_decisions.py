@@ -27,7 +27,7 @@ def profile_of(
     """
     detail = decision.detail
     name, rows = check_name(detail.get("profile")), detail.get("tools", [])
-    if not isinstance(rows, list | tuple) or len(rows) != len(decision.members):
+    if not isinstance(rows, list | tuple) or len(rows) != len(decision.fingerprints):
         raise _malformed(name, "tools", rows, "a list with one object for each tool, in order")
     present = dict(enumerate(decision.ids)) if present is None else present
     tools, gone = {}, []

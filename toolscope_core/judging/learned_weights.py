@@ -168,7 +168,7 @@ def lessons(catalog: Catalog, log: Sequence[Decision]) -> tuple[Lesson, ...]:
             for a, b, same in _answers(item)
             if a in prints and b in prints and prints[a] != prints[b]
         ]
-        weight = (len(item.members) - 1) / max(len(taught), 1)
+        weight = (len(item.fingerprints) - 1) / max(len(taught), 1)
         for pair, same in taught:
             latest[pair] = Lesson(pair, same, item.seq, min(weight, 1.0))
     return tuple(latest.values())
@@ -213,16 +213,16 @@ def _answers(item: Decision) -> Iterator[tuple[str, str, bool]]:
     match item.action:
         case "accept":
             same = item.detail.get("relation") != "family"
-            yield from ((a, b, same) for a, b in combinations(item.members, 2))
+            yield from ((a, b, same) for a, b in combinations(item.fingerprints, 2))
         case "keep_apart":
-            yield from ((a, b, False) for a, b in combinations(item.members, 2))
+            yield from ((a, b, False) for a, b in combinations(item.fingerprints, 2))
         case "split" | "recut":
             groups = item.detail["groups"]
             for one, other in combinations(groups, 2):
                 yield from ((a, b, False) for a, b in product(one, other))
         case "drop":
             dropped = item.detail["drop"]
-            rest = [member for member in item.members if member not in dropped]
+            rest = [member for member in item.fingerprints if member not in dropped]
             yield from ((a, b, False) for a, b in product(dropped, rest))
 
 

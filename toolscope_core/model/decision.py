@@ -79,7 +79,7 @@ class Constraints:
 class Decision:
     """A decision of a person on a set of tools: one line of the append-only log.
 
-    ``members`` are fingerprints and ``ids`` the tool ids they had, in the same order; where a log
+    ``fingerprints`` and ``ids`` are those of its tools at the time, in the same order; where a log
     is read for a later version, the ids that renamed tools have there. ``detail``
     depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
     [fingerprint…]}``, canonical ``{"canonical": fingerprint}`` and perhaps the ``{"kind"}`` of the
@@ -93,7 +93,7 @@ class Decision:
     """
 
     action: Action
-    members: tuple[str, ...]
+    fingerprints: tuple[str, ...]
     ids: tuple[str, ...]
     reviewer: str
     at: str = ""
@@ -108,7 +108,7 @@ class Decision:
     @property
     def key(self) -> str:
         """What names this decision in every log that holds it, whatever its ``seq`` there."""
-        return digest(self.action, self.members, self.reviewer, self.at)[:16]
+        return digest(self.action, self.fingerprints, self.reviewer, self.at)[:16]
 
     @property
     def parts(self) -> tuple[tuple[str, ...], ...]:
@@ -123,11 +123,11 @@ class Decision:
         return tuple(tuple(self.ids[row] for row in part) for part in (*made, rest) if part)
 
     def places(self, groups: Iterable[Iterable[str]]) -> list[tuple[int, ...]]:
-        """Each fingerprint of the groups as a position in ``members``, the next that bears it:
+        """Each fingerprint of the groups as a position in ``fingerprints``, the next that bears it:
         copies are equal.
         """
         free: dict[str, list[int]] = {}
-        for position, member in enumerate(self.members):
+        for position, member in enumerate(self.fingerprints):
             free.setdefault(member, []).append(position)
         return [tuple(free[member].pop(0) for member in group) for group in groups]
 

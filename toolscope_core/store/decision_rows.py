@@ -50,7 +50,7 @@ def _append(session: Session, name: str, log: Log, decision: Decision) -> Decisi
         at=decision.at or now(),
         action=decision.action,
         reviewer=decision.reviewer,
-        members=list(decision.members),
+        fingerprints=list(decision.fingerprints),
         ids=list(decision.ids),
         detail=dict(decision.detail),
     )

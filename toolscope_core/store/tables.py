@@ -110,7 +110,7 @@ class DecisionRow(StoredRow, table=True):
     at: str
     action: str
     reviewer: str = _json(str)
-    members: list[str] = _json(list, of_texts=True)
+    fingerprints: list[str] = _json(list, of_texts=True, sa_column_kwargs={"name": "members"})
     ids: list[str] = _json(list, of_texts=True)
     detail: dict[str, Any] = _json()
 

@@ -285,7 +285,7 @@ def versions(snapshot: Snapshot, cluster: Cluster) -> tuple[DocumentVersion, ...
     by_print = {catalog.by_id[one].fingerprint: one for one in sorted(members, reverse=True)}
     made = []
     for at, decision in enumerate(log):
-        if decision.action != "edit" or sorted(decision.members) != prints:
+        if decision.action != "edit" or sorted(decision.fingerprints) != prints:
             continue
         last = edits(catalog, log[: at + 1]).get(members)
         written = last.document if last else {}

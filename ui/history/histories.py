@@ -171,7 +171,7 @@ def restore(snapshot: Snapshot, seq: int, reviewer: str, last: int) -> Restorati
 def note(snapshot: Snapshot, decision: Decision, text: str, reviewer: str) -> Decision:
     """Keep a note on a decision. Raises ``DecisionError`` for one that is blank or long."""
     detail = {"about": decision.key, "note": text.strip()}
-    row = Decision("note", decision.members, decision.ids, reviewer, now(), detail=detail)
+    row = Decision("note", decision.fingerprints, decision.ids, reviewer, now(), detail=detail)
     return review.record(snapshot, row)
 
 

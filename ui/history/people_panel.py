@@ -47,7 +47,7 @@ def to_look_at(
         and one.reviewer != reviewer
         and all(
             tool_id in tools and tools[tool_id].fingerprint == member
-            for tool_id, member in zip(one.ids, one.members, strict=True)
+            for tool_id, member in zip(one.ids, one.fingerprints, strict=True)
         )
     ]
     sample = sorted(others, key=lambda one: digest(_SEED, one.key))[:size]

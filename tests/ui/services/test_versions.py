@@ -79,7 +79,7 @@ def test_what_changed_since_a_decision_is_told_from_the_version_it_was_made_on(w
     assert (text.old, text.new) == (MAIL.description, "Send a letter now.")
     (card,) = review.queue_part(work.snapshot(record.id), "again")
     assert versions.waiting_on(work.snapshot(record.id), card) == (decision,)
-    unknown = replace(decision, members=("x", *decision.members[1:]))
+    unknown = replace(decision, fingerprints=("x", *decision.fingerprints[1:]))
     assert [one.rows for one in versions.since_decision(work.snapshot(record.id), unknown)] == [
         None
     ]
@@ -125,7 +125,7 @@ def test_a_decision_follows_a_tool_through_two_renames_and_back(work):
     for now in (POSTED, parted):
         record = work.catalogs.add("Desk", catalog(now, *TOOLS[1:]))
         (waiting,) = versions.standing(work.snapshot(record.id)).wait
-        assert waiting.ids == (now.id, *made.ids[1:]) and waiting.members == made.members
+        assert waiting.ids == (now.id, *made.ids[1:]) and waiting.fingerprints == made.fingerprints
     record = work.catalogs.add("Desk", catalog())
     assert versions.standing(work.snapshot(record.id)).hold == (made,), "it is called as before"
     assert work.snapshot(1).log == (made,), "an earlier version has its own names"

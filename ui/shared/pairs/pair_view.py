@@ -232,7 +232,7 @@ def view(snapshot: Snapshot, pair: Pair) -> PairView:
         rest=tuple(other_lines(one, other)),
         findings=(_findings(analysis, one), _findings(analysis, other)),
         neighbours=(neighbours(analysis, one), neighbours(analysis, other)),
-        decisions=tuple(d for d in active(log)[::-1] if prints <= set(d.members)),
+        decisions=tuple(d for d in active(log)[::-1] if prints <= set(d.fingerprints)),
         card=cluster_with(plan, (pair.left, pair.right)),
         version=version_of([tool.fingerprint for tool in tools], log),
         relation=tuple(

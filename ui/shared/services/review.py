@@ -364,7 +364,7 @@ def _is_unchanged(analysis: Analysis, decision: Decision) -> bool:
     tools = analysis.catalog.by_id
     return all(
         tool_id in tools and tools[tool_id].fingerprint == member
-        for tool_id, member in zip(decision.ids, decision.members, strict=True)
+        for tool_id, member in zip(decision.ids, decision.fingerprints, strict=True)
     )
 
 

@@ -165,7 +165,9 @@ def standing_decisions(catalog: Catalog, log: Sequence[Decision]) -> StandingDec
         if one.seq in suspended:
             if not _is_made_again(catalog, one, in_force[place + 1 :]):
                 wait.append(one)
-        elif one.members and len(prints & set(one.members)) < (2 if one.action in LINKING else 1):
+        elif one.fingerprints and len(prints & set(one.fingerprints)) < (
+            2 if one.action in LINKING else 1
+        ):
             gone.append(one)
         else:
             hold.append(one)
@@ -177,7 +179,7 @@ def changed_members(catalog: Catalog, decision: Decision) -> tuple[tuple[str, st
     tools = catalog.by_id
     return tuple(
         (tool_id, member)
-        for tool_id, member in zip(decision.ids, decision.members, strict=True)
+        for tool_id, member in zip(decision.ids, decision.fingerprints, strict=True)
         if tool_id in tools and tools[tool_id].fingerprint != member
     )
 

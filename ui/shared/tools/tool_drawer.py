@@ -55,7 +55,7 @@ def tool_view(snapshot: Snapshot, key: str) -> ToolView | None:
         findings=tuple(finding for finding in catalog.findings if finding.tool_id == tool_id),
         neighbours=neighbours(analysis, tool, _NEAR) if analysis else (),
         cluster=cluster_with(snapshot.plan, (tool_id,)) if analysis else None,
-        decisions=tuple(one for one in active(log)[::-1] if tool.fingerprint in one.members),
+        decisions=tuple(one for one in active(log)[::-1] if tool.fingerprint in one.fingerprints),
     )
 
 
