@@ -127,7 +127,7 @@ def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Label
             [_SURENESS[pair.get("confidence", 3)] * pair.get("weight", 1.0) for pair in labels]
         ),
         signals=signals.of_pairs(left, right),
-        beside=signals.beside(left, right),
+        beside=signals.of_one_server(left, right),
     )
 
 

@@ -354,7 +354,7 @@ def test_the_shares_of_a_pair_add_up_to_its_probability(random, servers, order):
     for left, right in pairwise(places):
         shares = judge.shares(left, right)
         assert shares == judge.shares(right, left)
-        shown = 1.0 / (1.0 + math.exp(-sum(share.added for share in shares)))
+        shown = 1.0 / (1.0 + math.exp(-sum(share.log_odds for share in shares)))
         assert shown == pytest.approx(judge.verdict(left, right).same_job, abs=1e-6)
 
 

@@ -94,18 +94,18 @@ class CachedJudge:
     def _with_reasons_of_some(self, scores: PairScores) -> Iterator[list[Any]]:
         """The values of verdicts, one block of those with reasons after the other."""
         weights = self.judge.weights
-        kept = (scores.same_job < weights.unsure_at) & (scores.family < weights.family_at)
-        others = np.flatnonzero(~kept)
+        is_unlike = (scores.same_job < weights.unsure_at) & (scores.family < weights.family_at)
+        others = np.flatnonzero(~is_unlike)
         parts = (others[start : start + _BLOCK] for start in range(0, len(others), _BLOCK))
         rows = ((scores.left[part], scores.right[part]) for part in parts)
-        made = chain.from_iterable(self._engine.map_blocks(_explained, self._shared, rows))
-        columns = kept, scores.similarity, scores.same_job, scores.family
-        for is_kept, near, same_job, family in _rows_of(*columns):
-            if is_kept:
+        explanations = chain.from_iterable(self._engine.map_blocks(_explained, self._shared, rows))
+        columns = is_unlike, scores.similarity, scores.same_job, scores.family
+        for unlike, near, same_job, family in _rows_of(*columns):
+            if unlike:
                 relation, serves = weights.relation(near, (same_job, family), ((), ()), "none")
                 yield [near, same_job, "keep", (), relation, family, serves, ((), ())]
             else:
-                yield next(made)
+                yield next(explanations)
 
     def save(self) -> None:
         """Keep what is new. Raises ``ConfigError`` where the folder is unusable."""
@@ -117,7 +117,7 @@ class CachedJudge:
         file: _PairFile,
         left: PairRows,
         right: PairRows,
-        judged: Callable[[OfflineJudge, tuple[PairRows, PairRows]], list[Any]],
+        judge_rows: Callable[[OfflineJudge, tuple[PairRows, PairRows]], list[Any]],
         progress: Progress = silent,
     ) -> list[Any]:
         keys = self._keys(np.minimum(left, right), np.maximum(left, right))
@@ -126,10 +126,10 @@ class CachedJudge:
         if new:
             parts = [new[start : start + _BLOCK] for start in range(0, len(new), _BLOCK)]
             blocks = ((left[part], right[part]) for part in parts)
-            made = self._engine.map_blocks(judged, self._shared, blocks)
+            results = self._engine.map_blocks(judge_rows, self._shared, blocks)
             done = len(values) - len(new)
             progress(Step("judge", done, len(values)))
-            for part, judgements in zip(parts, made, strict=True):
+            for part, judgements in zip(parts, results, strict=True):
                 for at, value in zip(part, judgements, strict=True):
                     values[at] = value
                 file.add({keys[at]: values[at] for at in part})
@@ -198,8 +198,8 @@ class _PairFile:
 
 
 def _judged(judge: OfflineJudge, rows: tuple[PairRows, PairRows]) -> list[tuple[float, float]]:
-    made = judge.pair_probabilities(*rows)
-    return list(zip(made.same_job.tolist(), made.family.tolist(), strict=True))
+    probabilities = judge.pair_probabilities(*rows)
+    return list(zip(probabilities.same_job.tolist(), probabilities.family.tolist(), strict=True))
 
 
 def _explained(judge: OfflineJudge, rows: tuple[PairRows, PairRows]) -> list[list[Any]]:

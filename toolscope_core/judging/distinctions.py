@@ -59,8 +59,8 @@ def _numbers_apart(ours: Sequence[str], theirs: Sequence[str], verbs: set[str]) 
     for words, number in zip((ours, theirs), numbers, strict=True):
         for word in words:
             number.setdefault(stem(word), set()).add(english.is_plural(word))
-    shared = numbers[0].keys() & numbers[1].keys() - verbs
-    return any(numbers[0][root].isdisjoint(numbers[1][root]) for root in shared)
+    common = numbers[0].keys() & numbers[1].keys() - verbs
+    return any(numbers[0][root].isdisjoint(numbers[1][root]) for root in common)
 
 
 def voices_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
@@ -90,8 +90,8 @@ def alternatives(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
         for a in ours:
             for b in theirs:
                 for at, word in enumerate(text):
-                    beside = {*stems[max(at - 1, 0) : at], *stems[at + 1 : at + 2]}
-                    if word in ("or", "and") and beside == {stem(a), stem(b)}:
+                    neighbours = {*stems[max(at - 1, 0) : at], *stems[at + 1 : at + 2]}
+                    if word in ("or", "and") and neighbours == {stem(a), stem(b)}:
                         return a, b
     return None
 
@@ -209,9 +209,9 @@ def named_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
         [
             word
             for word in side
-            if not (only_gets(word) or word.isdigit() or _is_mentioned(word, beside, by_text))
+            if not (only_gets(word) or word.isdigit() or _is_mentioned(word, other_tool, by_text))
         ]
-        for side, beside in zip(renamed(one, other), (other, one), strict=True)
+        for side, other_tool in zip(renamed(one, other), (other, one), strict=True)
     ]
     if any(words):
         between = " / ".join(listed(side) or "–" for side in words)
@@ -245,16 +245,16 @@ def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | Non
     if things is None:
         return None
     unsaid = (
-        beside.spoken.isdisjoint(keys_of(thing))
-        for thing, beside in zip(things, (other, one), strict=True)
+        other_tool.spoken.isdisjoint(keys_of(thing))
+        for thing, other_tool in zip(things, (other, one), strict=True)
     )
     return things if any(unsaid) else None
 
 
-def _is_mentioned(word: str, beside: ToolReading, by_text: bool = True) -> bool:
+def _is_mentioned(word: str, reading: ToolReading, by_text: bool = True) -> bool:
     """Whether a tool says the word at first (``by_text``), or takes it as an argument."""
     keys = keys_of(word)
-    return not beside.taken.isdisjoint(keys) or (by_text and not beside.lead.isdisjoint(keys))
+    return not reading.taken.isdisjoint(keys) or (by_text and not reading.lead.isdisjoint(keys))
 
 
 def is_key(parameter: Parameter) -> bool:

@@ -184,11 +184,11 @@ def _on_arguments(compared: ToolComparison) -> Iterator[str]:
     yield from _on_matches(compared.matches)
     yield from _on_units(left, right, compared.matches)
     ours, theirs = {m.left for m in compared.matches}, {m.right for m in compared.matches}
-    for tool, other, taken in ((left, right, ours), (right, left, theirs)):
+    for tool, other, matched in ((left, right, ours), (right, left, theirs)):
         rest = [
             f"{p.name} ({'required' if p.required else 'optional'})"
             for p in tool.parameters
-            if p.name not in taken
+            if p.name not in matched
         ]
         if rest:
             yield f"Only {_who(tool, other)} takes {listed(rest, _MOST_NAMES)}."
@@ -227,11 +227,11 @@ def _on_servers(left: Tool, right: Tool) -> Iterator[str]:
 
 
 def _on_what_decided(contributions: Mapping[str, float]) -> Iterator[str]:
-    counted = [(name, added) for name, added in contributions.items() if abs(added) >= 0.05]
-    most = sorted(counted, key=lambda item: (-abs(item[1]), item[0]))[:3]
+    shares = [(name, share) for name, share in contributions.items() if abs(share) >= 0.05]
+    most = sorted(shares, key=lambda item: (-abs(item[1]), item[0]))[:3]
     for verdict, names in (
-        ("for", [COUNTS[name] for name, added in most if added > 0]),
-        ("against", [COUNTS[name] for name, added in most if added < 0]),
+        ("for", [COUNTS[name] for name, share in most if share > 0]),
+        ("against", [COUNTS[name] for name, share in most if share < 0]),
     ):
         if names:
             yield f"What spoke most {verdict} merging: {'; '.join(names)}."

@@ -65,13 +65,13 @@ def unshared_notes(
     warns or forbids too, in most of their words.
     """
     notes = (one for one in sentences(text) if _SAFETY.search(one))
-    kept = [(text_words(one), bool(_NEGATION.search(one))) for one in notes]
+    own_notes = [(text_words(one), bool(_NEGATION.search(one))) for one in notes]
     for tool in tools:
         for note in notes_of(tool):
             words, negated = text_words(note), bool(_NEGATION.search(note))
             if not any(
                 len(words & own) >= _KEPT * len(words) and (negation or not negated)
-                for own, negation in kept
+                for own, negation in own_notes
             ):
                 yield tool, note
 
@@ -140,16 +140,16 @@ class Companions:
         self._tools: dict[str, list[Tool]] = {}
         for tool in tools:
             self._tools.setdefault(tool.owner, []).append(tool)
-        self._kept: dict[str, tuple[tuple[str, ...], ...]] = {}
+        self._nouns: dict[str, tuple[tuple[str, ...], ...]] = {}
 
-    def beside(self, members: Sequence[Tool], server: str, nouns: set[str]) -> list[str]:
+    def names_keeping(self, members: Sequence[Tool], server: str, nouns: set[str]) -> list[str]:
         """Names of the server's tools that are no members and keep one of ``nouns``, in order."""
         tools = self._tools.get(server, [])
-        if server not in self._kept:
-            self._kept[server] = tuple(kept_behind(read_tool(tool)) for tool in tools)
+        if server not in self._nouns:
+            self._nouns[server] = tuple(kept_behind(read_tool(tool)) for tool in tools)
         ids = {tool.id for tool in members}
-        kept = zip(tools, self._kept[server], strict=True)
-        return [tool.name for tool, own in kept if tool.id not in ids and nouns & set(own)]
+        nouns_by_tool = zip(tools, self._nouns[server], strict=True)
+        return [tool.name for tool, own in nouns_by_tool if tool.id not in ids and nouns & set(own)]
 
 
 def guards(
@@ -167,8 +167,8 @@ def guards(
     leave open.
     """
     readings = {tool.id: read_tool(tool) for tool in members}
-    kept = next(tool for tool in members if tool.id == canonical)
-    replaced = [tool for tool in members if tool is not kept] if kind == "drop_in" else []
+    stays = next(tool for tool in members if tool.id == canonical)
+    replaced = [tool for tool in members if tool is not stays] if kind == "drop_in" else []
     on_servers = _on_servers(members, canonical, replaced, readings, companions)
     return (
         *(on_servers if not (one_account and replaced) else ()),
@@ -176,7 +176,7 @@ def guards(
         *_on_effects(members, readings),
         *_on_results(members),
         *_on_scope(members, readings),
-        *_on_notes(kept, [tool for tool in members if tool is not kept]),
+        *_on_notes(stays, [tool for tool in members if tool is not stays]),
     )
 
 
@@ -201,8 +201,8 @@ def returned(returns: JsonObject | None) -> str:
     schema: object = returns
     while isinstance(schema, Mapping):
         types = schema.get("type")
-        named = types if isinstance(types, list) else [types]
-        kinds = {_RESULTS.get(str(name), "") for name in named if name != "null"}
+        type_names = types if isinstance(types, list) else [types]
+        kinds = {_RESULTS.get(str(name), "") for name in type_names if name != "null"}
         if len(kinds) != 1:
             return ""
         fields = schema.get("properties")
@@ -217,8 +217,8 @@ def kept_behind(reading: ToolReading) -> tuple[str, ...]:
     sessions, records. A tool that only computes has at most what it holds open.
     """
     computes = bool(reading.classes) and reading.classes <= _COMPUTING
-    named = frozenset[str]() if computes else frozenset({*reading.nouns, *reading.objects})
-    return tuple(sorted((_KEPT_BEHIND & named) | _HANDLES.intersection(reading.content)))
+    all_nouns = frozenset[str]() if computes else frozenset({*reading.nouns, *reading.objects})
+    return tuple(sorted((_KEPT_BEHIND & all_nouns) | _HANDLES.intersection(reading.content)))
 
 
 def handles_of(readings: Iterable[ToolReading]) -> str:
@@ -283,17 +283,17 @@ def _on_servers(
         if server != stays
     }
     lost = (
-        f"{_plurals(kept)} that only {_owner(server)} has"
-        if kept
+        f"{_plurals(own_nouns)} that only {_owner(server)} has"
+        if own_nouns
         else f"data that only {_owner(server)} has"
-        for server, kept in nouns.items()
+        for server, own_nouns in nouns.items()
     )
     yield f"{live}: {listed(lost)} would be out of reach"
-    for server, kept in nouns.items():
-        if beside := companions.beside(members, server, kept):
-            names = listed(f"`{name}`" for name in beside)
+    for server, own_nouns in nouns.items():
+        if companion_names := companions.names_keeping(members, server, own_nouns):
+            names = listed(f"`{name}`" for name in companion_names)
             yield (
-                f"other tools of {_owner(server)} work on the same {_plurals(kept)}: {names}; "
+                f"other tools of {_owner(server)} work on the same {_plurals(own_nouns)}: {names}; "
                 f"{ALL_OR_NONE}"
             )
 
@@ -352,25 +352,25 @@ def _on_effects(members: Sequence[Tool], readings: Mapping[str, ToolReading]) ->
 
 def _on_scope(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> Iterator[str]:
     scopes = {id: _SCOPES.intersection(reading.name) for id, reading in readings.items()}
-    shared = frozenset[str].intersection(*map(frozenset, scopes.values()))
+    common = frozenset[str].intersection(*map(frozenset, scopes.values()))
     scopes_alone = [
         f"`{tool.name}` says {quoted(sorted(alone))}"
         for tool in members
-        if (alone := scopes[tool.id] - shared)
+        if (alone := scopes[tool.id] - common)
     ]
     if scopes_alone:
         yield f"they differ in scope: only {listed(scopes_alone)}"
 
 
-def _on_notes(kept: Tool, others: Sequence[Tool]) -> Iterator[str]:
+def _on_notes(stays: Tool, others: Sequence[Tool]) -> Iterator[str]:
     """What a member says does harm, and the one that is kept does not say."""
     notes = [
-        f"`{tool.id if tool.name == kept.name else tool.name}`: "
+        f"`{tool.id if tool.name == stays.name else tool.name}`: "
         f"“{shorten(note, _LONGEST_NOTE, placeholder='…')}”"
-        for tool, note in unshared_notes(others, whole_text(kept), harm_notes)
+        for tool, note in unshared_notes(others, whole_text(stays), harm_notes)
     ]
     if notes:
-        yield f"`{kept.name}` does not repeat what is said of {listed(notes)}"
+        yield f"`{stays.name}` does not repeat what is said of {listed(notes)}"
 
 
 def _on_results(members: Sequence[Tool]) -> Iterator[str]:

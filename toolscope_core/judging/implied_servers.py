@@ -60,34 +60,34 @@ def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:
     words = [tool_name_words(tool) for tool in nameless]
     products = _products(nameless, words)
     place = _habit(words, products)
-    named = list(_scattered(nameless, words)) if place is None else list(_placed(words, place))
-    owners = zip((tool.id for tool in nameless), named, strict=True)
+    names = list(_scattered(nameless, words)) if place is None else list(_placed(words, place))
+    owners = zip((tool.id for tool in nameless), names, strict=True)
     return tuple(
         ImpliedServer(name, ids, _reason(name, len(ids), place)) for name, ids in _by_owner(owners)
     )
 
 
-def present_servers(tools: Sequence[Tool], chosen: Mapping[str, str]) -> tuple[ImpliedServer, ...]:
+def present_servers(tools: Sequence[Tool], owners: Mapping[str, str]) -> tuple[ImpliedServer, ...]:
     """The implied servers after people's changes, by name.
 
-    ``chosen`` is by tool id the server that people gave it, empty for none.
+    ``owners`` is by tool id the server that people gave it, empty for none.
     """
     guessed = implied_servers(tools)
     reasons = {one.name: one.reason for one in guessed}
     owner_by_id = {tool_id: one.name for one in guessed for tool_id in one.tools}
     nameless = {tool.id for tool in tools if not tool.server}
-    owner_by_id |= {tool_id: name for tool_id, name in chosen.items() if tool_id in nameless}
-    reasons |= dict.fromkeys(chosen.values(), _DECIDED)
-    named = _by_owner(owner_by_id.items())
-    return tuple(ImpliedServer(name, ids, reasons[name]) for name, ids in named)
+    owner_by_id |= {tool_id: name for tool_id, name in owners.items() if tool_id in nameless}
+    reasons |= dict.fromkeys(owners.values(), _DECIDED)
+    tools_by_owner = _by_owner(owner_by_id.items())
+    return tuple(ImpliedServer(name, ids, reasons[name]) for name, ids in tools_by_owner)
 
 
-def with_implied_servers(catalog: Catalog, chosen: Mapping[str, str]) -> Catalog:
+def with_implied_servers(catalog: Catalog, owners: Mapping[str, str]) -> Catalog:
     """The catalog with the implied server of each tool that names no server itself.
 
-    ``chosen`` as in ``present_servers``.
+    ``owners`` as in ``present_servers``.
     """
-    servers = present_servers(catalog.tools, chosen)
+    servers = present_servers(catalog.tools, owners)
     implied = {tool_id: one.name for one in servers for tool_id in one.tools}
     tools = tuple(
         tool
@@ -194,21 +194,21 @@ def _scattered(tools: Sequence[Tool], words: Sequence[_Words]) -> Iterator[str]:
         if not word.isupper()
     }
     counts = Counter(word for name in words for word in set(name))
-    named = {word for word, n in counts.items() if n > 1 and word in capitals & mixed}
-    swaps = _swaps(words, named)
+    candidates = {word for word, n in counts.items() if n > 1 and word in capitals & mixed}
+    swaps = _swaps(words, candidates)
     products = {
-        word for word in named if _may_name(word) and (not is_english(word) or word in swaps)
+        word for word in candidates if _may_name(word) and (not is_english(word) or word in swaps)
     }
     for name in words:
         yield max(products.intersection(name), key=lambda word: (counts[word], word), default="")
 
 
-def _swaps(words: Sequence[_Words], named: set[str]) -> set[str]:
-    """The words that take the place of another of ``named`` in two pairs of names or more."""
+def _swaps(words: Sequence[_Words], candidates: set[str]) -> set[str]:
+    """The words that take the place of another of ``candidates`` in two pairs of names or more."""
     frames: dict[tuple[_Words, _Words], set[str]] = defaultdict(set)
     for name in set(words):
         for at, word in enumerate(name):
-            if word in named:
+            if word in candidates:
                 frames[name[:at], name[at + 1 :]].add(word)
     swaps = Counter(word for swapped in frames.values() if len(swapped) > 1 for word in swapped)
     return {word for word, count in swaps.items() if count >= SWAPPED}

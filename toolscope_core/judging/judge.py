@@ -84,9 +84,9 @@ class ToolFacts:
         """Which pairs a person must look at: calls of one cannot be mapped, though not both leave
         their parameters open, or one has no description that can be read.
         """
-        mapped = self.mappable[left] & self.mappable[right]
-        mapped |= self._undeclared[left] & self._undeclared[right]
-        return np.asarray(~mapped | self._unclear[left] | self._unclear[right])
+        comparable = self.mappable[left] & self.mappable[right]
+        comparable |= self._undeclared[left] & self._undeclared[right]
+        return np.asarray(~comparable | self._unclear[left] | self._unclear[right])
 
     def are_copies(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
         """Which pairs are equal in what a person sees of them."""
@@ -100,19 +100,19 @@ def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
     ``translate_to_french(text)`` is ``translate(text, language)`` where ``language`` lists French:
     the name is the general tool's with one of its values added, and every call can be mapped.
     """
-    named: dict[tuple[str, frozenset[str]], list[Tool]] = {}
+    by_words: dict[tuple[str, frozenset[str]], list[Tool]] = {}
     for tool in tools:
         own = _name_words(source_name(tool))
         for parameter in tool.parameters:
             for value in parameter.enum:
-                added = _name_words(value) - own if isinstance(value, str) else frozenset()
-                if added:
-                    named.setdefault((tool.server, own | added), []).append(tool)
+                value_words = _name_words(value) - own if isinstance(value, str) else frozenset()
+                if value_words:
+                    by_words.setdefault((tool.server, own | value_words), []).append(tool)
     general_by_id: dict[str, str] = {}
     for tool in tools:
         fitting = [
             general
-            for general in named.get((tool.server, _name_words(source_name(tool))), ())
+            for general in by_words.get((tool.server, _name_words(source_name(tool))), ())
             if general.id != tool.id
             and (alpha := argument_map(tool, general)).exact
             and alpha.constants
@@ -173,7 +173,7 @@ class Share:
     """What one thing adds to the log-odds that two tools do one job; its name is in words."""
 
     name: str
-    added: float
+    log_odds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ class OfflineJudge:
         """The standardised signals of pairs of rows, left < right: float64 (m, len(SIGNALS))."""
         signals, weights = self.signals.of_pairs(left, right), self.weights
         return np.where(
-            self.signals.beside(left, right)[:, None],
+            self.signals.of_one_server(left, right)[:, None],
             weights.job_beside.standard(signals),
             weights.job_across.standard(signals),
         )
@@ -266,24 +266,26 @@ class OfflineJudge:
         """
         a, b = (np.array([side], dtype=np.int32) for side in sorted((left, right)))
         signals = self.signals.of_pairs(a, b)
-        model = self.weights.job(bool(self.signals.beside(a, b)[0]))
-        added = model.contributions(signals)[0].tolist()
+        model = self.weights.job(bool(self.signals.of_one_server(a, b)[0]))
+        log_odds = model.contributions(signals)[0].tolist()
         shares = [Share("where every pair starts", model.intercept)]
-        shares += [Share(COUNTS[name], value) for name, value in zip(SIGNALS, added, strict=True)]
-        odds = sum(share.added for share in shares)
+        shares += [
+            Share(COUNTS[name], value) for name, value in zip(SIGNALS, log_odds, strict=True)
+        ]
+        odds = sum(share.log_odds for share in shares)
         stages = self._stages(a, b, signals, self._family(a, b, signals))
         for (_, before), (name, after) in pairwise(stages):
             if after[0] != before[0]:
                 shares.append(Share(name, _log_odds(float(after[0])) - odds))
-                odds += shares[-1].added
+                odds += shares[-1].log_odds
         return tuple(shares)
 
     def _explained(self, left: PairRows, right: PairRows, brief: bool) -> Iterator[Verdict]:
         signals = self.signals.of_pairs(left, right)
         near = cosines(self.signals.vectors, left, right).tolist()
         pair_probabilities = self._pair_probabilities(left, right, signals)
-        beside = self.signals.beside(left, right)
-        added = self.weights.job_contributions(signals, beside).tolist()
+        same_server = self.signals.of_one_server(left, right)
+        log_odds = self.weights.job_contributions(signals, same_server).tolist()
         rows = zip(left.tolist(), right.tolist(), strict=True)
         for at, (a, b) in enumerate(rows):
             same_job, family = (
@@ -296,9 +298,11 @@ class OfflineJudge:
             short = brief and outcome in ("keep", "family")
             matches = () if short and same_job < EVEN else match_parameters(*tools)
             perhaps = EVEN <= same_job < self.weights.merge_at
-            apart = tuple(self._distinctions(a, b)) if perhaps else ()
-            served = "none" if apart or same_job < EVEN else serving(*tools, matches)
-            relation, serves = self.weights.relation(near[at], (same_job, family), unshared, served)
+            distinctions = tuple(self._distinctions(a, b)) if perhaps else ()
+            by_schema = "none" if distinctions or same_job < EVEN else serving(*tools, matches)
+            relation, serves = self.weights.relation(
+                near[at], (same_job, family), unshared, by_schema
+            )
             compared = ToolComparison(
                 tools=tools,
                 readings=self._readings(a, b),
@@ -307,7 +311,7 @@ class OfflineJudge:
                 serves=serves,
                 unshared=unshared,
                 matches=matches,
-                distinctions=apart,
+                distinctions=distinctions,
                 general=self.facts.general_name(a, b),
             )
             yield Verdict(
@@ -315,7 +319,7 @@ class OfflineJudge:
                 similarity=near[at],
                 same_job=same_job,
                 outcome=outcome,
-                evidence=explain(compared, dict(zip(SIGNALS, added[at], strict=True)), short),
+                evidence=explain(compared, dict(zip(SIGNALS, log_odds[at], strict=True)), short),
                 judge=self.name,
                 relation=relation,
                 family=family,
@@ -328,14 +332,14 @@ class OfflineJudge:
     ) -> PairProbabilities:
         family = self._family(left, right, signals)
         same_job = self._stages(left, right, signals, family)[-1][1].round(_DIGITS)
-        decided = (same_job >= self.weights.merge_at) | self.facts.of_one_general(left, right)
+        is_merge = (same_job >= self.weights.merge_at) | self.facts.of_one_general(left, right)
         lower = np.minimum(family, self.weights.family_at - _JUST_BELOW)
-        return PairProbabilities(same_job, np.where(decided, lower, family).round(_DIGITS))
+        return PairProbabilities(same_job, np.where(is_merge, lower, family).round(_DIGITS))
 
     def _family(self, left: PairRows, right: PairRows, signals: Matrix) -> NDArray[np.float64]:
         """By the signals; below *family* where what differs is what they do."""
         weights = self.weights
-        family = weights.family_probability(signals, self.signals.beside(left, right))
+        family = weights.family_probability(signals, self.signals.of_one_server(left, right))
         family[self._other_values(left, right, family)] = weights.family_at
         for at in np.flatnonzero(family >= weights.family_at).tolist():
             pair = int(left[at]), int(right[at])
@@ -365,7 +369,7 @@ class OfflineJudge:
     ) -> list[tuple[str, NDArray[np.float64]]]:
         """The probabilities by the signals, then after each thing that may overrule them."""
         weights = self.weights
-        first = weights.job_probability(signals, self.signals.beside(left, right))
+        first = weights.job_probability(signals, self.signals.of_one_server(left, right))
         below = np.minimum(first, weights.merge_at - _JUST_BELOW)
         single = np.where((family > first) & (family >= weights.family_at), below, first)
         fixed = self._other_values(left, right, single)
@@ -396,10 +400,10 @@ class OfflineJudge:
         self, left: PairRows, right: PairRows, same_job: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
         """Of the pairs that would be merged by ``same_job``: those with a distinction."""
-        apart = np.zeros(len(left), dtype=np.bool_)
+        distinct = np.zeros(len(left), dtype=np.bool_)
         for at in np.flatnonzero(same_job >= self.weights.merge_at).tolist():
-            apart[at] = any(self._distinctions(int(left[at]), int(right[at])))
-        return apart
+            distinct[at] = any(self._distinctions(int(left[at]), int(right[at])))
+        return distinct
 
     def _distinctions(self, left: int, right: int) -> Iterator[str]:
         one, other = self._readings(left, right)

@@ -241,8 +241,8 @@ def _gain(
     rows_of = [np.flatnonzero(groups == seq) for seq in np.unique(groups)]
     gains = []
     for _ in range(_RESAMPLES):
-        drawn = np.concatenate([rows_of[at] for at in rng.integers(0, len(rows_of), len(rows_of))])
-        if 0 < same[drawn].sum() < len(drawn):
-            gains.append(area(same[drawn], after[drawn]) - area(same[drawn], before[drawn]))
+        sample = np.concatenate([rows_of[at] for at in rng.integers(0, len(rows_of), len(rows_of))])
+        if 0 < same[sample].sum() < len(sample):
+            gains.append(area(same[sample], after[sample]) - area(same[sample], before[sample]))
     low, high = np.quantile(gains, [0.05, 0.95])
     return float(low), float(high)

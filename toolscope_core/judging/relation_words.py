@@ -34,8 +34,8 @@ def unmatched_reasons(
     words = tuple(_left_over(kept, replaced, alpha))
     yield from _on_words((kept.tool, replaced.tool), words)
     yield from distinctions.facts_apart(kept, replaced)
-    if not any(words) and (apart := distinctions.object_apart(kept, replaced)):
-        yield f"one is about “{apart[0]}”, the other about “{apart[1]}”"
+    if not any(words) and (objects := distinctions.object_apart(kept, replaced)):
+        yield f"one is about “{objects[0]}”, the other about “{objects[1]}”"
     yield from _arguments_apart(kept, replaced, alpha)
 
 
@@ -60,19 +60,19 @@ def _left_over(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMap) -> 
     ) - _keys(kept.named)  # but what it is named for
     both_read = effect(kept) == effect(replaced) == "reads"  # *get* adds nothing to *summarize*
     values = (word for value in alpha.constants.values() for word in words_of(str(value)))
-    given = fixed | _keys((*set_by_calls, *values))
+    set_keys = fixed | _keys((*set_by_calls, *values))
     for words in (
         [
             word
             for word in distinctions.unshared(kept, replaced)
             if (fixed | offered).isdisjoint(keys_of(word))
         ],
-        _without(replaced, kept, given),
+        _without(replaced, kept, set_keys),
     ):
         yield [word for word in words if not (both_read and only_gets(word))]
 
 
-def _without(replaced: ToolReading, kept: ToolReading, given: set[WordKey]) -> list[str]:
+def _without(replaced: ToolReading, kept: ToolReading, set_keys: set[WordKey]) -> list[str]:
     """The words of the replaced tool that the kept one says in no form, or only by an argument that
     the mapped calls leave out.
     """
@@ -81,7 +81,7 @@ def _without(replaced: ToolReading, kept: ToolReading, given: set[WordKey]) -> l
     return [
         word
         for word in replaced.words
-        if word in left or (word in spoken and given.isdisjoint(keys_of(word)))
+        if word in left or (word in spoken and set_keys.isdisjoint(keys_of(word)))
     ]
 
 
@@ -175,8 +175,8 @@ def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
     """
     if verdict.relation in ("related", "different"):
         return ""
-    named = zip(names_of(tools), tools, strict=True)
-    if silent := [name for name, tool in named if tool.schema is None]:
+    named_tools = zip(names_of(tools), tools, strict=True)
+    if silent := [name for name, tool in named_tools if tool.schema is None]:
         return (
             f"The arguments of {' and '.join(silent)} are not known, so it is open which of them "
             "could take the other's calls."

@@ -73,16 +73,16 @@ def selector_of(
     words of names do not tell them apart, nor words of one kind, the servers do, then the names,
     then the first words of descriptions, then ids.
     """
-    named = [
+    words_by_tool = [
         [word for word in words if word in read_tool(tool).name]
         for tool, words in zip(tools, unshared, strict=True)
     ]
     values = [
         "_".join((own or list(words))[:_MOST_WORDS])
-        for own, words in zip(named, unshared, strict=True)
+        for own, words in zip(words_by_tool, unshared, strict=True)
     ]
     told_by_words = all(values) and _are_distinct(values)
-    if told_by_words and (all(named) or kind_of_values(values)):
+    if told_by_words and (all(words_by_tool) or kind_of_values(values)):
         return _kind(values, tools), tuple(values)
     servers, names = [tool.server for tool in tools], [tool.name for tool in tools]
     for name, labels in (("server", servers), ("variant", names)):
@@ -97,7 +97,7 @@ def own_words(readings: Sequence[ToolReading]) -> list[tuple[str, ...]]:
     """For each of the tools the words of its name that no other name says, then those of its text
     that none of the others says at all.
     """
-    return reduce(DistinctWords.beside, readings, DistinctWords()).own_words()
+    return reduce(DistinctWords.with_tool, readings, DistinctWords()).own_words()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class DistinctWords:
     name_words: tuple[frozenset[str], ...] = ()
     all_words: tuple[frozenset[str], ...] = ()
 
-    def beside(self, reading: ToolReading) -> DistinctWords:
+    def with_tool(self, reading: ToolReading) -> DistinctWords:
         """These and one more."""
         names = [renamed(one, reading) for one in self.readings]
         words = [(unshared(one, reading), unshared(reading, one)) for one in self.readings]
@@ -127,12 +127,12 @@ class DistinctWords:
 
 def _narrowed(
     words: Sequence[frozenset[str]],
-    added: frozenset[str],
+    new_words: frozenset[str],
     pairs: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
 ) -> tuple[frozenset[str], ...]:
     """The words of each that the one added does not say, then its own that none of them says."""
-    kept = [own.intersection(ours) for own, (ours, _) in zip(words, pairs, strict=True)]
-    return (*kept, added.intersection(*(theirs for _, theirs in pairs)))
+    narrower = [own.intersection(ours) for own, (ours, _) in zip(words, pairs, strict=True)]
+    return (*narrower, new_words.intersection(*(theirs for _, theirs in pairs)))
 
 
 def _are_distinct(values: Sequence[str]) -> bool:
@@ -142,8 +142,8 @@ def _are_distinct(values: Sequence[str]) -> bool:
 def kind_of_values(values: Sequence[str]) -> str:
     """What the values are, by what lists and WordNet say of all of them; empty if nothing."""
     words = [value.split("_") for value in values]
-    for name, listed in (("period", _PERIODS), ("format", _WRITTEN)):
-        if all(not listed.isdisjoint(of) for of in words):
+    for name, words_of_kind in (("period", _PERIODS), ("format", _WRITTEN)):
+        if all(not words_of_kind.isdisjoint(of) for of in words):
             return name
     if all(any(word.isdigit() for word in of) for of in words):
         return "number"
@@ -151,8 +151,8 @@ def kind_of_values(values: Sequence[str]) -> str:
         frozenset().union(*(kinds_of(form) for word in of for form in base_forms(word)))
         for of in words
     ]
-    shared = frozenset.intersection(*kinds)
-    return next((name for kind, name in _KINDS.items() if kind in shared), "")
+    common = frozenset.intersection(*kinds)
+    return next((name for kind, name in _KINDS.items() if kind in common), "")
 
 
 def _kind(values: Sequence[str], tools: Sequence[Tool]) -> str:

@@ -53,7 +53,7 @@ def pair_words(a: ToolReading, b: ToolReading) -> PairWords:
         tuple(word for word in ours if word in a.named),
         tuple(word for word in theirs if word in b.named),
     )
-    apart = total_weight(names[0]), total_weight(names[1])
+    weights = total_weight(names[0]), total_weight(names[1])
     return PairWords(
         (ours, theirs),
         names,
@@ -67,8 +67,8 @@ def pair_words(a: ToolReading, b: ToolReading) -> PairWords:
             "required_matched": _required_matched(a.tool, b.tool),
             "common_words": total_weight(_stems(a.words) & _stems(b.words)),
             "words_apart": min(_share(ours, a.words), _share(theirs, b.words)),
-            "least_name_words_apart": min(apart),
-            "most_name_words_apart": max(apart),
+            "least_name_words_apart": min(weights),
+            "most_name_words_apart": max(weights),
             "one_word_apart": float(_one_word_apart(a, b, names)),
             "one_server": float(_of_one_server(a, b, names)),
         },
@@ -257,7 +257,7 @@ class Signals:
         table = np.array(rows, dtype=np.float64).reshape(-1, len(SIGNALS) - 1)
         return np.column_stack([closeness, table])
 
-    def beside(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
+    def of_one_server(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
         """Which pairs are not of two servers: of one, or in a catalog without them."""
         ours, theirs = self.servers[left], self.servers[right]
         return np.asarray((ours == theirs) | (ours == 0) | (theirs == 0))

@@ -96,25 +96,25 @@ class Weights:
             family_at=thresholds["family"],
         )
 
-    def job(self, beside: bool) -> Model:
+    def job(self, same_server: bool) -> Model:
         """The model of the same job."""
-        return self.job_beside if beside else self.job_across
+        return self.job_beside if same_server else self.job_across
 
-    def job_probability(self, signals: Matrix, beside: Mask) -> NDArray[np.float64]:
-        """Of the same job, float64 of shape (m,); ``beside`` tells which pairs are."""
+    def job_probability(self, signals: Matrix, same_server: Mask) -> NDArray[np.float64]:
+        """Of the same job, float64 of shape (m,); ``same_server`` tells which pairs are."""
         here, across = self.job_beside, self.job_across
-        return np.where(beside, here.probability(signals), across.probability(signals))
+        return np.where(same_server, here.probability(signals), across.probability(signals))
 
-    def family_probability(self, signals: Matrix, beside: Mask) -> NDArray[np.float64]:
+    def family_probability(self, signals: Matrix, same_server: Mask) -> NDArray[np.float64]:
         """The same of a family."""
         here, across = self.family_beside, self.family_across
-        return np.where(beside, here.probability(signals), across.probability(signals))
+        return np.where(same_server, here.probability(signals), across.probability(signals))
 
-    def job_contributions(self, signals: Matrix, beside: Mask) -> Matrix:
+    def job_contributions(self, signals: Matrix, same_server: Mask) -> Matrix:
         """What each signal adds to the log-odds of the same job."""
         here, across = self.job_beside, self.job_across
-        added = here.contributions(signals), across.contributions(signals)
-        return np.where(beside[:, None], *added)
+        log_odds = here.contributions(signals), across.contributions(signals)
+        return np.where(same_server[:, None], *log_odds)
 
     def outcome(self, same_job: float, family: float = 0.0) -> PairOutcome:
         """What the probabilities mean."""

@@ -182,13 +182,13 @@ def _by_selector(members: Sequence[Tool], stands: Callable[[Pair], bool]) -> lis
     for tool in members:
         reading = read_tool(tool)
         for at, group in enumerate(groups):
-            wider = group.beside(reading)
+            wider = group.with_tool(reading)
             pairs = combinations([one.tool.id for one in wider.readings], 2)
             if all(stands(Pair.of(a, b)) for a, b in pairs) or _have_values(wider):
                 groups[at] = wider
                 break
         else:
-            groups.append(DistinctWords().beside(reading))
+            groups.append(DistinctWords().with_tool(reading))
     several = (group.readings for group in groups if len(group.readings) > 1)
     return [tuple(one.tool.id for one in readings) for readings in several]
 

@@ -99,12 +99,12 @@ def _unusual(schema: JsonObject, parameter: Parameter) -> Iterator[str]:
     for key in ("minLength", "minItems"):
         if schema.get(key) == 1:
             yield key
-    counted = _is_counted(parameter)
+    is_count = _is_counted(parameter)
     for key, sign, most in (("minimum", -1, 1), ("exclusiveMinimum", -1, 0), ("maximum", 1, None)):
         limit = schema.get(key)
         if not isinstance(limit, int | float):
             continue
-        is_low = counted and most is not None and limit <= most
+        is_low = is_count and most is not None and limit <= most
         if is_low or (key != "exclusiveMinimum" and limit * sign >= _LARGEST):
             yield key
 
@@ -117,7 +117,7 @@ def _is_counted(parameter: Parameter) -> bool:
     if isinstance(most, int | float) and most <= 1:
         return False
     reading = read_parameter(parameter)
-    counts = not reading.named.isdisjoint(_COUNTED) and "money" not in reading.named
+    counts = not reading.name_kinds.isdisjoint(_COUNTED) and "money" not in reading.name_kinds
     return counts or (bool(reading.name) and reading.name <= _PAGED)
 
 
@@ -130,8 +130,8 @@ def _through_a_list(parameter: Parameter, target: str, schema: JsonObject) -> Ar
         return ArgumentMove(parameter.name, target, "unwrap") if fits else None
     if _may_be_several(parameter):
         return None
-    listed = {"type": "array", "items": own, "minItems": 1, "maxItems": 1}
-    fits = bool(type_set(own)) and type_set(schema) == {"array"} and admits(schema, listed)
+    array = {"type": "array", "items": own, "minItems": 1, "maxItems": 1}
+    fits = bool(type_set(own)) and type_set(schema) == {"array"} and admits(schema, array)
     return ArgumentMove(parameter.name, target, "wrap") if fits else None
 
 
@@ -256,24 +256,26 @@ def map_onto(
         if target is None:
             dropped[parameter.name] = "the merged tool has no such parameter"
             continue
-        wanted = properties[target]
-        move = move_to(parameter, target, wanted)
-        declared = wanted if isinstance(wanted, Mapping) else {}
+        target_schema = properties[target]
+        move = move_to(parameter, target, target_schema)
+        declared = target_schema if isinstance(target_schema, Mapping) else {}
         unit = difference(parameter, Parameter(target, False, declared))
         if unit:
             converted.append(
                 f"`{parameter.name}` of `{tool.name}` would have to be converted: {unit}"
             )
-        if move is None and (usual := usual_move(parameter, target, wanted)):
+        if move is None and (usual := usual_move(parameter, target, target_schema)):
             move = usual[0]
             notes += (f"{note}, which {tool.id} does not require" for note in usual[1])
         if move is None:
-            dropped[parameter.name] = _refusal(parameter, target, wanted)
+            dropped[parameter.name] = _refusal(parameter, target, target_schema)
         else:
             moves.append(move)
-    taken = {move.target for move in moves}
-    lost = [k for k, v in constants.items() if k not in taken and not _takes(properties.get(k), v)]
-    constants = {k: v for k, v in constants.items() if k not in taken and k not in lost}
+    targets = {move.target for move in moves}
+    lost = [
+        k for k, v in constants.items() if k not in targets and not _takes(properties.get(k), v)
+    ]
+    constants = {k: v for k, v in constants.items() if k not in targets and k not in lost}
     lossy = [*converted, *_unsupplied(tool, schema, moves, constants), *_open_ended(tool, schema)]
     lossy += [obstacle] if obstacle else []
     lossy += [f"`{name}` no longer says that `{tool.name}` is meant" for name in lost]
@@ -294,12 +296,12 @@ def _fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
     words = set(plain_words(source_name(tool)))
     if words & _DIRECTIONS:
         return {}
-    added = name_words(source_name(tool)) - name_words(source_name(target))
+    name_only = name_words(source_name(tool)) - name_words(source_name(target))
     fitting = [
         (parameter.name, value)
         for parameter in target.parameters
         for value in parameter.enum
-        if isinstance(value, str) and name_words(value) and name_words(value) <= added
+        if isinstance(value, str) and name_words(value) and name_words(value) <= name_only
     ]
     values = [spelling(value) for _, value in fitting]
     names = [name for name, _ in fitting]
@@ -316,12 +318,12 @@ def words_apart(tool: Tool, target: Tool) -> tuple[str, ...]:
     """
     ours, theirs = ({p.name: p for p in one.parameters} for one in (tool, target))
     matches = match_parameters(tool, target)
-    apart = [(m, difference(ours[m.left], theirs[m.right])) for m in matches]
+    differences = [(m, difference(ours[m.left], theirs[m.right])) for m in matches]
     moves = [ArgumentMove(match.left, match.right) for match in matches]
     return (
         *(
             f"`{m.left}` of {tool.id} and `{m.right}` of {target.id} differ: {words}"
-            for m, words in apart
+            for m, words in differences
             if words
         ),
         *demands(tool, target, moves),
@@ -358,11 +360,15 @@ def _declared_apart(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove
     """
     target, own = core(schema), core(tool.schema or {})
     same_names = all(move.source == move.target for move in moves)
-    kept = {key for key in own if canonical_json(own[key]) == canonical_json(target.get(key))}
-    rest = {key: own[key] for key in own.keys() & _CONDITIONS - (kept if same_names else set())}
-    names = sorted(set(_declared_names(rest)) - {parameter.name for parameter in tool.parameters})
+    same_keys = {key for key in own if canonical_json(own[key]) == canonical_json(target.get(key))}
+    conditions = {
+        key: own[key] for key in own.keys() & _CONDITIONS - (same_keys if same_names else set())
+    }
+    names = sorted(
+        set(_declared_names(conditions)) - {parameter.name for parameter in tool.parameters}
+    )
     reasons = [f"`{name}` of `{tool.name}` is declared under a condition" for name in names]
-    if "patternProperties" in own.keys() - kept:
+    if "patternProperties" in own.keys() - same_keys:
         reasons.append(f"`{tool.name}` takes arguments whose names follow a pattern")
     return reasons
 

@@ -217,8 +217,8 @@ def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator
                 f"if left out, `{two.source.name}` of {tool.id} is {defaults[0]}, and {name} "
                 f"{defaults[1]}"
             )
-        if not _difference(two) and (asked := list(_limits(two, tool))):
-            yield f"{name} must be {enumerated(asked)}; {tool.id} does not say so"
+        if not _difference(two) and (limits := list(_limits(two, tool))):
+            yield f"{name} must be {enumerated(limits)}; {tool.id} does not say so"
     only = _only_difference(pairs, tool, target)
     if only is not None:
         yield from _only_one_says(pairs, tool, target)
@@ -244,11 +244,11 @@ def silent_changes(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> I
 
 def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[str]:
     for two in pairs:
-        if apart := examples_apart(two.source, two.target):
-            yield f"`{two.name}`: {apart}"
-        for own, who, beside in ((two.turned, tool, target), (two, target, tool)):
-            words = value_facts.unsaid(own.target, beside)
-            alone = [*_asked(own, beside), *_bounds(own), *([quoted(words)] if words else [])]
+        if examples := examples_apart(two.source, two.target):
+            yield f"`{two.name}`: {examples}"
+        for own, who, other in ((two.turned, tool, target), (two, target, tool)):
+            words = value_facts.unsaid(own.target, other)
+            alone = [*_asked(own, other), *_bounds(own), *([quoted(words)] if words else [])]
             if alone:
                 yield f"only {who.id} says of `{own.target.name}`: {enumerated(alone)}"
         if stated := omitted_arguments.unshared_default(two.source, two.target):
@@ -258,10 +258,10 @@ def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[
 
 def _only_difference(pairs: Sequence[_Two], tool: Tool, target: Tool) -> _Two | None:
     """The argument whose words are all that two tools differ in but for their names."""
-    apart = [two for two in pairs if two.source.description != two.target.description]
+    differing = [two for two in pairs if two.source.description != two.target.description]
     names = [[parameter.name for parameter in one.parameters] for one in (tool, target)]
     is_all = names[0] == names[1] and tool.description == target.description
-    return apart[0] if is_all and len(apart) == 1 else None
+    return differing[0] if is_all and len(differing) == 1 else None
 
 
 def _swapped(pairs: Sequence[_Two]) -> Iterator[str]:
@@ -316,9 +316,9 @@ def _contradiction(a: ValueFacts, b: ValueFacts) -> str:
         ours, theirs = a.of(about), b.of(about)
         if _are_two(about, ours, theirs) and not (ours <= WEAK and theirs <= WEAK and agreed):
             return f"{_either(ours)}, not {_either(theirs)}"
-        for labels, refused in ((ours, b.refuse.get(about)), (theirs, a.refuse.get(about))):
-            if refused and labels & refused:
-                return f"{_either(labels & refused)}, which the other does not take"
+        for labels, refusals in ((ours, b.refuse.get(about)), (theirs, a.refuse.get(about))):
+            if refusals and labels & refusals:
+                return f"{_either(labels & refusals)}, which the other does not take"
     if a.values and b.values and a.values.isdisjoint(b.values):
         return "none of the values that they list is the same"
     return ""
@@ -334,10 +334,10 @@ def _are_two(about: str, ours: frozenset[str], theirs: frozenset[str]) -> bool:
         return True
     if ours <= WEAK and theirs <= WEAK:
         return {"a name", "an id"} <= ours | theirs
-    named, other = (ours, theirs) if ours <= WEAK else (theirs, ours)
-    if named <= WEAK and other.isdisjoint(WEAK):
-        return (named == {"a name"} and other <= _NO_NAMES) or (
-            named == {"an id"} and other <= _NO_IDS
+    weaker, other = (ours, theirs) if ours <= WEAK else (theirs, ours)
+    if weaker <= WEAK and other.isdisjoint(WEAK):
+        return (weaker == {"a name"} and other <= _NO_NAMES) or (
+            weaker == {"an id"} and other <= _NO_IDS
         )
     return False
 
@@ -345,7 +345,7 @@ def _are_two(about: str, ours: frozenset[str], theirs: frozenset[str]) -> bool:
 def _asked(two: _Two, tool: Tool) -> Iterator[str]:
     """What the words of the target say of its value, and the source does not."""
     yield from _facts_asked(two, tool, frozenset(two.facts[1].say))
-    ours, theirs = dict(units.measured(two.source)), dict(units.measured(two.target))
+    ours, theirs = dict(units.units_of(two.source)), dict(units.units_of(two.target))
     yield from (unit for dimension, unit in theirs.items() if dimension not in ours)
     if _lists_values(two) and two.facts[1].values not in _values(two):
         yield "one of the values that it lists"
@@ -356,8 +356,8 @@ def _limits(two: _Two, tool: Tool) -> Iterator[str]:
     source, target = two.facts
     takes_one_too = "a JSON list" not in target.say.get(LIST, ())  # a value alone is a list of one
     yield from _facts_asked(two, tool, FORMS - {LIST} if takes_one_too else FORMS)
-    form = dict(units.measured(two.target)).get("form")
-    if form and "form" not in dict(units.measured(two.source)) and "format uri" not in form:
+    form = dict(units.units_of(two.target)).get("form")
+    if form and "form" not in dict(units.units_of(two.source)) and "format uri" not in form:
         yield form
     if source.of(LIST) and not target.of(LIST) and two.target.type == "string":
         yield "one value"
@@ -370,9 +370,9 @@ def _facts_asked(two: _Two, tool: Tool, kinds: frozenset[str]) -> Iterator[str]:
     source, target = two.facts
     of_tool = value_facts.facts_of_text(tool.description)
     for about in sorted(kinds & target.say.keys()):
-        asked, given = target.say[about] - WEAK, source.of(about) - WEAK
-        if asked - of_tool.get(about, frozenset()) and not (given and given <= asked):
-            yield _either(asked)
+        theirs, ours = target.say[about] - WEAK, source.of(about) - WEAK
+        if theirs - of_tool.get(about, frozenset()) and not (ours and ours <= theirs):
+            yield _either(theirs)
 
 
 def _lists_values(two: _Two) -> bool:
@@ -396,9 +396,9 @@ def _bounds(two: _Two, narrower: bool = False) -> Iterator[str]:
         ("at most", 1, source.most, target.most),
     ):
         for unit, bound in bounds.items():
-            given = own.get(unit, _declared(two.source, words, unit))
-            wider = given is None or given * sign > bound * sign
-            if wider if narrower else given != bound:
+            own_bound = own.get(unit, _declared(two.source, words, unit))
+            wider = own_bound is None or own_bound * sign > bound * sign
+            if wider if narrower else own_bound != bound:
                 yield f"{words} {bound:g}{f' {unit}s' if unit else ''}"
 
 

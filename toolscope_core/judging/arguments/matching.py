@@ -90,7 +90,7 @@ def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]
         return 1.0 if a.name else 0.0
     if roles.are_equal_but_side(a.name, b.name):
         return 0.9
-    kinds = a.named & b.named
+    kinds = a.name_kinds & b.name_kinds
     turned = _turned(a, b)
     if a.described == b.described and len(a.described) > 1:
         return _DOUBTED if turned else 0.95
@@ -98,8 +98,8 @@ def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]
         return 0.0
     described = _overlap(a.described, b.described)
     own, others = a.name - WEAK_WORDS, b.name - WEAK_WORDS
-    apart = own & (a.described - b.text) and others & (b.described - a.text)
-    score = 0.5 * described if apart else max(_by_name(a, b, described), _by_text(a, b, tools))
+    are_two = own & (a.described - b.text) and others & (b.described - a.text)
+    score = 0.5 * described if are_two else max(_by_name(a, b, described), _by_text(a, b, tools))
     if score >= MATCH_AT and not turned:
         return score
     of_one_kind = max((_OF_ONE_KIND[kind] for kind in kinds), default=0.0)
@@ -187,11 +187,11 @@ def _are_ids_of_two(a: ParameterReading, b: ParameterReading) -> bool:
 
 def _may_be_of_another(a: ParameterReading, b: ParameterReading) -> bool:
     """A ``name`` (of an employee) and ``department_name``; a ``policy`` and ``policy_id``."""
-    added = b.name - a.name
-    if not added or not a.name < b.name:
+    extra = b.name - a.name
+    if not extra or not a.name < b.name:
         return False
-    vague = a.name <= WEAK_WORDS and added.isdisjoint(a.text)
-    return vague or (added == _ID and added.isdisjoint(a.text))
+    vague = a.name <= WEAK_WORDS and extra.isdisjoint(a.text)
+    return vague or (extra == _ID and extra.isdisjoint(a.text))
 
 
 def _shared_values(a: ParameterReading, b: ParameterReading) -> float:
@@ -204,8 +204,8 @@ def _word_weights(texts: tuple[Words, ...]) -> Mapping[str, float]:
     """One over the number of the tool's parameters that have the word: what is told of all of
     them tells none apart.
     """
-    counted = Counter(itertools.chain.from_iterable(texts))
-    return {word: 1.0 / number for word, number in counted.items()}
+    counts = Counter(itertools.chain.from_iterable(texts))
+    return {word: 1.0 / number for word, number in counts.items()}
 
 
 def _share(words: Words, others: Words, weights: Mapping[str, float]) -> float:
@@ -254,11 +254,11 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
         for p in left.parameters
         if p.name in names and types_meet(p.schema, names[p.name].schema)
     ]
-    scored = _scored(left, right)
-    for score, a, b in sorted(scored, key=lambda row: (-row[0], sorted(row[1:]), row[1])):
+    candidates = _scored(left, right)
+    for score, a, b in sorted(candidates, key=lambda row: (-row[0], sorted(row[1:]), row[1])):
         if score >= MATCH_AT and _rest([(score, a, b)], matches):
             matches.append(Match(a, b, score))
-    rest = _rest(scored, matches)
+    rest = _rest(candidates, matches)
     matches += [Match(a, b, score, True) for score, a, b in rest if _stands_out(score, a, b, rest)]
     matches += _only_ones(left, right, matches)
     order = {p.name: at for at, p in enumerate(left.parameters)}
@@ -287,10 +287,10 @@ def _alone(tool: Tool, other: Tool) -> list[Parameter]:
     return [parameter for parameter in tool.parameters if parameter.name not in names]
 
 
-def _rest(scored: Sequence[_Scored], matches: Sequence[Match]) -> Sequence[_Scored]:
+def _rest(candidates: Sequence[_Scored], matches: Sequence[Match]) -> Sequence[_Scored]:
     """The rows of which neither parameter is matched yet."""
     ours, theirs = {match.left for match in matches}, {match.right for match in matches}
-    return [row for row in scored if row[1] not in ours and row[2] not in theirs]
+    return [row for row in candidates if row[1] not in ours and row[2] not in theirs]
 
 
 def _only_ones(left: Tool, right: Tool, matches: Sequence[Match]) -> Sequence[Match]:

@@ -155,10 +155,10 @@ def without_omission(description: str) -> str:
 def unmet_conditions(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator[str]:
     """Sentences on the conditions of ``target`` that not every call to ``tool`` meets."""
     always = {parameter.name for parameter in tool.parameters if parameter.required}
-    given = {move.target for move in moves}
+    targets = {move.target for move in moves}
     supplied = {move.target for move in moves if move.source in always}
     for condition in _alone(target, tool):
-        at_once = len(condition.arguments & given) if _AT_MOST.search(condition.sentence) else 1
+        at_once = len(condition.arguments & targets) if _AT_MOST.search(condition.sentence) else 1
         if at_once > 1 or condition.arguments.isdisjoint(supplied):
             yield f"not every call to {tool.id} does what {target.id} says: {_shown(condition)}"
 

@@ -40,11 +40,11 @@ def admits(wide: Any, narrow: Any) -> bool:
     options = wide.get("anyOf") or wide.get("oneOf")
     if isinstance(options, list) and (set(wide) == {"anyOf"} or _are_of_types(wide, options)):
         return any(admits(option, narrow) for option in options)
-    given = type_set(narrow)
+    types = type_set(narrow)
     return _types_admit(wide, narrow) and all(
         _KEYWORDS.get(key, _same_keyword(key))(wide, narrow)
         for key in wide
-        if key != "type" and not (given and given.isdisjoint(_ON_TYPES.get(key, given)))
+        if key != "type" and not (types and types.isdisjoint(_ON_TYPES.get(key, types)))
     )
 
 
@@ -144,13 +144,13 @@ def of_keyword(key: str) -> frozenset[str]:
 
 
 def _types_admit(wide: JsonObject, narrow: JsonObject) -> bool:
-    allowed, given = type_set(wide), type_set(narrow)
+    allowed, types = type_set(wide), type_set(narrow)
     if not allowed:
         return True
     if "number" in allowed:
         allowed |= {"integer"}
-    if given:
-        return given <= allowed
+    if types:
+        return types <= allowed
     values = narrow.get("enum")
     return isinstance(values, list) and all(_type_of(value) in allowed for value in values)
 
@@ -232,10 +232,12 @@ def _required_admit(wide: JsonObject, narrow: JsonObject) -> bool:
 def _additional_admit(wide: JsonObject, narrow: JsonObject) -> bool:
     allowed, further = wide["additionalProperties"], narrow.get("additionalProperties", True)
     theirs = narrow.get("properties") or {}
-    added = [theirs[name] for name in theirs if name not in (wide.get("properties") or {})]
+    further_schemas = [
+        theirs[name] for name in theirs if name not in (wide.get("properties") or {})
+    ]
     if allowed is False:
-        return not added and further is False
-    return all(admits(allowed, schema) for schema in added) and (
+        return not further_schemas and further is False
+    return all(admits(allowed, schema) for schema in further_schemas) and (
         further is False or admits(allowed, further)
     )
 

@@ -115,8 +115,8 @@ def difference(one: Parameter, other: Parameter) -> str:
     Silence is no difference, and neither is a parameter that lists its values or offers several
     units itself.
     """
-    ours = measured(one)
-    theirs = dict(measured(other)) if ours else {}
+    ours = units_of(one)
+    theirs = dict(units_of(other)) if ours else {}
     for dimension, unit in ours:
         if theirs.get(dimension, unit) != unit:
             return f"{unit}, not {theirs[dimension]}"
@@ -133,7 +133,7 @@ def _parts(description: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in re.findall(r"[A-Z][a-z]{2,}", shown))
 
 
-def measured(parameter: Parameter) -> tuple[tuple[str, str], ...]:
+def units_of(parameter: Parameter) -> tuple[tuple[str, str], ...]:
     """Dimension and unit or written form, from ``format``, else the name, else the description."""
     if "enum" in parameter.schema:
         return ()
@@ -160,11 +160,11 @@ def _measures(name: str, description: str, form: str) -> tuple[tuple[str, str], 
     words = frozenset(_WORDS.findall(text))
     unit_by_dimension = _mentioned(text) if words & _NAMES.keys() else {}
     unit_by_dimension |= _named(name)
-    written = _FORMATS.get(form, "")
-    if not written and words & _FORM_WORDS:
-        written = next((form for form, mark in _FORMS if re.search(mark, text)), "")
-    if written:
-        unit_by_dimension["form"] = written
+    form_name = _FORMATS.get(form, "")
+    if not form_name and words & _FORM_WORDS:
+        form_name = next((form for form, mark in _FORMS if re.search(mark, text)), "")
+    if form_name:
+        unit_by_dimension["form"] = form_name
     elif form and form not in _WIDTHS:
         unit_by_dimension["form"] = f"the format {form}"
     elif {"epoch", "unix"} & set(plain_words(name)):

@@ -147,8 +147,8 @@ class ValueFacts:
 @lru_cache(maxsize=65_536)
 def facts_of_text(text: str) -> Statements:
     """What a text says of values, whichever they are."""
-    read = text[:MOST_READ].casefold()
-    return _by_words(_FORM_WORDS, read) | _by_words(_READING_WORDS, read)
+    beginning = text[:MOST_READ].casefold()
+    return _by_words(_FORM_WORDS, beginning) | _by_words(_READING_WORDS, beginning)
 
 
 def examples_of(description: str) -> list[str]:
@@ -162,20 +162,20 @@ def facts_of(parameter: Parameter) -> ValueFacts:
     return _facts(parameter.name, parameter.description)
 
 
-def unsaid(parameter: Parameter, beside: Tool) -> list[str]:
+def unsaid(parameter: Parameter, other: Tool) -> list[str]:
     """The words of a description that the other tool says in no form: neither itself, nor by an
     argument, nor in its schema; without what is no word of its own: facts, bounds, defaults and
     examples.
     """
     telling = _telling_words(parameter.description)
-    keys = _keys_said(beside) if telling else frozenset()
+    keys = _keys_said(other) if telling else frozenset()
     return [word for word in telling if keys.isdisjoint(keys_of_word(word))]
 
 
 @lru_cache(maxsize=65_536)
 def _facts(name: str, description: str) -> ValueFacts:
     text = " ".join(description[:MOST_READ].split())
-    refused = " ".join(match[0] for match in _REFUSED.finditer(text))
+    refusals = " ".join(match[0] for match in _REFUSED.finditer(text))
     own = _REFUSED.sub(" ", text)
     examples = list(_examples(own))
     plain = _QUOTED.sub(" ", _EXAMPLE.sub(" ", own))
@@ -184,7 +184,9 @@ def _facts(name: str, description: str) -> ValueFacts:
     least, most = _bounds(text.casefold())
     return ValueFacts(
         say=statements | _by_words(_READING_WORDS, text.casefold()),
-        refuse=_merged(_by_words(_FORM_WORDS, refused.casefold()), _shown(_examples(refused), {})),
+        refuse=_merged(
+            _by_words(_FORM_WORDS, refusals.casefold()), _shown(_examples(refusals), {})
+        ),
         shown=shown,
         values=_values(own),
         glosses=_glosses(own),
@@ -249,8 +251,8 @@ def _values(text: str) -> frozenset[str]:
     """The values that a description allows: two or more that it does not call examples."""
     plain = _CHOICE.sub(" ", _EXAMPLE.sub(" ", text))
     for match in _LISTED.finditer(plain):
-        listed = next(filter(None, match.groups()))
-        tokens = re.findall(_ONE, re.sub(_AND, " , ", listed))
+        values = next(filter(None, match.groups()))
+        tokens = re.findall(_ONE, re.sub(_AND, " , ", values))
         in_capitals = match[2] and any(token != token.casefold() for token in tokens)
         if in_capitals or any("," in token for token in tokens):
             continue  # (City, State) and 'City, State' are forms
@@ -269,12 +271,12 @@ def _bounds(text: str) -> tuple[dict[str, float], dict[str, float]]:
     least: dict[str, float] = {}
     most: dict[str, float] = {}
     for match in _RANGE.finditer(text):
-        low, high, thousand, counted = match.groups()
+        low, high, thousand, noun = match.groups()
         if _number(low) <= _number(high, thousand):
-            least[_unit(counted)], most[_unit(counted)] = _number(low), _number(high, thousand)
+            least[_unit(noun)], most[_unit(noun)] = _number(low), _number(high, thousand)
     for bounds, words in ((least, _LEAST), (most, _MOST)):
-        for number, thousand, counted in words.findall(text):
-            bounds[_unit(counted)] = _number(number, thousand)
+        for number, thousand, noun in words.findall(text):
+            bounds[_unit(noun)] = _number(number, thousand)
     return least, most
 
 
@@ -282,9 +284,9 @@ def _number(text: str, thousand: str | None = "") -> float:
     return float(text.replace(",", "").replace("_", "")) * (1000 if thousand else 1)
 
 
-def _unit(counted: str | None) -> str:
+def _unit(noun: str | None) -> str:
     """What is counted, in one word: *chars*, *characters*; a count of results is the value."""
-    unit = (counted or "").rstrip("s")
+    unit = (noun or "").rstrip("s")
     return {"char": "character", "result": "", "item": "", "entrie": "", "row": ""}.get(unit, unit)
 
 
@@ -320,8 +322,8 @@ def keys_of_word(word: str) -> frozenset[english.WordKey]:
 
 def left_over(description: str) -> str:
     """What a description says beside facts, bounds and examples, in lower case."""
-    read, rest = " ".join(description[:MOST_READ].split()), description[MOST_READ:]
-    text = _QUOTED.sub(" ", _EXAMPLE.sub(" ", read)).casefold()
+    beginning, rest = " ".join(description[:MOST_READ].split()), description[MOST_READ:]
+    text = _QUOTED.sub(" ", _EXAMPLE.sub(" ", beginning)).casefold()
     for words in _SPANS:
         text = words.sub(" ", text)
     return f"{text} {rest.casefold()}"

@@ -256,12 +256,12 @@ def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
     rows = (analysis.rows[side] for side in (verdict.pair.left, verdict.pair.right))
     start, *signals = analysis.judge.shares(*rows)
     count = len(SIGNALS)
-    ranked = sorted(signals[:count], key=lambda share: (-abs(share.added), share.name))
+    ranked = sorted(signals[:count], key=lambda share: (-abs(share.log_odds), share.name))
     shares = (start, *ranked, *signals[count:])
     weights = analysis.judge.weights
     return Waterfall(
         names=tuple(share.name for share in shares),
-        added=tuple(share.added for share in shares),
+        added=tuple(share.log_odds for share in shares),
         probability=verdict.same_job,
         levels=(("merge", weights.merge_at), ("unsure", weights.unsure_at)),
     )
