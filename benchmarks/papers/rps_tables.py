@@ -41,7 +41,7 @@ from toolscope_core.rps.rewrites import (
 )
 from toolscope_core.rps.telling_apart import COLLIDE, sibling_pairs
 from toolscope_core.rps.variant_writing import noise_matched
-from toolscope_core.rps.workers import taken_of_pools
+from toolscope_core.rps.workers import tools_of_pools
 
 VARIANTS = {
     "vanilla": "recall .184 .288, nDCG .160 .199",
@@ -152,7 +152,7 @@ def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
         toolset = Toolset(name, tuple(tools[documents]))
         choice = None
         if selects and one.asker:
-            choice = partial(taken_of_pools, toolset.tools, trial.requests, one.asker)
+            choice = partial(tools_of_pools, toolset.tools, trial.requests, one.asker)
         retriever, best = one.retriever(toolset.tools, DENSE), 1 if selects else None
         points = stress_test(toolset, retriever, trial, best=best, choice=choice)
         alone = alone or points

@@ -55,10 +55,10 @@ def review(store, reviewer, seed, out):
         proposal = about(tools, "accept" if accept else "edit", words, **detail)
         row = None
         while row is None:
-            seen = version_of(proposal.members, read_log(store, 1))
+            seen = version_of(proposal.fingerprints, read_log(store, 1))
             with suppress(StaleDecisionError):
                 row = decide(store, proposal, seen)
-            out.append((words, proposal.members, seen, row and row.seq))
+            out.append((words, proposal.fingerprints, seen, row and row.seq))
 
 
 def process(url, name, start, results):

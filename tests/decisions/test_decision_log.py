@@ -279,7 +279,7 @@ def test_later_edits_override_field_by_field_and_belong_to_their_member_set():
 def test_admitted_decisions_are_numbered_and_an_undo_names_what_it_retracts():
     log = logged(decide("accept", "ab"), undo(1), decide("keep_apart", "ab"))
     assert [item.seq for item in log] == [1, 2, 3]
-    assert (log[1].members, log[1].ids) == (fps("ab"), ("a", "b"))
+    assert (log[1].fingerprints, log[1].ids) == (fps("ab"), ("a", "b"))
     assert active(log) == log[2:]
     for seq, words in ((2, "itself an undo"), (1, "already taken back: decision 2")):
         with pytest.raises(DecisionError, match=words):
@@ -406,7 +406,7 @@ def test_a_version_ignores_decisions_on_other_tools_and_notices_an_undo():
     "proposal", [decide("accept", "ab"), decide("split", "abc", groups=["ab", "c"])]
 )
 def test_a_double_click_adds_nothing(proposal):
-    seen = version_of(proposal.members, ())
+    seen = version_of(proposal.fingerprints, ())
     log = (admit((), proposal, seen),)
     assert admit(log, replace(proposal, at="later"), seen) == log[0]
     with pytest.raises(StaleDecisionError, match=f"{proposal.action} by ann"):

@@ -27,10 +27,14 @@ def all_pairs(tools):
 
 def answers(judge, tools=TOOLS):
     left, right = all_pairs(tools)
-    given = judge.pair_probabilities(left, right)
+    probabilities = judge.pair_probabilities(left, right)
     near = cosines(embed(tools), left, right)
-    scores = PairScores(left, right, near, given.same_job, given.family)
-    return given.same_job.tolist(), given.family.tolist(), [*judge.brief_verdicts(scores)]
+    scores = PairScores(left, right, near, probabilities.same_job, probabilities.family)
+    return (
+        probabilities.same_job.tolist(),
+        probabilities.family.tolist(),
+        [*judge.brief_verdicts(scores)],
+    )
 
 
 def judged_anew(tools, monkeypatch, folder):
@@ -106,12 +110,12 @@ def test_only_pairs_of_a_changed_tool_are_judged_again(tmp_path, monkeypatch):
         {"raw": {"path": "/rates"}},
         {"name": "exchange_rate_of_a_day"},
     ):
-        changed = (replace(TOOLS[0], **change), *TOOLS[1:])
-        assert judged_anew(changed, monkeypatch, tmp_path) == 2 * (len(TOOLS) - 1), change
-        fresh = OfflineJudge.of(changed, embed(changed))
-        same_job, _, verdicts = answers(cached(tmp_path, changed), changed)
-        assert same_job == fresh.probabilities(*all_pairs(changed)).tolist()
-        assert verdicts == [*fresh.verdicts(*all_pairs(changed), brief=True)]
+        new_tools = (replace(TOOLS[0], **change), *TOOLS[1:])
+        assert judged_anew(new_tools, monkeypatch, tmp_path) == 2 * (len(TOOLS) - 1), change
+        fresh = OfflineJudge.of(new_tools, embed(new_tools))
+        same_job, _, verdicts = answers(cached(tmp_path, new_tools), new_tools)
+        assert same_job == fresh.probabilities(*all_pairs(new_tools)).tolist()
+        assert verdicts == [*fresh.verdicts(*all_pairs(new_tools), brief=True)]
 
 
 def test_what_a_server_is_called_is_a_part_of_its_tools(tmp_path, monkeypatch):

@@ -146,8 +146,8 @@ def test_a_pair_is_the_same_whatever_else_the_catalog_holds():
         one, other = pairs[at]
         shown = {one.server, other.server, *rng.choice(servers, 2).tolist()}
         verdicts = []
-        for kept in (servers, [one.server, other.server], shown):
-            tools = [tool for tool in catalog.tools if tool.server in kept]
+        for servers_in_catalog in (servers, [one.server, other.server], shown):
+            tools = [tool for tool in catalog.tools if tool.server in servers_in_catalog]
             judge = OfflineJudge.of(tools, np.array([vectors[tool.id] for tool in tools]))
             place = {tool.id: row for row, tool in enumerate(tools)}
             verdicts.append(judge.verdict(place[one.id], place[other.id]))

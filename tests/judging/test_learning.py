@@ -64,9 +64,9 @@ def test_batches_undone_and_changed_ones_teach_nothing_and_the_last_word_counts(
 
 
 def test_a_decision_on_many_tools_counts_as_a_tree_of_pairs():
-    made = lessons(CATALOG, (of(1, "keep_apart", 0, 1, 2, 3),))
-    assert len(made) == 6
-    assert sum(one.weight for one in made) == pytest.approx(3.0)
+    pairs = lessons(CATALOG, (of(1, "keep_apart", 0, 1, 2, 3),))
+    assert len(pairs) == 6
+    assert sum(one.weight for one in pairs) == pytest.approx(3.0)
 
 
 def pairs(seed=0, count=400):
@@ -90,8 +90,8 @@ def test_the_fit_finds_what_the_judge_weighs_wrong_and_leaves_a_right_judge_alon
 
 
 def vectors(count):
-    made = np.random.default_rng(1).normal(size=(count, 8)).astype(np.float32)
-    return made / np.linalg.norm(made, axis=1, keepdims=True)
+    rows = np.random.default_rng(1).normal(size=(count, 8)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def judged(count):
@@ -118,11 +118,11 @@ def test_it_learns_only_from_enough_of_both_kinds_and_checks_on_decisions_left_o
     upside_down = [lesson(at, at % 2 == 1) for at in range(40)]
     assert learned(judge, upside_down[: LEAST_DECISIONS - 1]) is None
     assert learned(judge, [replace(one, same=True) for one in upside_down]) is None
-    made = learned(judge, upside_down)
-    assert isinstance(made, WeightUpdate)
-    assert made.decisions == made.pairs == 40
-    assert made.before < 0.3 < 0.9 < made.after and made.helps
-    assert not replace(made, low=0.0).helps
+    update = learned(judge, upside_down)
+    assert isinstance(update, WeightUpdate)
+    assert update.decisions == update.pairs == 40
+    assert update.before < 0.3 < 0.9 < update.after and update.helps
+    assert not replace(update, low=0.0).helps
     noise = np.random.default_rng(3)
     random = learned(judge, [replace(one, same=bool(noise.random() < 0.5)) for one in upside_down])
     assert random is not None and not random.helps, "nothing to learn, nothing offered"

@@ -30,9 +30,9 @@ def tool(called, description="", required=(), **properties):
     return Tool(called, called, description, schema=schema)
 
 
-def reasons(kept, replaced):
-    alpha = argument_map(replaced, kept)
-    return list(unmatched_reasons(read_tool(kept), read_tool(replaced), alpha))
+def reasons(canonical, replaced):
+    alpha = argument_map(replaced, canonical)
+    return list(unmatched_reasons(read_tool(canonical), read_tool(replaced), alpha))
 
 
 def accepted_by_auto(one, other):

@@ -164,9 +164,9 @@ def test_what_a_server_says_of_itself_is_shown_and_watched(tmp_path):
     analysis = analysed(tmp_path, tools, servers)
     model_verdicts, requests = asked(analysis, lambda one, other: "merge")
     assert "Lists of a library" in requests[0].user
-    assert model_verdicts.wary == {one.id for one in tools}
+    assert model_verdicts.suspicious_ids == {one.id for one in tools}
     quiet = analysed(tmp_path, tools, (Server("hub", "Lists of a library."),))
-    assert not asked(quiet, lambda one, other: "merge")[0].wary
+    assert not asked(quiet, lambda one, other: "merge")[0].suspicious_ids
 
 
 def test_no_more_pairs_are_asked_about_than_are_candidates(lists):

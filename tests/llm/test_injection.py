@@ -25,7 +25,7 @@ from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import bars_of
 from toolscope_core.merging.auto_accept import LEAST_OFFLINE
-from toolscope_core.merging.faithful import Surroundings
+from toolscope_core.merging.faithful import DocumentContext
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints
@@ -212,7 +212,7 @@ def test_a_server_that_gives_orders_merges_nothing_on_it(payload, served, cache)
     )
     model_verdicts = verdicts_of(analysis, asking(served(obeying(payload))))
     assert [verdict.outcome for verdict in model_verdicts.verdicts.values()] == ["merge"]
-    assert model_verdicts.wary == {"find_notes", "note_lookup"}
+    assert model_verdicts.suspicious_ids == {"find_notes", "note_lookup"}
     assert not accepted(analysis, model_verdicts)
 
 
@@ -384,8 +384,8 @@ def test_a_writer_that_obeys_is_found_out_and_not_used(payload, served, cache):
     taken = with_documents(analysis, [cluster], (), verdicts, ask)
     assert not taken.documents and taken.refused.keys() == {cluster.members}
     (answer,) = ask_for_documents(analysis.catalog, [cluster], ask).values()
-    around = Surroundings(frozenset(), suspicious_ids_of(analysis.catalog))
-    result = written_for(analysis, cluster, "m", answer.value, around)
+    context = DocumentContext(frozenset(), suspicious_ids_of(analysis.catalog))
+    result = written_for(analysis, cluster, "m", answer.value, context)
     assert (result.document.name, result.document.schema) == (
         cluster.document.name,
         cluster.document.schema,

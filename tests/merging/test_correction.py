@@ -26,10 +26,10 @@ def groups(table, constraints=None, copies=None, divide=True):
 
 def corrected(edges, judge, links, copies, divide=True, at=AT, ids=()):
     """``correct`` for edges between ids, by default between those that have edges."""
-    joined = merge_graph(edges, links).edges
-    ids = ids or tuple(sorted({tool for pair in joined for tool in (pair.left, pair.right)}))
+    linked = merge_graph(edges, links).edges
+    ids = ids or tuple(sorted({tool for pair in linked for tool in (pair.left, pair.right)}))
     rows = {tool: row for row, tool in enumerate(ids)}
-    ends = np.array([(rows[pair.left], rows[pair.right]) for pair in joined], dtype=np.int32)
+    ends = np.array([(rows[pair.left], rows[pair.right]) for pair in linked], dtype=np.int32)
     left, right = ends.reshape(-1, 2).T
     firsts = np.array([rows[copies.get(tool, tool)] for tool in ids], dtype=np.int32)
 
@@ -204,9 +204,9 @@ def test_it_agrees_with_the_slow_way(table, wishes, copies, divide):
     links = constraints_of(wishes)
     edges = {pair: p for pair, p in table.items() if p >= AT}
     edges |= {Pair(first, copy): 1.0 for copy, first in copies.items()}
-    joined = merge_graph(edges, links).edges
-    firsts = {tool: first for tool, first in copies.items() if Pair(first, tool) in joined}
-    expected = slow_correct(joined, judged(table), AT, links, firsts, divide=divide)
+    linked = merge_graph(edges, links).edges
+    firsts = {tool: first for tool, first in copies.items() if Pair(first, tool) in linked}
+    expected = slow_correct(linked, judged(table), AT, links, firsts, divide=divide)
     assert corrected(edges, judged(table), links, firsts, divide) == expected
 
 

@@ -51,8 +51,8 @@ NO_PLACE = "the merged tool has no such parameter"
     ],
 )
 def test_how_a_tool_serves_another(other, way, lost):
-    made = serve(tool("a", "search", "query", **COUNT), other)
-    assert (made.tool, made.by, made.way, made.lost) == ("a/search", "b/find", way, lost)
+    row = serve(tool("a", "search", "query", **COUNT), other)
+    assert (row.tool, row.by, row.way, row.lost) == ("a/search", "b/find", way, lost)
 
 
 def test_the_use_of_a_server_is_said_with_what_would_be_lost():
@@ -60,8 +60,8 @@ def test_the_use_of_a_server_is_said_with_what_would_be_lost():
     one = coverage(*tools, links=[("a/search", "b/find")]).of("a", ["b"])
     words = one.use_in_words({"a/search": 40, "a/drop": 2, "b/find": 7})
     assert words.startswith("42 calls") and words.endswith(": `drop` 2.")
-    served = one.use_in_words({"a/search": 1})
-    assert served.startswith("1 call ") and "`" not in served
+    sentence = one.use_in_words({"a/search": 1})
+    assert sentence.startswith("1 call ") and "`" not in sentence
     assert one.use_in_words({}) == ""
 
 
@@ -103,17 +103,17 @@ def test_the_best_tool_serves_and_what_is_left_is_named():
         links=[("a/search", "b/look"), ("a/search", "b/find"), ("a/close", "b/shut")],
         alike=[("a/open", "b/find")],
     )
-    made = servers.of("a", ["b"])
-    assert [(one.tool, one.by, one.way) for one in made.served] == [
+    result = servers.of("a", ["b"])
+    assert [(one.tool, one.by, one.way) for one in result.served] == [
         ("a/search", "b/find", "as it is"),
         ("a/close", "b/shut", "as it is"),
     ]
-    assert [one.tool for one in made.alike] == ["a/open"]
-    assert made.alone == ("a/move",)
-    assert (made.tools, made.share, made.lost_tools) == (4, 0.5, ("a/move", "a/open"))
-    assert made.tokens == servers.tokens["a"] > 0
-    for part in ("2 of its 4 tools", f"−{made.tokens} tokens", "lose `move`, `open`"):
-        assert part in made.in_words
+    assert [one.tool for one in result.alike] == ["a/open"]
+    assert result.alone == ("a/move",)
+    assert (result.tools, result.share, result.lost_tools) == (4, 0.5, ("a/move", "a/open"))
+    assert result.tokens == servers.tokens["a"] > 0
+    for part in ("2 of its 4 tools", f"−{result.tokens} tokens", "lose `move`, `open`"):
+        assert part in result.in_words
     both_ways = [("a", ("b",)), ("b", ("a",))]
     assert [(one.server, one.others) for one in servers.of_pairs()] == both_ways
 
@@ -121,9 +121,9 @@ def test_the_best_tool_serves_and_what_is_left_is_named():
 def test_what_is_held_open_goes_as_a_whole():
     own = tool("a", "open_tab", "url", description="Open a browser tab.")
     other = tool("b", "new_tab", "url", description="Open a browser tab.")
-    made = coverage(own, other, links=[("a/open_tab", "b/new_tab")]).of("a", ["b"])
-    kept = "others cannot use its browsers and tabs: switch off all of its tools or none"
-    assert kept in made.keeps
+    result = coverage(own, other, links=[("a/open_tab", "b/new_tab")]).of("a", ["b"])
+    sentence = "others cannot use its browsers and tabs: switch off all of its tools or none"
+    assert sentence in result.keeps
 
 
 def chain(*links):
@@ -139,10 +139,10 @@ def test_of_two_servers_that_serve_each_other_one_goes():
 def test_what_covers_another_stays():
     """a serves b, b serves c: b cannot go where c counts on it, but both can go for a."""
     servers = chain(("a/search", "b/find"), ("a/search", "c/seek"), ("b/find", "c/seek"))
-    made = advise(servers)
-    gone = {one.server for one in made.switch_off}
-    assert len(gone) == 2
-    assert all(gone.isdisjoint(one.others) for one in made.switch_off)
+    advice = advise(servers)
+    servers_off = {one.server for one in advice.switch_off}
+    assert len(servers_off) == 2
+    assert all(servers_off.isdisjoint(one.others) for one in advice.switch_off)
 
 
 def test_several_servers_cover_one_together():
@@ -161,19 +161,19 @@ def test_the_smallest_set_is_looked_for_beyond_the_greedy_one():
     dear = tool("m", "all", "query", description="word " * 30)
     others = [tool(name, "part", "query", description=f"{name} " * 25) for name in ("x", "y")]
     links = [("m/all", "x/part"), ("m/all", "y/part")]
-    made = advise(coverage(dear, *others, links=links))
-    assert [one.server for one in made.needless] == ["x", "y"]
-    tokens = sum(one.tokens for one in made.needless)
-    assert f"−{tokens} tokens" in made.needless_in_words
-    assert made.needless_in_words.count("x and y") == 2, "they go, and data of theirs with them"
+    advice = advise(coverage(dear, *others, links=links))
+    assert [one.server for one in advice.needless] == ["x", "y"]
+    tokens = sum(one.tokens for one in advice.needless)
+    assert f"−{tokens} tokens" in advice.needless_in_words
+    assert advice.needless_in_words.count("x and y") == 2, "they go, and data of theirs with them"
 
 
 def test_copies_are_one_line_and_nothing_else():
     servers = [tool(name, "eval", "code", description="Run  code.") for name in ("a", "b", "c")]
     other = tool("d", "eval", "code", description="Evaluate an expression of Excel.")
-    made = advise(coverage(*servers, other, links=[("a/eval", "b/eval"), ("a/eval", "c/eval")]))
-    assert made.copies == (("a", "b", "c"),)
-    assert made.switch_off == ()
+    advice = advise(coverage(*servers, other, links=[("a/eval", "b/eval"), ("a/eval", "c/eval")]))
+    assert advice.copies == (("a", "b", "c"),)
+    assert advice.switch_off == ()
 
 
 def accepted(kind, canonical, *members, relation="duplicate"):

@@ -137,8 +137,8 @@ def tables(draw):
 
 
 @given(tables())
-def test_families_have_no_tool_in_common_and_their_edges_hold(made):
-    tools, table = made
+def test_families_have_no_tool_in_common_and_their_edges_hold(catalog_and_table):
+    tools, table = catalog_and_table
     all_groups = groups(tools, table)
     members = [member for group in all_groups for member in group.members]
     assert len(members) == len(set(members))

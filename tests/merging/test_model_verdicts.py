@@ -130,19 +130,19 @@ def test_an_audit_of_a_family_is_heard_above_the_verdicts():
     ],
 )
 def test_who_does_not_serve_the_others(serves, unfit):
-    made = [
+    verdicts = [
         replace(verdict_of("merge", pair=pair), serves=side)
         if side
         else verdict_of("unanalysed", pair=pair)
         for pair, side in serves.items()
     ]
     members = "abc" if len(serves) > 1 else "ab"
-    assert verdicts_from(*made).unfit(members, {}, 0.7) == frozenset(unfit)
+    assert verdicts_from(*verdicts).unfit(members, {}, 0.7) == frozenset(unfit)
 
 
 def test_a_copy_serves_what_its_first_serves():
-    made = verdicts_from(replace(verdict_of("merge", pair=AB), serves="left"))
-    assert made.unfit("abc", {"a": "a", "b": "b", "c": "a"}, 0.7) == {"b"}
+    verdicts = verdicts_from(replace(verdict_of("merge", pair=AB), serves="left"))
+    assert verdicts.unfit("abc", {"a": "a", "b": "b", "c": "a"}, 0.7) == {"b"}
 
 
 def test_a_keep_or_a_family_serves_nobody_and_an_open_answer_says_nothing():
@@ -244,7 +244,7 @@ def test_one_job_that_neither_can_do_for_the_other_is_for_a_person(serves, safe)
 
 
 def test_a_model_that_read_text_aimed_at_it_is_not_enough():
-    model_verdicts = verdicts_from(verdict_of("merge"), wary=frozenset("b"))
+    model_verdicts = verdicts_from(verdict_of("merge"), suspicious_ids=frozenset("b"))
     assert "text that speaks to models" in model_verdicts.doubts("ab", at(0.5), BARS)[0]
     assert not model_verdicts.doubts("ab", at(0.95), BARS)
 

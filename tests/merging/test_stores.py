@@ -146,9 +146,9 @@ def test_several_tools_of_one_store_are_told_apart_by_server_and_name(tmp_path):
     members = tuple(
         f"{one}/{name}" for one in ("home", "work") for name in ("read_file", "read_text_file")
     )
-    made = analysis.syntheses.synthesis(members, None)
-    assert (made.kind, made.selector) == ("gateway", "server")
-    assert sorted(made.document.schema["properties"]["server"]["enum"]) == sorted(members)
+    synthesis = analysis.syntheses.synthesis(members, None)
+    assert (synthesis.kind, synthesis.selector) == ("gateway", "server")
+    assert sorted(synthesis.document.schema["properties"]["server"]["enum"]) == sorted(members)
 
 
 def tool(server, name, description="", annotations=None, **properties):

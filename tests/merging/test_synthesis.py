@@ -27,30 +27,30 @@ def members(draw):
 @examples(60)
 @given(members(), st.data())
 def test_every_members_calls_are_served_and_can_be_told_apart(group, data):
-    made = synthesise(group)
-    assert [alpha.tool_id for alpha in made.arguments] == [t.id for t in group]
-    assert all(alpha.to == made.canonical for alpha in made.arguments)
-    if made.document.schema is not None:
-        Draft202012Validator.check_schema(made.document.schema)
-    for member, alpha in zip(group, made.arguments, strict=True):
+    result = synthesise(group)
+    assert [alpha.tool_id for alpha in result.arguments] == [t.id for t in group]
+    assert all(alpha.to == result.canonical for alpha in result.arguments)
+    if result.document.schema is not None:
+        Draft202012Validator.check_schema(result.document.schema)
+    for member, alpha in zip(group, result.arguments, strict=True):
         if unmappable(member):
             continue
         assert alpha.lossless
         arguments = data.draw(calls(member))
         mapped = map_call(alpha, arguments)
-        assert valid(made.document.schema, mapped.arguments)
+        assert valid(result.document.schema, mapped.arguments)
         types = {p.name: p.type for p in member.parameters}
         assert unmap_call(alpha, mapped.arguments, types).arguments == arguments
 
 
 @given(members())
 def test_a_drop_in_is_a_member_as_it_was(group):
-    made = synthesise(group)
-    canonical = next(t for t in group if t.id == made.canonical)
-    if made.kind == "drop_in":
-        assert made.document.schema == canonical.schema
-        assert made.document.name == canonical.name
-        assert all(alpha.lossless for alpha in made.arguments)
+    result = synthesise(group)
+    canonical = next(t for t in group if t.id == result.canonical)
+    if result.kind == "drop_in":
+        assert result.document.schema == canonical.schema
+        assert result.document.name == canonical.name
+        assert all(alpha.lossless for alpha in result.arguments)
 
 
 def test_the_most_general_member_serves_and_the_shortest_name_breaks_the_tie():
@@ -70,29 +70,29 @@ def test_a_blocked_member_is_never_canonical_while_another_can_be():
 def test_a_person_may_choose_even_what_needs_a_gateway():
     wide = tool("1", "fetch_page", ["url"], url=TEXT, limit={"type": "integer"})
     narrow = tool("2", "fetch", ["url"], url=TEXT)
-    made = synthesise([wide, narrow], chosen="2")
-    assert (made.kind, made.canonical) == ("gateway", "2")
+    result = synthesise([wide, narrow], preferred="2")
+    assert (result.kind, result.canonical) == ("gateway", "2")
 
 
 def test_a_gateway_takes_everything_and_says_who_works():
     city = tool("1", "weather", ["city"], city=TEXT)
     point = tool("2", "weather_at", ["lat", "lon"], lat={"type": "number"}, lon={"type": "number"})
-    made = synthesise([city, point])
-    schema = made.document.schema
-    assert made.kind == "gateway"
+    result = synthesise([city, point])
+    schema = result.document.schema
+    assert result.kind == "gateway"
     assert list(schema["properties"]) == ["city", "lat", "lon", "variant"]
     assert schema["required"] == ["variant"]
     selector = schema["properties"]["variant"]
     assert selector["enum"] == ["weather", "weather_at"]
     assert selector["description"].startswith("`weather`")
-    assert made.arguments[1].constants == {"variant": "weather_at"}
+    assert result.arguments[1].constants == {"variant": "weather_at"}
 
 
 def test_a_gateway_over_servers_selects_by_server_and_widens_values():
     one = tool("1", "send", ["to"], "mail", to=TEXT, how={"type": "string", "enum": ["now"]})
     two = tool("2", "send", ["to"], "chat", to=TEXT, how={"type": "string", "enum": ["later"]})
-    made = synthesise([one, two])
-    schema = made.document.schema
+    result = synthesise([one, two])
+    schema = result.document.schema
     assert schema["properties"]["server"]["enum"] == ["mail", "chat"]
     assert schema["properties"]["how"]["enum"] == ["now", "later"]
     assert schema["required"] == ["to", "server"]
@@ -101,12 +101,12 @@ def test_a_gateway_over_servers_selects_by_server_and_widens_values():
 def test_a_gateway_says_which_arguments_it_only_infers_to_be_one():
     sent = tool("a", "mail", ["user_id", "copy"], user_id=TEXT, copy={"type": "boolean"})
     queued = tool("b", "queue", ["person_id", "later"], person_id=TEXT, later={"type": "boolean"})
-    made = synthesise([sent, queued])
-    assert made.kind == "gateway"
-    assert {name for name in made.document.schema["properties"] if name.endswith("_id")} == {
+    result = synthesise([sent, queued])
+    assert result.kind == "gateway"
+    assert {name for name in result.document.schema["properties"] if name.endswith("_id")} == {
         "user_id"
     }
-    same, (guess,) = (alpha.inferred for alpha in made.arguments)
+    same, (guess,) = (alpha.inferred for alpha in result.arguments)
     assert same == ()
     assert "`person_id` of b" in guess and "`user_id`" in guess
 
@@ -115,17 +115,17 @@ def test_a_gateway_keeps_the_fields_of_every_member():
     whole = {"type": "object", "properties": {"item": TEXT, "note": TEXT}}
     short = {"type": "object", "properties": {"item": TEXT}}
     one = tool("a", "order", ["order", "x"], order=short, x=TEXT)
-    made = synthesise([one, tool("b", "order_it", ["order", "y"], order=whole, y=TEXT)])
-    assert made.kind == "gateway"
-    assert all(alpha.lossless for alpha in made.arguments)
-    assert whole in made.document.schema["properties"]["order"]["anyOf"]
+    result = synthesise([one, tool("b", "order_it", ["order", "y"], order=whole, y=TEXT)])
+    assert result.kind == "gateway"
+    assert all(alpha.lossless for alpha in result.arguments)
+    assert whole in result.document.schema["properties"]["order"]["anyOf"]
 
 
 def test_a_free_name_is_found_for_the_selector_and_for_other_meanings():
     one = tool("1", "go", ["variant"], variant=TEXT)
     two = tool("2", "gone", ["variant"], variant={"type": "object"})
-    made = synthesise([one, two])
-    assert list(made.document.schema["properties"]) == ["variant", "variant_2", "variant_3"]
+    result = synthesise([one, two])
+    assert list(result.document.schema["properties"]) == ["variant", "variant_2", "variant_3"]
 
 
 @pytest.mark.parametrize(

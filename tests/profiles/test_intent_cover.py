@@ -40,25 +40,25 @@ def intents(*needs):
 
 
 def test_a_tool_that_serves_more_for_its_tokens_comes_first():
-    wanted = intents(["ab"], ["ac"], ["ad"], [""])
-    cover = smallest_cover(wanted, {"a": 20, "b": 10, "c": 10, "d": 10})
+    all_intents = intents(["ab"], ["ac"], ["ad"], [""])
+    cover = smallest_cover(all_intents, {"a": 20, "b": 10, "c": 10, "d": 10})
     assert [(one.tool_id, one.intents) for one in cover.additions] == [("a", 3)]
     assert cover.ids == ("a",)
-    assert [one.is_served_by(cover.ids) for one in wanted] == [True, True, True, False]
-    assert not_asked_for(wanted, "abcde") == ("e",)
-    assert wanted[1].tools_of("abc") == ("a", "c")
+    assert [one.is_served_by(cover.ids) for one in all_intents] == [True, True, True, False]
+    assert not_asked_for(all_intents, "abcde") == ("e",)
+    assert all_intents[1].tools_of("abc") == ("a", "c")
 
 
 def test_what_later_tools_make_superfluous_is_not_kept():
-    wanted = intents(["ab"], ["ac"], ["b"], ["c"])
-    cover = smallest_cover(wanted, {"a": 1, "b": 4, "c": 4})
+    all_intents = intents(["ab"], ["ac"], ["b"], ["c"])
+    cover = smallest_cover(all_intents, {"a": 1, "b": 4, "c": 4})
     assert cover.ids == ("b", "c")
     assert [one.intents for one in cover.additions] == [2, 4]
 
 
 def test_a_budget_is_kept_and_what_does_not_fit_is_named():
-    wanted = intents(["a"], ["b"], ["b", "c"])
-    cover = smallest_cover(wanted, {"a": 10, "b": 10, "c": 90}, budget=50)
+    all_intents = intents(["a"], ["b"], ["b", "c"])
+    cover = smallest_cover(all_intents, {"a": 10, "b": 10, "c": 90}, budget=50)
     assert (cover.ids, cover.too_large) == (("b", "a"), ("c",))
     assert [one.intents for one in cover.additions] == [1, 2]
     assert smallest_cover((), {"a": 1}).ids == ()
@@ -70,9 +70,9 @@ NEEDS = st.lists(st.lists(st.sets(st.sampled_from("abcde")), min_size=1, max_siz
 @examples(40)
 @given(needs=NEEDS, prices=st.lists(st.integers(1, 9), min_size=5, max_size=5))
 def test_every_need_that_a_tool_serves_is_served_and_no_tool_is_idle(needs, prices):
-    wanted, tokens = intents(*needs), dict(zip("abcde", prices, strict=True))
-    ids = smallest_cover(wanted, tokens).ids
-    served = [need for one in wanted for need in one.needs if need]
+    all_intents, tokens = intents(*needs), dict(zip("abcde", prices, strict=True))
+    ids = smallest_cover(all_intents, tokens).ids
+    served = [need for one in all_intents for need in one.needs if need]
     assert all(not need.isdisjoint(ids) for need in served)
     for fewer in combinations(ids, len(ids) - 1) if ids else ():
         assert not all(not need.isdisjoint(fewer) for need in served)

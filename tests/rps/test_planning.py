@@ -136,7 +136,7 @@ def test_offline_the_filter_drops_what_the_whole_request_does_not_find(retriever
     request = ToolRequest("tell the weather of a town", ("weather of a town", "write to a file"))
     plan_filter = partial(filtered_by_request, retriever)
     loose, tight = (plan(retriever, request, k=1, plan_filter=one) for one in (None, plan_filter))
-    assert loose.tool_ids == tight.chosen == ("rain", "file")
+    assert loose.tool_ids == tight.called_tools == ("rain", "file")
     assert tight.tool_ids == ("rain",) and "whole request" in tight.dropped["file"]
     assert tight.as_json()["dropped"] == dict(tight.dropped)
     other = ToolRequest("send mail", ("write to a file", "weather of a town"))
@@ -170,22 +170,30 @@ def test_the_command_prints_the_jobs_and_their_calls():
 
 
 def test_a_model_chooses_and_says_where_arguments_come_from(server):
-    asked = ("plan-request", EXAMPLE, "Write a note of it", "--worker", "model", "--once", "--json")
+    command = (
+        "plan-request",
+        EXAMPLE,
+        "Write a note of it",
+        "--worker",
+        "model",
+        "--once",
+        "--json",
+    )
     server.state["name"] = "title"
-    trace = json.loads(run(*asked).output)
+    trace = json.loads(run(*command).output)
     assert (trace["searches"], trace["questions"], trace["tools_shown"]) == (1, 1, 5)
     assert len(server.received) == 1
     ((call,),) = (step["calls"] for step in trace["steps"])
     assert call["tool"].endswith("/create_note") and call["arguments"] == {"title": "request"}
-    again = json.loads(run(*asked).output)
+    again = json.loads(run(*command).output)
     assert again["tools"] == trace["tools"] and len(server.received) == 1, "the answer is kept"
     assert trace["calls"] == 1 and trace["tokens_in"] > 0 and again["calls"] == 0
 
 
 def test_iteratively_a_model_rephrases_and_looks_through_the_plan(server):
     request = "Write a note of it, then translate this to French"
-    asked = ("plan-request", EXAMPLE, request, "--worker", "model", "--filter", "--json")
-    trace = json.loads(run(*asked).output)
+    command = ("plan-request", EXAMPLE, request, "--worker", "model", "--filter", "--json")
+    trace = json.loads(run(*command).output)
     assert [step["phrasings"] for step in trace["steps"]] == [PHRASINGS] * 2
     assert trace["searches"] == 4
     first, second = trace["steps"]
@@ -199,8 +207,8 @@ def test_a_profile_has_the_tools_that_a_model_plans(server, tmp_path):
     rows = [{"query": "Write a note of it"}, {"query": "Translate this to French"}]
     write_lines(tmp_path / "asked.jsonl", *rows)
     make = ("--name", "notes", "--queries", tmp_path / "asked.jsonl", "--by", "model")
-    told = run("profile", EXAMPLE, *make, "--accept", "none").output
-    first, second, *_ = told.splitlines()
+    output = run("profile", EXAMPLE, *make, "--accept", "none").output
+    first, second, *_ = output.splitlines()
     assert "create_note: 1 served" in first
     assert second.startswith("notes: 1 tool, ")
 
@@ -208,8 +216,8 @@ def test_a_profile_has_the_tools_that_a_model_plans(server, tmp_path):
 def test_an_answer_with_a_parameter_that_is_not_there_is_no_plan(server):
     server.state["name"] = "no_such_parameter"
     plan = ("plan-request", EXAMPLE, "Write a note", "--worker", "model", "--once", "--json")
-    told = run(*plan, code=1)
-    assert "is no parameter of tool" in told.stderr and not told.stdout
+    result = run(*plan, code=1)
+    assert "is no parameter of tool" in result.stderr and not result.stdout
 
 
 @pytest.mark.parametrize(

@@ -77,5 +77,5 @@ def test_only_what_wins_on_requests_left_out_may_be_accepted_unseen(chosen, held
     answers += [(text, one.id if "origin" in text else other.id) for text in held_out]
     rewrites = (bad, good) if chosen else (good,)
     (best,) = best_rewrites(PLAIN, rewrites, answers, of_words)
-    assert best.rewrite == good and best.chosen.won == chosen
+    assert best.rewrite == good and best.training.won == chosen
     assert best.wins is wins

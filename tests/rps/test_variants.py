@@ -79,25 +79,25 @@ def test_a_variant_is_searched_and_is_no_part_of_the_tool(tmp_path):
     assert "water bill" in document.full
     assert document.tool_side == ("pay: Settle an invoice.", "pay: Pays what is owed.")
     assert tool_document(tools[2]).tool_side == ("list: List other things.",)
-    asked = ToolRequest("water bill")
+    request = ToolRequest("water bill")
     retriever = Retriever(tools, WordEmbedder(), VectorCache(tmp_path))
-    assert retriever.search(asked, 1)[0].tool_id == "a/pay"
+    assert retriever.search(request, 1)[0].tool_id == "a/pay"
     plain = retriever.over(CATALOG.tools)
-    assert plain.search(asked, 3)[0].sparse == 0.0, "no document says water"
+    assert plain.search(request, 3)[0].sparse == 0.0, "no document says water"
 
 
 def test_a_merged_tool_answers_the_questions_of_all_in_turn():
-    written = {
+    variants = {
         "a/list": Augmentation("First.", tuple(f"a{n}" for n in range(10))),
         "b/list": Augmentation("Second.", ("b0", "a1")),
     }
     merged = Toolset("m", (CATALOG.tools[1],), {"a/list": "a/list", "b/list": "a/list"})
-    (tool,) = augmented(merged, written).tools
+    (tool,) = augmented(merged, variants).tools
     assert tool.augmentation.expanded == "First."
     assert tool.augmentation.questions[:4] == ("a0", "b0", "a1", "a2")
     assert len(tool.augmentation.questions) == 11 <= MOST_QUESTIONS
-    (other,) = augmented(merged, {"b/list": written["b/list"]}).tools
-    assert other.augmentation == written["b/list"], "a member's where its own has none"
+    (other,) = augmented(merged, {"b/list": variants["b/list"]}).tools
+    assert other.augmentation == variants["b/list"], "a member's where its own has none"
     assert augmented(merged, {"a/pay": PAY}).tools[0].augmentation is None
 
 

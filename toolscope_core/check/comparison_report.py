@@ -252,8 +252,8 @@ def _profile(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
     """
     if report.profile is None:
         return
-    name = report.profile.chosen.profile.name
-    for note in report.profile.chosen.notes:
+    name = report.profile.toolset.profile.name
+    for note in report.profile.toolset.notes:
         yield _item("profile", (name,), "has changed", (note,))
     for intent in report.profile.unserved:
         yield _item("profile", (name,), "does not serve a request", (intent.text,), has_limit=True)

@@ -142,7 +142,7 @@ def broken_limits(report: ProfileReport, limits: Mapping[str, int]) -> Iterator[
     """What is over a limit, a sentence each."""
     counts = {
         "tokens": report.tokens,
-        "tools": len(report.chosen.tools),
+        "tools": len(report.toolset.tools),
         "unserved": len(report.unserved),
         "confusions": len(report.confusions),
         "misses": report.misses.missed,
@@ -150,4 +150,4 @@ def broken_limits(report: ProfileReport, limits: Mapping[str, int]) -> Iterator[
     for what, most in limits.items():
         if counts[what] > most:
             amount = quantity(counts[what], NOUNS[what])
-            yield f"profile {report.chosen.profile.name}: {amount}, at most {most:,} allowed"
+            yield f"profile {report.toolset.profile.name}: {amount}, at most {most:,} allowed"

@@ -202,7 +202,7 @@ def _with_requests(
             report.catalog, judge.config, judge.embedder, judge.cache, judge.progress
         )
         profile = checked_profile(name, baseline, report.tools, analysis, requests, setup)
-        findings = (*report.findings, *profile.chosen.findings)
+        findings = (*report.findings, *profile.toolset.findings)
         report = replace(report, profile=profile, findings=findings)
     return with_cases(report, baseline, requests, ToolsetRanker(setup)) if cases else report
 
@@ -243,7 +243,7 @@ def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
         f"{more(len(report.stale), 'decisions to look at again')}"
     )
     if report.profile:
-        say(f"profile {report.profile.chosen.profile.name}: {in_words(report.profile)}")
+        say(f"profile {report.profile.toolset.profile.name}: {in_words(report.profile)}")
     if report.replayed.cases:
         new = quantity(len(report.replayed.new), "new confusion")
         replayed = quantity(report.replayed.cases, "case")

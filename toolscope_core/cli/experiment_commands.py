@@ -45,7 +45,7 @@ from toolscope_core.model.configuration import Knob, PlanConfig, RequestSplit
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.search_configuration import RetrievalConfig
-from toolscope_core.rps.workers import taken_of_pools
+from toolscope_core.rps.workers import tools_of_pools
 
 ENCODERS_K = 10
 """The cut-off of the figures of encoders."""
@@ -170,7 +170,7 @@ def _chooser(
         yield None
         return
     with asking(ask) as (_, asker):
-        yield partial(taken_of_pools, toolset.tools, trial.requests, asker)
+        yield partial(tools_of_pools, toolset.tools, trial.requests, asker)
 
 
 def _say_stress(name: str, points: Sequence[StressPoint]) -> None:

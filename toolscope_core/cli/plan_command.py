@@ -104,7 +104,7 @@ def _plan(
     requests = searcher.requests([Query("", request)])
     (plan,) = plans_of(searcher, requests, config)
     in_view = min(IN_VIEW, len(catalog.tools)) if options.split == "context" else 0
-    candidates = plan.tools_shown + len(plan.chosen) * config.is_filtered
+    candidates = plan.tools_shown + len(plan.called_tools) * config.is_filtered
     return PlanReport(
         plan=plan,
         searches=plan.searches + bool(in_view),

@@ -214,16 +214,16 @@ def _tell(catalog: DecidedCatalog, profile: Profile, queries: Sequence[Query]) -
 
 
 def _lines(report: profile_effect.ProfileReport) -> Iterator[str]:
-    yield f"{report.chosen.profile.name}: {profile_effect.in_words(report)}"
+    yield f"{report.toolset.profile.name}: {profile_effect.in_words(report)}"
     for most, who in profile_effect.client_limits().items():
-        over = len(report.chosen.tools) - most
+        over = len(report.toolset.tools) - most
         limit = f"{over:,} over the limit" if over > 0 else "within the limit"
         yield f"{who}: {limit} of {most:,}"
-    for item in report.chosen.tools:
-        fixed = report.chosen.fixed.get(item.tool.id)
+    for item in report.toolset.tools:
+        fixed = report.toolset.fixed.get(item.tool.id)
         yield f"  {item.tool.id} as {item.tool.name}{f', fixed {dict(fixed)}' if fixed else ''}"
-    yield from (f"changed: {note}" for note in report.chosen.notes)
-    for conflict in report.chosen.conflicts:
+    yield from (f"changed: {note}" for note in report.toolset.notes)
+    for conflict in report.toolset.conflicts:
         kept = f"{conflict.kept} stays" if conflict.kept else "nobody said which stays"
         yield f"one job on several servers: {', '.join(conflict.tools)}; {kept}"
     yield from (f"alike: {one.pair.left}, {one.pair.right}" for one in report.confusions)

@@ -14,7 +14,7 @@ import typer
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.model.errors import ToolScopeError, missing_packages_in_words
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.protocols import Progress, Step, TaskCost, silent, spent_in_all
+from toolscope_core.model.protocols import Progress, Step, TaskCost, silent, sum_of_tasks
 
 MOST_TOLD = 10
 """The most lines about one thing."""
@@ -143,7 +143,7 @@ def _pace(step: Step, seconds: float, items: int) -> str:
 
 def tell_spent(model: str, costs: Sequence[TaskCost]) -> None:
     """What all tasks together took of the model."""
-    all_tasks = spent_in_all(costs)
+    all_tasks = sum_of_tasks(costs)
     say(
         f"{model}: {quantity(all_tasks.questions, 'question')}, {all_tasks.reused:,} known before"
         f"{more(all_tasks.unanalysed, 'unanalysed')}; {quantity(all_tasks.calls, 'call')}, "
@@ -155,7 +155,7 @@ def spent_json(costs: Iterable[TaskCost]) -> dict[str, int]:
     """What questions to a model took: ``questions`` count whether or not the answer was known,
     calls and tokens are what was paid for now.
     """
-    all_tasks = spent_in_all(costs)
+    all_tasks = sum_of_tasks(costs)
     counts = ("questions", "calls", "tokens_in", "tokens_out")
     return {name: getattr(all_tasks, name) for name in counts}
 

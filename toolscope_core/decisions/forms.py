@@ -171,7 +171,7 @@ def _are_maps(maps: object, decision: Decision) -> bool:
 
 
 def _is_map(given: object) -> bool:
-    """Whether this is what ``merging.given_maps`` reads."""
+    """Whether this is what ``merging.edited_maps`` reads."""
     if not isinstance(given, dict) or not set(given) <= {"moves", "constants", "dropped"}:
         return False
     if not all(isinstance(part, dict) for part in given.values()):

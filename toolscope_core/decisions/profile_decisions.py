@@ -44,8 +44,8 @@ def profile_of(
         exclude=_rule(name, "exclude", detail.get("exclude") or {}),
         precedence=_texts(name, "precedence", detail.get("precedence", ())),
         intents=_texts(name, "intents", detail.get("intents", ()))[:MOST_INTENTS],
-        changed=changed,
-        gone=tuple(gone),
+        changed_ids=changed,
+        missing_ids=tuple(gone),
         seq=decision.seq,
     )
 

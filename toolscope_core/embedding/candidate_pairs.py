@@ -165,8 +165,8 @@ def _near_codes(
     source = np.arange(rows)[block, None]
     similarity = np.where(at == source, -np.inf, similarity)
     last = -np.sort(-similarity, axis=1)[:, min(neighbours, rows - 1) - 1]
-    wanted = (similarity >= last[:, None] - _TIE) & (similarity >= threshold - _TIE) & (at >= 0)
-    a, b = np.broadcast_to(source, at.shape)[wanted], at[wanted]
+    is_near = (similarity >= last[:, None] - _TIE) & (similarity >= threshold - _TIE) & (at >= 0)
+    a, b = np.broadcast_to(source, at.shape)[is_near], at[is_near]
     return np.unique(np.minimum(a, b) * rows + np.maximum(a, b))
 
 
@@ -215,6 +215,6 @@ def _near(rows: Sequence[int], vectors: Vectors, neighbours: int) -> Iterator[tu
 
 def _meaning(tool: Tool) -> frozenset[str]:
     """What the words of a name may be known by, without those of the server's name."""
-    named, of_server = named_words(tool), product_words(tool.server)
-    words = [word for word in named if word not in of_server]
-    return frozenset(min(map(str, keys_of(word))) for word in words or named)
+    name_words, of_server = named_words(tool), product_words(tool.server)
+    words = [word for word in name_words if word not in of_server]
+    return frozenset(min(map(str, keys_of(word))) for word in words or name_words)

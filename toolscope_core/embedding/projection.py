@@ -121,8 +121,8 @@ def silhouettes(
         if count < len(vectors):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of copies there are fewer clusters than asked for
-                made = KMeans(count, n_init=1, random_state=SEED).fit_predict(vectors)
-            scores[at] = silhouette(vectors, made)
+                labels = KMeans(count, n_init=1, random_state=SEED).fit_predict(vectors)
+            scores[at] = silhouette(vectors, labels)
     return scores
 
 
@@ -145,10 +145,10 @@ def silhouette(vectors: Vectors, owner: NDArray[np.integer]) -> float:
         with np.errstate(invalid="ignore", divide="ignore"):
             outside = np.where(sizes > 0, 1 - near / sizes, np.inf)
         outside[here, own] = np.inf
-        beside = outside.min(axis=1)
-        widest = np.maximum(inside, beside)
-        safe = (among > 1) & (widest > 0) & np.isfinite(beside)
-        total += float(((beside - inside)[safe] / widest[safe]).sum())
+        nearest = outside.min(axis=1)
+        widest = np.maximum(inside, nearest)
+        safe = (among > 1) & (widest > 0) & np.isfinite(nearest)
+        total += float(((nearest - inside)[safe] / widest[safe]).sum())
     return total / len(vectors)
 
 
@@ -204,10 +204,10 @@ def _main(task: str, folder: str, counts: Sequence[str]) -> None:
         os.nice(10)  # the screen is served first
     vectors = np.load(Path(folder) / VECTORS_FILE)
     if task == "silhouettes":
-        made = silhouettes(vectors, [int(count) for count in counts], _report)
+        result = silhouettes(vectors, [int(count) for count in counts], _report)
     else:
-        made = {"umap": umap, "tsne": tsne}[task](vectors, _report)
-    np.save(Path(folder) / RESULT_FILE, made)
+        result = {"umap": umap, "tsne": tsne}[task](vectors, _report)
+    np.save(Path(folder) / RESULT_FILE, result)
 
 
 if __name__ == "__main__":

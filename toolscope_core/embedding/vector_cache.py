@@ -44,14 +44,14 @@ class VectorCache:
 
     def read(self, model: str, texts: Sequence[str]) -> dict[str, Vectors]:
         """The cached vectors of ``texts``, by text, each float32 of shape (d,)."""
-        wanted = {text_key(text): text for text in texts}
-        if not wanted:
+        text_by_key = {text_key(text): text for text in texts}
+        if not text_by_key:
             return {}
         return {
-            wanted[key]: vector
+            text_by_key[key]: vector
             for path in self._files(model)
             for key, vector in _entries(path)
-            if key in wanted
+            if key in text_by_key
         }
 
     def write(self, model: str, vectors: Mapping[str, Vectors]) -> None:
@@ -70,9 +70,9 @@ class VectorCache:
         if len(files) <= _MOST_FILES:
             return
         entries = {key: vector for path in files for key, vector in _entries(path)}
-        kept = _write_file(self._model_folder(model), entries)
+        new_file = _write_file(self._model_folder(model), entries)
         for path in files:
-            if path != kept:
+            if path != new_file:
                 path.unlink(missing_ok=True)
 
     def _files(self, model: str) -> list[Path]:
@@ -193,10 +193,10 @@ class TokenCache:
         return TokenVectors(self._read(embedder.name, distinct) if missing else places, embedder)
 
     def _read(self, model: str, texts: Iterable[str]) -> dict[str, _Place]:
-        wanted = {text_key(text): text for text in texts}
+        text_by_key = {text_key(text): text for text in texts}
         places: dict[str, _Place] = {}
         for path in sorted(self._model_folder(model).glob("*.tok")):
-            places |= {wanted[key]: place for key, place in _table(path) if key in wanted}
+            places |= {text_by_key[key]: place for key, place in _table(path) if key in text_by_key}
         return places
 
     def write(self, model: str, codes: Mapping[str, TokenCodes]) -> None:
@@ -319,10 +319,10 @@ def embed_cached(
     size = min(PIECE, CHUNK)
     pieces = [missing[start : start + size] for start in range(0, len(missing), size)]
     encode = partial(_encode, keep_tokens)
-    made = runner.map_blocks(encode, protocols.SharedState(embedder), pieces)
+    results = runner.map_blocks(encode, protocols.SharedState(embedder), pieces)
     fresh: dict[str, Vectors] = {}
     codes: dict[str, TokenCodes] = {}
-    for at, (piece, (encoded, tokens)) in enumerate(zip(pieces, made, strict=True), 1):
+    for at, (piece, (encoded, tokens)) in enumerate(zip(pieces, results, strict=True), 1):
         fresh.update(zip(piece, encoded, strict=True))
         codes.update(zip(piece, tokens, strict=False))
         if len(fresh) >= CHUNK or at == len(pieces):

@@ -8,7 +8,7 @@ from toolscope_core.judging.guards import whole_text
 from toolscope_core.llm.merge_questions import suspicious_ids_of
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.synthesis_prompt import NAMESPACE_TASK, NamespaceQuestion
-from toolscope_core.merging.faithful import Surroundings, Violation, hostile, invented
+from toolscope_core.merging.faithful import DocumentContext, Violation, hostile, invented
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.tool import Tool
 
@@ -33,10 +33,10 @@ def namespace_violations(
     """What speaks against a description: addresses, and names of tools or of nothing, that neither
     the server nor its tools say, and hostile text.
     """
-    wary = suspicious_ids_of(replace(catalog, tools=tuple(tools)))
-    around = Surroundings(frozenset(tool.name for tool in catalog.tools), wary)
-    trusted = [whole_text(tool) for tool in tools if tool.id not in wary]
+    suspects = suspicious_ids_of(replace(catalog, tools=tuple(tools)))
+    context = DocumentContext(frozenset(tool.name for tool in catalog.tools), suspects)
+    trusted = [whole_text(tool) for tool in tools if tool.id not in suspects]
     names = [server.name, *(tool.name for tool in tools)]
     own_words = "\n".join((*names, server.description, *trusted))
     blank, described = (Tool("", server.name, one) for one in ("", text))
-    return (*invented(own_words, text, tools, around), *hostile(blank, described))
+    return (*invented(own_words, text, tools, context), *hostile(blank, described))

@@ -35,7 +35,7 @@ def unshared(one: ToolReading, other: ToolReading, *, spoken: bool = False) -> t
     left = [word for word, keys in keyed if mentioned.isdisjoint(keys)]
     if not left:
         return ()
-    parts = {part for both in one.compounds.keys() & other.plain for part in one.compounds[both]}
+    parts = {part for word in one.compounds.keys() & other.plain for part in one.compounds[word]}
     return tuple(
         word
         for word in left
@@ -125,8 +125,8 @@ def _shortened(word: str, own: ToolReading, other: ToolReading) -> bool:
     """
     if len(word) < 3 or word in _WHOLE:
         return False
-    both = (long for long in own.described if long.startswith(word) and long in other.plain)
-    if word in own.named and word not in own.described and any(both):
+    longer = (long for long in own.described if long.startswith(word) and long in other.plain)
+    if word in own.named and word not in own.described and any(longer):
         return True
     if english.is_english(word):
         return False
@@ -287,14 +287,14 @@ def one_and_several(one: ToolReading, other: ToolReading) -> bool:
 
 def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
     """Of what thing each requires the key, where the other takes no key of it."""
-    required, taken = (
+    required, arguments = (
         [dict.fromkeys(_things(tool, always)) for tool in (one, other)] for always in (True, False)
     )
     ours, theirs = (
         [
             thing
             for thing in required[at]
-            if not any(english.are_one(thing, x) for x in taken[1 - at])
+            if not any(english.are_one(thing, x) for x in arguments[1 - at])
         ]
         for at in (0, 1)
     )

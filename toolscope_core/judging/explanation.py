@@ -46,46 +46,46 @@ class ToolComparison:
 
 
 def explain(
-    compared: ToolComparison, contributions: Mapping[str, float], brief: bool = False
+    comparison: ToolComparison, contributions: Mapping[str, float], brief: bool = False
 ) -> tuple[str, ...]:
     """Plain sentences: what the two are to each other, what agrees, what differs, what decided.
 
     ``contributions`` is what each signal added to the log-odds of the same job; ``brief`` leaves
     the arguments out. Names and words in the sentences come from the catalog and are not escaped.
     """
-    left, right = compared.tools
-    readings = compared.readings
+    left, right = comparison.tools
+    readings = comparison.readings
     if left.content_hash == right.content_hash:
         return (
             "Exact copies: name, description, parameters and results are the same.",
             *_on_servers(left, right),
         )
     return (
-        *_on_relation(compared),
-        _on_closeness(compared.similarity),
+        *_on_relation(comparison),
+        _on_closeness(comparison.similarity),
         *_on_actions(left, right, *readings),
-        *_on_words(compared),
-        *([] if brief else (*_on_doubt(left, right), *_on_arguments(compared))),
+        *_on_words(comparison),
+        *([] if brief else (*_on_doubt(left, right), *_on_arguments(comparison))),
         *_on_servers(left, right),
         *_on_what_decided(contributions),
     )
 
 
-def _on_relation(compared: ToolComparison) -> Iterator[str]:
-    left, right = compared.tools
-    if compared.general:
-        yield f"Both do the job of {compared.general}, with or without a fixed argument."
-    elif compared.distinctions:
-        yield f"They look like one job, but {'; '.join(compared.distinctions)}."
-    elif compared.relation == "family":
-        yield same_operation(compared.tools, compared.unshared)
-    elif compared.relation in ("duplicate", "subsumes"):
+def _on_relation(comparison: ToolComparison) -> Iterator[str]:
+    left, right = comparison.tools
+    if comparison.general:
+        yield f"Both do the job of {comparison.general}, with or without a fixed argument."
+    elif comparison.distinctions:
+        yield f"They look like one job, but {'; '.join(comparison.distinctions)}."
+    elif comparison.relation == "family":
+        yield same_operation(comparison.tools, comparison.unshared)
+    elif comparison.relation in ("duplicate", "subsumes"):
         if left.schema is None or right.schema is None:
             yield "They look alike; their arguments are not known."
             return
-        if not all(renamed(*compared.readings)):
-            yield serving_words(compared.serves, compared.tools)
-    elif compared.relation == "related":
+        if not all(renamed(*comparison.readings)):
+            yield serving_words(comparison.serves, comparison.tools)
+    elif comparison.relation == "related":
         yield RELATED
     else:
         yield UNRELATED
@@ -148,16 +148,17 @@ def _infinitive(verb: str, classes: Iterable[str]) -> str:
     return verbs[-1] if verbs else min(kinds).removesuffix("s")
 
 
-def _on_words(compared: ToolComparison) -> Iterator[str]:
-    left, right = compared.tools
-    both = [word for word in compared.readings[0].content if word in compared.readings[1].content]
-    if both:
-        yield f"Both say {quoted(both, _MOST_NAMES)}."
-    if compared.unshared == ((), ()):
+def _on_words(comparison: ToolComparison) -> Iterator[str]:
+    left, right = comparison.tools
+    first, second = comparison.readings
+    common = [word for word in first.content if word in second.content]
+    if common:
+        yield f"Both say {quoted(common, _MOST_NAMES)}."
+    if comparison.unshared == ((), ()):
         yield NO_WORDS_APART
     for tool, other, words in (
-        (left, right, compared.unshared[0]),
-        (right, left, compared.unshared[1]),
+        (left, right, comparison.unshared[0]),
+        (right, left, comparison.unshared[1]),
     ):
         if words:
             yield f"Only {_who(tool, other)} says {quoted(words, _MOST_NAMES)}."
@@ -174,16 +175,16 @@ def _on_doubt(left: Tool, right: Tool) -> Iterator[str]:
             yield f"{_who(tool, other)} is not described in English, so a person must look."
 
 
-def _on_arguments(compared: ToolComparison) -> Iterator[str]:
-    left, right = compared.tools
+def _on_arguments(comparison: ToolComparison) -> Iterator[str]:
+    left, right = comparison.tools
     if left.schema is None or right.schema is None:
         return
     if not left.parameters and not right.parameters:
         yield "Neither takes arguments."
         return
-    yield from _on_matches(compared.matches)
-    yield from _on_units(left, right, compared.matches)
-    ours, theirs = {m.left for m in compared.matches}, {m.right for m in compared.matches}
+    yield from _on_matches(comparison.matches)
+    yield from _on_units(left, right, comparison.matches)
+    ours, theirs = {m.left for m in comparison.matches}, {m.right for m in comparison.matches}
     for tool, other, matched in ((left, right, ours), (right, left, theirs)):
         rest = [
             f"{p.name} ({'required' if p.required else 'optional'})"

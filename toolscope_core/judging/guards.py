@@ -167,8 +167,8 @@ def guards(
     leave open.
     """
     readings = {tool.id: read_tool(tool) for tool in members}
-    stays = next(tool for tool in members if tool.id == canonical)
-    replaced = [tool for tool in members if tool is not stays] if kind == "drop_in" else []
+    canonical_tool = next(tool for tool in members if tool.id == canonical)
+    replaced = [tool for tool in members if tool is not canonical_tool] if kind == "drop_in" else []
     on_servers = _on_servers(members, canonical, replaced, readings, companions)
     return (
         *(on_servers if not (one_account and replaced) else ()),
@@ -176,7 +176,7 @@ def guards(
         *_on_effects(members, readings),
         *_on_results(members),
         *_on_scope(members, readings),
-        *_on_notes(stays, [tool for tool in members if tool is not stays]),
+        *_on_notes(canonical_tool, [tool for tool in members if tool is not canonical_tool]),
     )
 
 
@@ -362,15 +362,15 @@ def _on_scope(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> I
         yield f"they differ in scope: only {listed(scopes_alone)}"
 
 
-def _on_notes(stays: Tool, others: Sequence[Tool]) -> Iterator[str]:
+def _on_notes(canonical: Tool, others: Sequence[Tool]) -> Iterator[str]:
     """What a member says does harm, and the one that is kept does not say."""
     notes = [
-        f"`{tool.id if tool.name == stays.name else tool.name}`: "
+        f"`{tool.id if tool.name == canonical.name else tool.name}`: "
         f"“{shorten(note, _LONGEST_NOTE, placeholder='…')}”"
-        for tool, note in unshared_notes(others, whole_text(stays), harm_notes)
+        for tool, note in unshared_notes(others, whole_text(canonical), harm_notes)
     ]
     if notes:
-        yield f"`{stays.name}` does not repeat what is said of {listed(notes)}"
+        yield f"`{canonical.name}` does not repeat what is said of {listed(notes)}"
 
 
 def _on_results(members: Sequence[Tool]) -> Iterator[str]:

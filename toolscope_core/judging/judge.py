@@ -267,11 +267,9 @@ class OfflineJudge:
         a, b = (np.array([side], dtype=np.int32) for side in sorted((left, right)))
         signals = self.signals.of_pairs(a, b)
         model = self.weights.job(bool(self.signals.of_one_server(a, b)[0]))
-        log_odds = model.contributions(signals)[0].tolist()
+        terms = model.contributions(signals)[0].tolist()
         shares = [Share("where every pair starts", model.intercept)]
-        shares += [
-            Share(COUNTS[name], value) for name, value in zip(SIGNALS, log_odds, strict=True)
-        ]
+        shares += [Share(COUNTS[name], value) for name, value in zip(SIGNALS, terms, strict=True)]
         odds = sum(share.log_odds for share in shares)
         stages = self._stages(a, b, signals, self._family(a, b, signals))
         for (_, before), (name, after) in pairwise(stages):
@@ -299,11 +297,9 @@ class OfflineJudge:
             matches = () if short and same_job < EVEN else match_parameters(*tools)
             perhaps = EVEN <= same_job < self.weights.merge_at
             distinctions = tuple(self._distinctions(a, b)) if perhaps else ()
-            by_schema = "none" if distinctions or same_job < EVEN else serving(*tools, matches)
-            relation, serves = self.weights.relation(
-                near[at], (same_job, family), unshared, by_schema
-            )
-            compared = ToolComparison(
+            as_is = "none" if distinctions or same_job < EVEN else serving(*tools, matches)
+            relation, serves = self.weights.relation(near[at], (same_job, family), unshared, as_is)
+            comparison = ToolComparison(
                 tools=tools,
                 readings=self._readings(a, b),
                 similarity=near[at],
@@ -319,12 +315,12 @@ class OfflineJudge:
                 similarity=near[at],
                 same_job=same_job,
                 outcome=outcome,
-                evidence=explain(compared, dict(zip(SIGNALS, log_odds[at], strict=True)), short),
+                evidence=explain(comparison, dict(zip(SIGNALS, log_odds[at], strict=True)), short),
                 judge=self.name,
                 relation=relation,
                 family=family,
                 serves=serves,
-                differs=compared.unshared,
+                differs=comparison.unshared,
             )
 
     def _pair_probabilities(

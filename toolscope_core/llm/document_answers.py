@@ -17,7 +17,7 @@ from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.faithful import (
     Change,
-    Surroundings,
+    DocumentContext,
     Violation,
     text_changes,
     violations,
@@ -62,7 +62,7 @@ def ask_for_documents(
 
 
 def written_for(
-    analysis: Analysis, cluster: Cluster, judge: str, answer: JsonObject, around: Surroundings
+    analysis: Analysis, cluster: Cluster, judge: str, answer: JsonObject, context: DocumentContext
 ) -> ModelDocument:
     """What the ``judge`` has written of a cluster as it stands, with what speaks against it."""
     catalog, synthesis = analysis.catalog, analysis.synthesis_of(cluster)
@@ -71,17 +71,17 @@ def written_for(
     return ModelDocument(
         judge,
         document,
-        violations(document, synthesis, members, around),
+        violations(document, synthesis, members, context),
         text_changes(cluster.document, document),
     )
 
 
-def surroundings_of(
+def document_context(
     catalog: Catalog, members: Sequence[str], suspicious_ids: frozenset[str]
-) -> Surroundings:
+) -> DocumentContext:
     """What a document of the ``members`` (ids) is held against."""
     outside = frozenset(tool.name for tool in catalog.tools if tool.id not in members)
-    return Surroundings(outside, suspicious_ids)
+    return DocumentContext(outside, suspicious_ids)
 
 
 def with_documents(
@@ -110,8 +110,8 @@ def with_documents(
         if answer is None or answer.value is None:
             refusals[members] = (answer.reason if answer else asker.message or _NOT_ASKED,)
             continue
-        around = surroundings_of(catalog, members, suspicious_ids)
-        result = written_for(analysis, own[members], asker.name, answer.value, around)
+        context = document_context(catalog, members, suspicious_ids)
+        result = written_for(analysis, own[members], asker.name, answer.value, context)
         if result.violations:
             refusals[members] = tuple(one.sentence for one in result.violations)
         elif result.changes:

@@ -88,13 +88,13 @@ def analyse(
     rows = {tool.id: row for row, tool in enumerate(catalog.tools)}
     first = _first_copies(catalog)
     judge = OfflineJudge.of(catalog.tools, vectors, model=embedder.name)
-    named = same_named(judge.signals.plain, vectors, config.neighbours)
-    near = candidates(vectors, first, config.neighbours, threshold, named, engine)
+    same_names = same_named(judge.signals.plain, vectors, config.neighbours)
+    near = candidates(vectors, first, config.neighbours, threshold, same_names, engine)
     left, right, cosine = near.left, near.right, near.similarity
     cached_judge = CachedJudge.of(judge, cache.folder, engine)
     probabilities = cached_judge.pair_probabilities(left, right, progress)
-    merged = probabilities.same_job >= judge.weights.merge_at
-    keepers = replaceable_shares(catalog.tools, first, left[merged], right[merged])
+    is_merge = probabilities.same_job >= judge.weights.merge_at
+    keepers = replaceable_shares(catalog.tools, first, left[is_merge], right[is_merge])
     analysis = Analysis(
         catalog=catalog,
         config=config,
@@ -219,8 +219,8 @@ def _parts(
         texts[f"the description of `{name}`"] = parameter.description
         values = canonical_json(parameter.enum) if parameter.enum else ""
         parts[f"the enum of `{name}`"] = count(values)
-        rest = {k: v for k, v in parameter.schema.items() if k not in ("enum", "description")}
-        parts[f"the type of `{name}`"] = count(canonical_json({parameter.name: rest}))
+        other_keys = {k: v for k, v in parameter.schema.items() if k not in ("enum", "description")}
+        parts[f"the type of `{name}`"] = count(canonical_json({parameter.name: other_keys}))
     for label, text in texts.items():
         general, mark, special = text.partition(note) if note else (text, "", "")
         parts[label] = count(general)
@@ -276,8 +276,8 @@ def proposed(
     tools = catalog.by_id
     forms = [form for c in built for form in (c.members, (*c.members, *c.newcomers))]
     versions = versions_of(([tools[m].fingerprint for m in form] for form in forms), log)
-    seen = zip(built, versions[::2], versions[1::2], strict=True)
-    versioned = [replace(c, version=own, grown=grown) for c, own, grown in seen]
+    rows = zip(built, versions[::2], versions[1::2], strict=True)
+    versioned = [replace(c, version=own, grown=grown) for c, own, grown in rows]
     clusters = tuple(c for c in versioned if len(c.members) > 1)
     return Proposals(clusters, tuple(c for c in versioned if len(c.members) == 1), links.omitted)
 
@@ -336,13 +336,13 @@ def unapplied_edits(plan: MergePlan, log: Sequence[Decision]) -> dict[int, str]:
 def _why_unapplied(plan: MergePlan, locate: ToolLocator, edit: Decision) -> str:
     present, changed = locate(edit)
     ids = tuple(sorted(present.values()))
-    gone = locate.omitted.keys() & set(edit.ids)
+    omitted_ids = locate.omitted.keys() & set(edit.ids)
     if changed:
         return f"{id_list(sorted(changed))} is not what it was when the edit was made; edit it anew"
-    if gone and not ids:
-        return f"{id_list(sorted(gone))} is left out of the toolset"
-    written = {cluster.members for cluster in (*plan.applied, *plan.edited)}
-    if not ids or ids in written or ids in plan.unreadable:
+    if omitted_ids and not ids:
+        return f"{id_list(sorted(omitted_ids))} is left out of the toolset"
+    members_in_plan = {cluster.members for cluster in (*plan.applied, *plan.edited)}
+    if not ids or ids in members_in_plan or ids in plan.unreadable:
         return ""
     held_back = plan.held_back.get(ids[0], "") if len(ids) == 1 else ""
     return held_back or _why_no_merge(plan, ids)
@@ -350,9 +350,9 @@ def _why_unapplied(plan: MergePlan, locate: ToolLocator, edit: Decision) -> str:
 
 def _why_no_merge(plan: MergePlan, ids: tuple[str, ...]) -> str:
     """Why the tools are not the members of a merge that is written."""
-    around = next((one.members for one in plan.applied if {*ids} <= {*one.members}), ())
-    if around:
-        return f"the tool that is written is the merge of {id_list(around)}; edit all of them"
+    larger_merge = next((one.members for one in plan.applied if {*ids} <= {*one.members}), ())
+    if larger_merge:
+        return f"the tool that is written is the merge of {id_list(larger_merge)}; edit all of them"
     cluster = next((one for one in plan.clusters if one.members == ids), None)
     if cluster is None:
         return f"{id_list(ids)} are not merged with each other; edit each, or accept their merge"

@@ -202,18 +202,18 @@ def _looked_up(
     codes: NDArray[np.int64],
     sorted_codes: NDArray[np.int64],
     values: NDArray[np.float64],
-    missing: float,
+    default: float,
 ) -> NDArray[np.float64]:
-    """The values of the codes among others, which are sorted; ``missing`` where there is none."""
+    """The values of the codes among others, which are sorted; ``default`` where there is none."""
     if not len(sorted_codes):
-        return np.full(len(codes), missing)
+        return np.full(len(codes), default)
     at = np.minimum(np.searchsorted(sorted_codes, codes), len(sorted_codes) - 1)
-    return np.where(sorted_codes[at] == codes, values[at], missing)
+    return np.where(sorted_codes[at] == codes, values[at], default)
 
 
-def with_owners(analysis: Analysis, chosen: Mapping[str, str]) -> Analysis:
+def with_owners(analysis: Analysis, owners: Mapping[str, str]) -> Analysis:
     """The analysis with the implied servers that people gave tools (``decision_log.owners``)."""
-    catalog = with_implied_servers(analysis.catalog, chosen)
+    catalog = with_implied_servers(analysis.catalog, owners)
     if catalog is analysis.catalog:
         return analysis
     return replace(

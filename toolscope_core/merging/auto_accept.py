@@ -95,7 +95,7 @@ def _check_drop_in(proposal: Proposal) -> Iterator[str]:
         yield f"{kind}: {_values(synthesis)}; none can take another's calls"
     elif synthesis.kind == "looks_alike":
         yield "they look alike, but their arguments are not known"
-    elif synthesis.apart:
+    elif synthesis.keep_all:
         yield (
             "each server may keep data of its own, and all of these tools must stay reachable, "
             "so a gateway is needed"
@@ -138,9 +138,9 @@ def _check_doubts(proposal: Proposal) -> Iterable[str]:
 
 
 def _check_serves(proposal: Proposal) -> Iterator[str]:
-    kept = proposal.synthesis.canonical
-    if proposal.synthesis.kind == "drop_in" and kept in proposal.group.unfit:
-        yield f"the model does not trust {kept} with every call of the others"
+    canonical = proposal.synthesis.canonical
+    if proposal.synthesis.kind == "drop_in" and canonical in proposal.group.unfit:
+        yield f"the model does not trust {canonical} with every call of the others"
 
 
 def _check_chain(proposal: Proposal) -> Iterator[str]:
@@ -186,7 +186,7 @@ RULES_ON_TOOLS = (
 """Those that are asked of a part of a group too (``safe_subsets``)."""
 
 _RULES = (
-    _Rule("waived", "Nobody lets an argument go by hand (``given_maps``).", _check_waived),
+    _Rule("waived", "Nobody lets an argument go by hand (``edited_maps``).", _check_waived),
     _Rule("look", "Nobody wants to look at it first.", _check_look),
     *RULES_ON_TOOLS,
     _Rule("origin", "It is the program's proposal, none that a person put forward.", _check_origin),
@@ -227,10 +227,10 @@ def _below(value: float, bar: float) -> str:
 
 
 def model_doubts(
-    judge: str, verdict: Verdict | None, probability: float, wary: bool, auto_at: float
+    judge: str, verdict: Verdict | None, probability: float, is_suspicious: bool, auto_at: float
 ) -> Iterator[str]:
     """Why the ``verdict`` of the model ``judge`` on one pair is not enough. ``probability`` is
-    the offline judge's, ``wary`` says that one of the two tools speaks to models.
+    the offline judge's, ``is_suspicious`` says that one of the two tools speaks to models.
     """
     if verdict is None:
         if probability < auto_at:
@@ -245,7 +245,7 @@ def model_doubts(
             yield f"{judge} says the same job, but that neither takes the other's calls as it is"
         if probability < LEAST_OFFLINE:
             yield f"{judge} says the same job; {UNCONVINCED}"
-        elif probability < auto_at and wary:
+        elif probability < auto_at and is_suspicious:
             yield f"{judge} says the same job, but it read text that speaks to models"
 
 
@@ -260,7 +260,7 @@ def accept(
     ``none`` none beyond those that people accepted.
     """
 
-    def taken(cluster: Cluster) -> bool:
+    def is_accepted(cluster: Cluster) -> bool:
         if cluster.state != "proposed" or cluster.put_forward or config.accept == "none":
             return False
         if cluster.kind == "looks_alike":
@@ -269,7 +269,7 @@ def accept(
             return cluster.safe
         return not blocked.intersection(cluster.members) and not is_larger(cluster)
 
-    return tuple(replace(c, state="accepted") if taken(c) else c for c in clusters)
+    return tuple(replace(c, state="accepted") if is_accepted(c) else c for c in clusters)
 
 
 def _values(synthesis: Synthesis) -> str:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from toolscope_core.merging.auto_accept import Proposal, reasons_against
-from toolscope_core.merging.given_maps import with_given
+from toolscope_core.merging.edited_maps import with_edited_map
 from toolscope_core.merging.group_syntheses import GroupSyntheses, folded
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 from toolscope_core.model.catalog import Catalog
@@ -61,7 +61,7 @@ def build_clusters(
             group.members, edit.canonical, group.family, edit.kind, unfit
         )
         synthesis = _with_document(synthesis, members, edit)
-        by_members[group.members] = _with_given_maps(synthesis, members, edit)
+        by_members[group.members] = _with_edited_maps(synthesis, members, edit)
     renamed = _new_owners(by_members)
     clusters = []
     for group in groups:
@@ -153,12 +153,12 @@ def without_unreadable(plan: MergePlan, reasons: Mapping[str, str]) -> MergePlan
     tools = plan.catalog.by_id
     going = {item.members: reasons[item.tool.id] for item in plan.tools if item.tool.id in reasons}
     alone = {ids[0] for ids in going if len(ids) == 1}
-    apart = {member for ids in going for member in ids} - alone
+    parted_ids = {member for ids in going for member in ids} - alone
     outgoing = [item for item in plan.tools if item.members not in going]
-    outgoing += [MergedTool(tools[tool_id], (tool_id,)) for tool_id in apart]
+    outgoing += [MergedTool(tools[tool_id], (tool_id,)) for tool_id in parted_ids]
     outgoing.sort(key=lambda item: item.tool.id)
     new_rows = {tool_id: _removed(tools[tool_id]) for tool_id in alone}
-    new_rows |= {tool_id: _relabel(tools[tool_id], None) for tool_id in apart}
+    new_rows |= {tool_id: _relabel(tools[tool_id], None) for tool_id in parted_ids}
     relabels = tuple(new_rows.get(row.old_id, row) for row in plan.relabels)
     amended = replace(
         plan,
@@ -246,13 +246,13 @@ def _name_conflicts(
         yield f"the name `{synthesis.document.name}` belongs to another tool too: {min(others)}"
 
 
-def _with_given_maps(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
+def _with_edited_maps(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
     maps, schema = edit.document.get("maps") or {}, synthesis.document.schema
     renames = edit.document.get("renames") or {}
     if not maps or schema is None:
         return synthesis
     arguments = tuple(
-        with_given(tool, alpha, schema, maps[tool.fingerprint], renames)
+        with_edited_map(tool, alpha, schema, maps[tool.fingerprint], renames)
         if tool.fingerprint in maps
         else alpha
         for tool, alpha in zip(members, synthesis.arguments, strict=True)
@@ -261,19 +261,19 @@ def _with_given_maps(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) 
 
 
 def _with_document(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
-    changed = {
+    texts = {
         key: value
         for key, value in edit.document.items()
         if key in ("name", "description", "schema") and value != getattr(synthesis.document, key)
     }
-    if not changed:
+    if not texts:
         return synthesis
-    document = replace(synthesis.document, **changed)
-    if set(changed) == {"description"}:
+    document = replace(synthesis.document, **texts)
+    if set(texts) == {"description"}:
         return replace(synthesis, document=document)
     arguments, selector = synthesis.arguments, synthesis.selector
-    if "schema" in changed and not _are_one_but_for_words(document, synthesis.document):
-        schema, renames = changed["schema"], edit.document.get("renames", {})
+    if "schema" in texts and not _are_one_but_for_words(document, synthesis.document):
+        schema, renames = texts["schema"], edit.document.get("renames", {})
         arguments = edited_arguments(members, synthesis.canonical, schema, arguments, renames)
         selector = renames.get(selector, selector)
         selector = selector if selector in (schema.get("properties") or {}) else ""
@@ -330,16 +330,16 @@ def find_dangling(
 ) -> tuple[DanglingReference, ...]:
     """Kept texts that name a tool which is gone. Only names that cannot be plain words count."""
     still = {item.tool.name for item in tools}
-    gone = {
+    new_names = {
         row.old_name: row.new_name or ""
         for row in relabels
         if row.old_name not in still and re.search(r"[_.\-\d]|[a-z][A-Z]", row.old_name)
     }
-    paths = any("/" in name or ":" in name for name in gone)
-    names = frozenset(gone)  # two sets are compared by the smaller, a set and keys by the set
+    paths = any("/" in name or ":" in name for name in new_names)
+    names = frozenset(new_names)  # two sets are compared by the smaller, a set and keys by the set
     return tuple(
-        DanglingReference(item.tool.id, name, gone[name])
-        for item in (tools if gone else ())
+        DanglingReference(item.tool.id, name, new_names[name])
+        for item in (tools if new_names else ())
         for name in sorted(_words(item.tool, paths) & names)
     )
 
@@ -384,13 +384,13 @@ def check_plan(plan: MergePlan) -> None:
     phi = {row.old_id: row.new_id for row in plan.relabels if row.new_id is not None}
     incoming = {tool.id for tool in plan.catalog.tools}
     staying = incoming.difference(plan.removed)
-    kept = {item.tool.id for item in plan.tools}
+    outgoing_ids = {item.tool.id for item in plan.tools}
     members = [member for item in plan.tools for member in item.members]
-    broken = [
+    failures = [
         name
         for name, holds in (
             ("φ is total", set(phi) == staying and len(plan.relabels) == len(incoming)),
-            ("φ is onto", set(phi.values()) == kept),
+            ("φ is onto", set(phi.values()) == outgoing_ids),
             ("φ is idempotent", all(phi[new] == new for new in phi.values())),
             ("members partition the catalog", sorted(members) == sorted(staying)),
             (
@@ -406,8 +406,8 @@ def check_plan(plan: MergePlan) -> None:
         )
         if not holds
     ]
-    if broken:
-        raise ValueError(f"the merge plan is inconsistent: not ({'; '.join(broken)})")
+    if failures:
+        raise ValueError(f"the merge plan is inconsistent: not ({'; '.join(failures)})")
 
 
 def _in_merged(tools: Sequence[MergedTool]) -> set[str]:

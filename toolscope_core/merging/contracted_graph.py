@@ -53,16 +53,16 @@ class Nodes:
 
     ``members`` are rows: those of node i from ``start[i]`` to ``start[i + 1]``. Nodes of one
     ``component``, numbered from 0, follow each other in the order of their first members; ``home``
-    is the node of a row, −1 outside the graph. ``decided`` nodes are must-linked; ``apart`` are
-    pairs of one component that people keep apart, sorted.
+    is the node of a row, −1 outside the graph. ``must_linked`` are nodes that people joined;
+    ``cannot`` pairs of one component that people keep apart, sorted.
     """
 
     members: NDArray[np.int64]
     start: NDArray[np.int64]
     component: NDArray[np.int64]
     home: NDArray[np.int64]
-    decided: frozenset[_Node]
-    apart: tuple[tuple[_Node, _Node], ...]
+    must_linked: frozenset[_Node]
+    cannot: tuple[tuple[_Node, _Node], ...]
 
     def rows(self, nodes: Sequence[_Node]) -> list[int]:
         """The members of some nodes, ascending."""
@@ -77,9 +77,9 @@ class Nodes:
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeComponent:
     """Nodes from ``first`` on, ``size`` of them. The close pairs are columns, numbered within the
-    component: ``strength`` is the lowest probability between two nodes. ``apart`` as in ``Nodes``,
-    numbered within too. ``weakest`` is the lowest strength of any two nodes: 0 where some are not
-    close or kept apart, 1 for a single node.
+    component: ``strength`` is the lowest probability between two nodes. ``cannot`` as in
+    ``Nodes``, numbered within too. ``weakest`` is the lowest strength of any two nodes: 0 where
+    some are not close or kept apart, 1 for a single node.
     """
 
     first: _Node
@@ -87,7 +87,7 @@ class NodeComponent:
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     strength: NDArray[np.float64]
-    apart: tuple[tuple[int, int], ...]
+    cannot: tuple[tuple[int, int], ...]
     weakest: float
 
 
@@ -95,7 +95,7 @@ class NodeComponent:
 class Components:
     """The connected components: their nodes begin at ``first``, their close pairs, which are
     columns over all nodes, at ``begin``; both have an end. ``weakest`` as in ``Component``;
-    ``spoken`` tells where people put tools together or keep them apart.
+    ``has_decisions`` tells where people put tools together or keep them apart.
     """
 
     first: NDArray[np.int64]
@@ -103,9 +103,9 @@ class Components:
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     strength: NDArray[np.float64]
-    apart: Mapping[int, tuple[tuple[_Node, _Node], ...]]
+    cannot: Mapping[int, tuple[tuple[_Node, _Node], ...]]
     weakest: NDArray[np.float64]
-    spoken: NDArray[np.bool_]
+    has_decisions: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.weakest)
@@ -119,7 +119,7 @@ class Components:
             left=self.left[own] - first,
             right=self.right[own] - first,
             strength=self.strength[own],
-            apart=tuple((one - first, other - first) for one, other in self.apart.get(at, ())),
+            cannot=tuple((one - first, other - first) for one, other in self.cannot.get(at, ())),
             weakest=float(self.weakest[at]),
         )
 
@@ -128,13 +128,13 @@ def component_of(graph: RowGraph) -> NDArray[np.int32]:
     """Which connected component each row is in; a row without edges is one of its own."""
     lowest = np.arange(len(graph.ids))  # of the rows that each was found to be joined to
     while True:  # scipy's, whose import takes longer than a small catalog, gives the same
-        joined = lowest.copy()
-        np.minimum.at(joined, graph.left, lowest[graph.right])
-        np.minimum.at(joined, graph.right, lowest[graph.left])
-        joined = joined[joined]
-        if np.array_equal(joined, lowest):
+        lower = lowest.copy()
+        np.minimum.at(lower, graph.left, lowest[graph.right])
+        np.minimum.at(lower, graph.right, lowest[graph.left])
+        lower = lower[lower]
+        if np.array_equal(lower, lowest):
             return np.unique(lowest, return_inverse=True)[1].astype(np.int32)
-        lowest = joined
+        lowest = lower
 
 
 def nodes_of(graph: RowGraph, constraints: Constraints) -> Nodes:
@@ -142,18 +142,18 @@ def nodes_of(graph: RowGraph, constraints: Constraints) -> Nodes:
     size, component = len(graph.ids), component_of(graph)
     inside = np.zeros(size, dtype=bool)
     inside[graph.left] = inside[graph.right] = True
-    spoken = constraints.cannot or constraints.must
-    row = {tool: at for at, tool in enumerate(graph.ids)} if spoken else {}
-    apart = [(row.get(pair.left, -1), row.get(pair.right, -1)) for pair in constraints.cannot]
-    joined = [sorted(row[tool] for tool in group) for group in constraints.must]
+    has_links = constraints.cannot or constraints.must
+    row = {tool: at for at, tool in enumerate(graph.ids)} if has_links else {}
+    cannot = [(row.get(pair.left, -1), row.get(pair.right, -1)) for pair in constraints.cannot]
+    must = [sorted(row[tool] for tool in group) for group in constraints.must]
     # own: (rows,) the row that stands for each row's node; free: rows that no decision names, which
     # alone may join their copies.
     own, free = np.arange(size), inside.copy()
-    free[[tool for tools in (*apart, *joined) for tool in tools if tool >= 0]] = False
+    free[[tool for tools in (*cannot, *must) for tool in tools if tool >= 0]] = False
     first = graph.copies
     alike = free & free[first] & (component == component[first])
     own[alike] = first[alike]
-    for group in joined:
+    for group in must:
         own[group] = group[0]
     # Members of one node must be neighbours: sorted by component, then node, then row. An node or
     # component begins wherever the value differs from the one before it; the sum of the beginnings
@@ -170,11 +170,11 @@ def nodes_of(graph: RowGraph, constraints: Constraints) -> Nodes:
         start=np.append(start, len(members)),
         component=number[start],
         home=home,
-        decided=frozenset(int(home[group[0]]) for group in joined),
-        apart=tuple(
+        must_linked=frozenset(int(home[group[0]]) for group in must),
+        cannot=tuple(
             sorted(
                 (int(min(home[a], home[b])), int(max(home[a], home[b])))
-                for a, b in apart
+                for a, b in cannot
                 if min(a, b) >= 0 and inside[a] and inside[b] and component[a] == component[b]
             )
         ),
@@ -199,14 +199,14 @@ def components(graph: RowGraph, nodes: Nodes, judge: RowJudge) -> Components:
     if len(some):
         weakest[some] = np.minimum.reduceat(strength, begin[some])
     weakest[pairs < size * (size - 1) // 2] = 0.0  # some two nodes are not close
-    apart: dict[int, tuple[tuple[_Node, _Node], ...]] = {}
-    for pair in nodes.apart:
+    cannot: dict[int, tuple[tuple[_Node, _Node], ...]] = {}
+    for pair in nodes.cannot:
         at = int(nodes.component[pair[0]])
-        apart[at] = (*apart.get(at, ()), pair)
-    weakest[list(apart)] = 0.0
-    spoken = np.zeros(total, dtype=bool)
-    spoken[[*apart, *(nodes.component[node] for node in nodes.decided)]] = True
-    return Components(first, begin, left, right, strength, apart, weakest, spoken)
+        cannot[at] = (*cannot.get(at, ()), pair)
+    weakest[list(cannot)] = 0.0
+    has_decisions = np.zeros(total, dtype=bool)
+    has_decisions[[*cannot, *(nodes.component[node] for node in nodes.must_linked)]] = True
+    return Components(first, begin, left, right, strength, cannot, weakest, has_decisions)
 
 
 def _close_pairs(graph: RowGraph, nodes: Nodes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -51,7 +51,7 @@ def correct(
     groups: list[Group] = []
     nodes = contracted_graph.nodes_of(graph, constraints)
     parts = contracted_graph.components(graph, nodes, judge)
-    whole = (parts.weakest >= merge_at if divide else True) & ~parts.spoken
+    whole = (parts.weakest >= merge_at if divide else True) & ~parts.has_decisions
     for at in np.flatnonzero(whole).tolist():
         ids = _members(graph, nodes, range(parts.first[at], parts.first[at + 1]))
         weakest = float(parts.weakest[at])
@@ -67,14 +67,14 @@ def suspended(groups: Sequence[Group], constraints: Constraints, judge: Judge) -
     """
     if not constraints.stale and not constraints.conflict:
         return ()
-    seen = {member for group in groups for member in group.members}
-    added = []
+    grouped_ids = {member for group in groups for member in group.members}
+    new_groups = []
     for members in (*constraints.stale, *constraints.conflict):
-        if seen.isdisjoint(members):
+        if grouped_ids.isdisjoint(members):
             ids = sorted_ids(members)
-            added.append(Group(ids, weakest_of(ids, judge)))
-            seen |= members
-    return tuple(added)
+            new_groups.append(Group(ids, weakest_of(ids, judge)))
+            grouped_ids |= members
+    return tuple(new_groups)
 
 
 def with_requested(
@@ -88,27 +88,27 @@ def with_requested(
     if not constraints.put_forward:
         return tuple(sorted(groups, key=lambda group: group.members))
     home = {member: group for group in groups for member in group.members}
-    kept = dict.fromkeys(groups)
+    result = dict.fromkeys(groups)
     for pair in sorted(constraints.put_forward):
         sides = {home.get(tool, Group((tool,))): None for tool in (pair.left, pair.right)}
-        decided = [group for group in sides if group.decided]
+        decided_groups = [group for group in sides if group.decided]
         members = sorted_ids(member for group in sides for member in group.members)
         parts = set(members)
-        apart = any({pair.left, pair.right} <= parts for pair in constraints.cannot)
-        if len(sides) < 2 or len(decided) > 1 or apart:
+        are_apart = any({pair.left, pair.right} <= parts for pair in constraints.cannot)
+        if len(sides) < 2 or len(decided_groups) > 1 or are_apart:
             continue
-        if decided:
-            (group,) = decided
+        if decided_groups:
+            (group,) = decided_groups
             others = parts - set(group.members)
-            joined = replace(group, newcomers=sorted_ids((*group.newcomers, *others)))
-            kept.pop(group)
+            union = replace(group, newcomers=sorted_ids((*group.newcomers, *others)))
+            result.pop(group)
         else:
-            joined = Group(members, _between(tuple(sides), judge), put_forward=True)
+            union = Group(members, _between(tuple(sides), judge), put_forward=True)
             for group in sides:
-                kept.pop(group, None)
-        kept[joined] = None
-        home.update(dict.fromkeys(joined.members, joined))
-    return tuple(sorted(kept, key=lambda group: group.members))
+                result.pop(group, None)
+        result[union] = None
+        home.update(dict.fromkeys(union.members, union))
+    return tuple(sorted(result, key=lambda group: group.members))
 
 
 def _between(groups: tuple[Group, ...], judge: Judge) -> float:
@@ -142,19 +142,19 @@ def _divided(
     strength = _strengths(component)
     parts = _agglomerate(_alike(strength, merge_at)) if divide else _allowed(component)
     for part in parts:
-        fixed = [at for at in part if component.first + at in nodes.decided]
-        free = [at for at in part if at not in fixed]
-        proposed = _members(graph, nodes, [component.first + at for at in free])
-        if len(proposed) > 1:
+        must_linked = [at for at in part if component.first + at in nodes.must_linked]
+        free = [at for at in part if at not in must_linked]
+        free_ids = _members(graph, nodes, [component.first + at for at in free])
+        if len(free_ids) > 1:
             pairs = (strength[a].get(b, 0.0) for a, b in combinations(free, 2))
             weakest = min(pairs, default=1.0)
-            yield Group(proposed, weakest, len(parts) > 1, weakest < merge_at)
-        for at in fixed:
+            yield Group(free_ids, weakest, len(parts) > 1, weakest < merge_at)
+        for at in must_linked:
             rows = nodes.rows([component.first + at])
             ids = tuple(graph.ids[row] for row in rows)
             (weakest,) = contracted_graph.weakest_of_rows([rows], judge)
-            yield Group(ids, weakest, decided=True, newcomers=proposed)
-            proposed = ()
+            yield Group(ids, weakest, decided=True, newcomers=free_ids)
+            free_ids = ()
 
 
 def _strengths(component: NodeComponent) -> Strengths:
@@ -167,7 +167,7 @@ def _strengths(component: NodeComponent) -> Strengths:
     columns = component.left, component.right, component.strength
     for a, b, value in zip(*(column.tolist() for column in columns), strict=True):
         strength[a][b] = strength[b][a] = value
-    for a, b in component.apart:
+    for a, b in component.cannot:
         strength[a].pop(b, None)
         strength[b].pop(a, None)
     return strength
@@ -175,10 +175,10 @@ def _strengths(component: NodeComponent) -> Strengths:
 
 def _allowed(component: NodeComponent) -> list[list[int]]:
     """The nodes in as few parts as hold none that people keep apart, each in the first that may."""
-    apart = {*component.apart, *((b, a) for a, b in component.apart)}
+    cannot = {*component.cannot, *((b, a) for a, b in component.cannot)}
     parts: list[list[int]] = []
     for node in range(component.size):
-        fitting = (part for part in parts if not any((node, other) in apart for other in part))
+        fitting = (part for part in parts if not any((node, other) in cannot for other in part))
         part = next(fitting, None)
         if part is None:
             parts.append([node])
@@ -189,13 +189,13 @@ def _allowed(component: NodeComponent) -> list[list[int]]:
 
 def _alike(strength: Strengths, merge_at: float) -> Strengths:
     """The pairs of at least ``merge_at``, witnesses heard."""
-    alike: Strengths = [{} for _ in strength]
+    edges: Strengths = [{} for _ in strength]
     for a, others in enumerate(strength):
         for b in others:
             value = _witnessed(strength, a, b, merge_at) if a < b else 0.0
             if value >= merge_at - _SLACK:
-                alike[a][b] = alike[b][a] = value
-    return alike
+                edges[a][b] = edges[b][a] = value
+    return edges
 
 
 def _witnessed(strength: Strengths, a: int, b: int, merge_at: float) -> float:
@@ -212,26 +212,26 @@ def _witnessed(strength: Strengths, a: int, b: int, merge_at: float) -> float:
     return (own + max(own, best)) / 2.0
 
 
-def _agglomerate(alike: Strengths) -> list[list[int]]:
+def _agglomerate(edges: Strengths) -> list[list[int]]:
     """Complete linkage: the two parts whose weakest pair is strongest become one until no two are
-    left of which every pair is ``alike``, which is used up. Ties go by the lowest nodes. Rows of
+    left of which every pair is ``edges``, which is used up. Ties go by the lowest nodes. Rows of
     each part, both in ascending order.
     """
-    parts = {node: [node] for node in range(len(alike))}
-    queue = [(-alike[a][b], a, b) for a in parts for b in alike[a] if a < b]
+    parts = {node: [node] for node in range(len(edges))}
+    queue = [(-edges[a][b], a, b) for a in parts for b in edges[a] if a < b]
     heapify(queue)
     while queue:
         value, a, b = heappop(queue)
-        if alike[a].get(b) != -value:  # one of them has become another part meanwhile
+        if edges[a].get(b) != -value:  # one of them has become another part meanwhile
             continue
         parts[a] += parts.pop(b)
-        ours, theirs = alike[a], alike[b]
+        ours, theirs = edges[a], edges[b]
         for node, others in ((a, ours), (b, theirs)):
             for other in others:
-                alike[other].pop(node)
-        alike[b] = {}
-        alike[a] = {c: min(ours[c], theirs[c]) for c in ours.keys() & theirs.keys()}
-        for c, weakest in alike[a].items():
-            alike[c][a] = weakest
+                edges[other].pop(node)
+        edges[b] = {}
+        edges[a] = {c: min(ours[c], theirs[c]) for c in ours.keys() & theirs.keys()}
+        for c, weakest in edges[a].items():
+            edges[c][a] = weakest
             heappush(queue, (-weakest, min(a, c), max(a, c)))
     return sorted(sorted(part) for part in parts.values())

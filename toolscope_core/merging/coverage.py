@@ -136,8 +136,8 @@ class Coverage:
         rows = (*self.served, *self.alike)
         every = sum(calls.get(tool, 0) for tool in (*self.alone, *(row.tool for row in rows)))
         lost = [(tool, calls[tool]) for tool in self.lost_tools if calls.get(tool)]
-        named = listed(f"`{tool.rpartition('/')[2]}` {number:,}" for tool, number in lost)
-        of_lost = f", those that you lose: {named}" if lost else ", none of those that you lose"
+        uses = listed(f"`{tool.rpartition('/')[2]}` {number:,}" for tool, number in lost)
+        of_lost = f", those that you lose: {uses}" if lost else ", none of those that you lose"
         return f"{quantity(every, 'call')} in the logs{of_lost if self.lost_tools else ''}."
 
 
@@ -155,14 +155,14 @@ class CoverageLink:
 @dataclass(frozen=True)
 class ServerCoverage:
     """The servers of a catalog against each other. ``links`` are by the ids of two tools, both
-    ways; tools without a server are left out, and those that are ``gone`` already. ``decided`` is
-    what people said: of two servers whether they work on one account.
+    ways; tools without a server are left out, and ``removed_ids``, which are gone already.
+    ``constraints`` is what people said: of two servers whether they work on one account.
     """
 
     catalog: Catalog
     links: Mapping[str, Mapping[str, CoverageLink]]
-    gone: frozenset[str] = frozenset()
-    decided: Constraints = field(default_factory=Constraints)
+    removed_ids: frozenset[str] = frozenset()
+    constraints: Constraints = field(default_factory=Constraints)
     _served: dict[tuple[str, str], CoveredTool] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -170,7 +170,7 @@ class ServerCoverage:
         """The tools of each server, both in order."""
         tools: defaultdict[str, list[Tool]] = defaultdict(list)
         for tool in self.catalog.tools:
-            if tool.server and tool.id not in self.gone:
+            if tool.server and tool.id not in self.removed_ids:
                 tools[tool.server].append(tool)
         return {server: tuple(tools[server]) for server in sorted(tools)}
 
@@ -258,15 +258,15 @@ class ServerCoverage:
     def _served_by(self, tool: Tool, other: Tool, link: CoverageLink) -> CoveredTool:
         key = tool.id, other.id
         if key not in self._served:
-            served = serve(tool, other, link.alike)
-            if link.unsure and served.way != "alike":
-                served = replace(served, way="gateway", lost=(UNSURE, *served.lost))
-            self._served[key] = served
+            covered = serve(tool, other, link.alike)
+            if link.unsure and covered.way != "alike":
+                covered = replace(covered, way="gateway", lost=(UNSURE, *covered.lost))
+            self._served[key] = covered
         return self._served[key]
 
     def are_on_one_account(self, one: str, other: str) -> bool | None:
         """What people said of two servers; ``None`` if nothing."""
-        return self.decided.are_on_one_account([one, other])
+        return self.constraints.are_on_one_account([one, other])
 
     def _are_instances(self, one: str, other: str) -> bool:
         """Two of which nobody said that they work on one account."""
@@ -283,10 +283,10 @@ class ServerCoverage:
             )
             return
         pairs = ([self.catalog.by_id[one.tool], self.catalog.by_id[one.by]] for one in served)
-        apart = [tool.name for tool, other in pairs if self._may_keep(tool, other)]
-        if apart:
+        keeping = [tool.name for tool, other in pairs if self._may_keep(tool, other)]
+        if keeping:
             yield (
-                f"{listed(f'`{name}`' for name in apart)} may work on data that only {server} has"
+                f"{listed(f'`{name}`' for name in keeping)} may work on data that only {server} has"
             )
         if handles := self.handles_of(server):
             yield f"others cannot use its {handles}: switch off all of its tools or none"
@@ -314,8 +314,8 @@ def configured_names(names: Sequence[str], servers: Sequence[Server]) -> list[st
     """
     started = {server.name: server.started.split() for server in servers}
     words = [started.get(name, []) for name in names]
-    shared = set(words[0]).intersection(*words[1:])
-    own = [" ".join(word for word in every if word not in shared) for every in words]
+    common = set(words[0]).intersection(*words[1:])
+    own = [" ".join(word for word in every if word not in common) for every in words]
     return [f"{name} (`{text}`)" if text else name for name, text in zip(names, own, strict=True)]
 
 
@@ -345,8 +345,8 @@ def _changed_arguments(alpha: ArgumentMap) -> Iterator[str]:
         yield f"{name} = {canonical_json(value)}"
 
 
-def _rank(served: CoveredTool, link: CoverageLink) -> tuple[int, int, float, str]:
-    return _BEST[served.way], len(served.lost), -link.same_job, served.by
+def _rank(covered: CoveredTool, link: CoverageLink) -> tuple[int, int, float, str]:
+    return _BEST[covered.way], len(covered.lost), -link.same_job, covered.by
 
 
 def server_coverage(
@@ -360,8 +360,8 @@ def server_coverage(
     for tool, first in analysis.copies.items():
         copies[first].append(tool)
     links: defaultdict[str, dict[str, CoverageLink]] = defaultdict(dict)
-    decided = constraints(analysis.catalog, log)
-    gone = decided.omitted | {
+    people = constraints(analysis.catalog, log)
+    removed_ids = people.omitted | {
         member
         for cluster in clusters
         if cluster.state == "accepted" and cluster.kind == "drop_in"
@@ -387,8 +387,8 @@ def server_coverage(
             for a, b in product(
                 copies[analysis.copies[pair.left]], copies[analysis.copies[pair.right]]
             ):
-                if a != b and gone.isdisjoint((a, b)) and Pair.of(a, b) not in decided.cannot:
+                if a != b and removed_ids.isdisjoint((a, b)) and Pair.of(a, b) not in people.cannot:
                     likely = pairs is unsure and probability >= LEAST_OFFLINE
                     link = CoverageLink(probability, alike and not likely, likely)
                     links[a][b] = links[b][a] = link
-    return ServerCoverage(analysis.catalog, links, gone, decided)
+    return ServerCoverage(analysis.catalog, links, removed_ids, people)

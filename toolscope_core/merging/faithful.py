@@ -81,17 +81,17 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class DocumentContext:
     """What a document is held against: names of the catalog's other tools, and ids of members
     whose text speaks to models, so that nothing of it has to survive.
     """
 
     names: frozenset[str] = frozenset()
-    wary: frozenset[str] = frozenset()
+    suspicious_ids: frozenset[str] = frozenset()
 
 
 def violations(
-    document: Document, synthesis: Synthesis, members: Sequence[Tool], around: Surroundings
+    document: Document, synthesis: Synthesis, members: Sequence[Tool], context: DocumentContext
 ) -> tuple[Violation, ...]:
     """What speaks against ``document`` in place of the ``synthesis``'s; empty if nothing does."""
     canonical = next(tool for tool in members if tool.id == synthesis.canonical)
@@ -99,18 +99,18 @@ def violations(
         whole_text(documented(canonical, one)) for one in (synthesis.document, document)
     )
     speaking = members if synthesis.kind == "gateway" else (canonical,)
-    trusted = [tool for tool in speaking if tool.id not in around.wary]
-    named = without_addresses(document.name)  # which a gateway tool is asked for
-    allowed = "\n".join([before, named, *_dotted_words(trusted)])
+    trusted = [tool for tool in speaking if tool.id not in context.suspicious_ids]
+    name = without_addresses(document.name)  # which a gateway tool is asked for
+    allowed = "\n".join([before, name, *_dotted_words(trusted)])
     return (
         *(
             Violation("invalid", text)
-            for text in document_problems(document, synthesis.document, around.names)
+            for text in document_problems(document, synthesis.document, context.names)
         ),
         *_lost(document, synthesis, members),
-        *_of_others(document, synthesis, members, around.wary),
-        *invented(allowed, after, members, around),
-        *_dropped(after, members, around),
+        *_of_others(document, synthesis, members, context.suspicious_ids),
+        *invented(allowed, after, members, context),
+        *_dropped(after, members, context),
         *hostile(documented(canonical, synthesis.document), documented(canonical, document)),
         *_overlong(document, members),
     )
@@ -133,15 +133,15 @@ def _lost(document: Document, synthesis: Synthesis, members: Sequence[Tool]) -> 
     schema, own = document.schema or {}, synthesis.document.schema or {}
     for name in sorted(set(schema.get("properties") or {}) - set(own.get("properties") or {})):
         yield Violation("parameter", f"it declares `{name}`, which no member takes", name)
-    aimed = edited_arguments(members, synthesis.canonical, schema, synthesis.arguments)
-    for before, alpha in zip(synthesis.arguments, aimed, strict=True):
+    new_maps = edited_arguments(members, synthesis.canonical, schema, synthesis.arguments)
+    for before, alpha in zip(synthesis.arguments, new_maps, strict=True):
         if before.lossless and not alpha.lossless:
             why = [*alpha.lossy, *alpha.dropped.values()]
             yield Violation("lossy", f"calls to {alpha.tool_id} would lose something: {why[0]}")
 
 
 def _of_others(
-    document: Document, synthesis: Synthesis, members: Sequence[Tool], wary: frozenset[str]
+    document: Document, synthesis: Synthesis, members: Sequence[Tool], suspects: frozenset[str]
 ) -> Iterator[Violation]:
     """Words of a drop-in's description on what only tools do that are switched off: neither the
     tool that stays says them in any form, nor an argument of theirs that it takes, nor a warning.
@@ -149,9 +149,9 @@ def _of_others(
     if synthesis.kind != "drop_in":
         return
     stays = next(tool for tool in members if tool.id == synthesis.canonical)
-    moved = (move.source for alpha in synthesis.arguments for move in alpha.moves)
-    notes = (note for tool in members if tool.id not in wary for note in safety_notes(tool))
-    own = _keys((*_texts(stays), *moved, *notes))
+    sources = (move.source for alpha in synthesis.arguments for move in alpha.moves)
+    notes = (note for tool in members if tool.id not in suspects for note in safety_notes(tool))
+    own = _keys((*_texts(stays), *sources, *notes))
     acts = read_tool(stays).classes
     words = [
         word
@@ -166,14 +166,13 @@ def _of_others(
 
 
 def invented(
-    before: str, after: str, members: Sequence[Tool], around: Surroundings
+    before: str, after: str, members: Sequence[Tool], context: DocumentContext
 ) -> Iterator[Violation]:
     """Addresses, names of tools and names of nothing that ``after`` holds and ``before`` does not,
     nor the words of the members.
     """
-    sources = {
-        word.casefold() for tool in members for word in _words_of(tool, tool.id in around.wary)
-    }
+    suspects = context.suspicious_ids
+    sources = {word.casefold() for tool in members for word in _words_of(tool, tool.id in suspects)}
     cited = {address.casefold() for address in _ADDRESSES.findall(before)}
     for address in dict.fromkeys(_ADDRESSES.findall(after)):
         if address.casefold() not in cited:
@@ -181,7 +180,7 @@ def invented(
                 "address", f"it cites {address!r}, which the original text does not", address
             )
     names = set(_names(before))
-    others = around.names | {tool.name for tool in members}
+    others = context.names | {tool.name for tool in members}
     for name in _names(after):
         if name in names:
             continue
@@ -191,9 +190,9 @@ def invented(
             yield Violation("invented", f"it names `{name}`, which no member knows", name)
 
 
-def _dropped(after: str, members: Sequence[Tool], around: Surroundings) -> Iterator[Violation]:
+def _dropped(after: str, members: Sequence[Tool], context: DocumentContext) -> Iterator[Violation]:
     """Sentences of members on what is dangerous or not allowed that no sentence still says."""
-    trusted = [tool for tool in members if tool.id not in around.wary]
+    trusted = [tool for tool in members if tool.id not in context.suspicious_ids]
     for tool, note in unshared_notes(trusted, after):
         yield Violation("safety", f"a note of {tool.id} on what is unsafe is gone", note)
 
@@ -213,12 +212,12 @@ def _overlong(document: Document, members: Sequence[Tool]) -> Iterator[Violation
         yield Violation("long", f"the description has {length:,} characters, more than {most:,}")
 
 
-def _words_of(tool: Tool, wary: bool) -> Iterator[str]:
+def _words_of(tool: Tool, is_suspicious: bool) -> Iterator[str]:
     """What its words may cite: anything it says, but only declared names of a tool that speaks to
     models.
     """
     declared = (tool.name, *(parameter.name for parameter in tool.parameters))
-    for text in declared if wary else _texts(tool):
+    for text in declared if is_suspicious else _texts(tool):
         yield from _WORD.findall(text)
 
 
@@ -230,8 +229,8 @@ def _plain_words(text: str) -> list[str]:
 def _keys(texts: Iterable[str]) -> WordKeys:
     """What the words of the texts may be known by, two in a row also as one."""
     words = [word for text in texts for word in words_of(text)]
-    joined = {first + second for first, second in pairwise(words)}
-    return frozenset(key for word in (*words, *joined) for key in keys_of(word))
+    compounds = {first + second for first, second in pairwise(words)}
+    return frozenset(key for word in (*words, *compounds) for key in keys_of(word))
 
 
 def _texts(tool: Tool) -> Iterator[str]:

@@ -37,9 +37,9 @@ def names_after(plan: MergePlan) -> tuple[FormerName, ...]:
             *_of_nobody_else(leaving, earlier),
         ),
     )
-    served = unique_names(outgoing, (tool.name for tool in plan.catalog.tools), rows)
+    new_names = unique_names(outgoing, (tool.name for tool in plan.catalog.tools), rows)
     by_id = {tool.id: tool for tool in outgoing}
-    return _joined(rows, [FormerName(served[one], by_id[one].server, one) for one in served])
+    return _joined(rows, [FormerName(new_names[one], by_id[one].server, one) for one in new_names])
 
 
 def served_names(plan: MergePlan, tools: Sequence[Tool]) -> dict[str, str]:
@@ -83,8 +83,8 @@ def _of_nobody_else(names: Iterable[FormerName], earlier: Iterable[FormerName]) 
 def _joined(earlier: Iterable[FormerName], now: Iterable[FormerName]) -> tuple[FormerName, ...]:
     """The names ``now``, and the earlier ones that a server gives no tool any more."""
     rows = set(now)
-    given = {(one.name, one.server) for one in rows}
-    rows |= {one for one in earlier if (one.name, one.server) not in given}
+    names_in_use = {(one.name, one.server) for one in rows}
+    rows |= {one for one in earlier if (one.name, one.server) not in names_in_use}
     return tuple(sorted(rows, key=lambda one: (one.name, one.server, one.tool_id, one.maps)))
 
 

@@ -109,11 +109,11 @@ def argument_description(selector: str, texts: Mapping[str, str]) -> str:
     """
     clean = {value: " ".join(without_hidden(text).split()) for value, text in texts.items()}
     alone = _paragraphs_of_some({value: _paragraphs(text) for value, text in clean.items()})
-    given = {value: text for value, text in clean.items() if text}
+    non_empty = {value: text for value, text in clean.items() if text}
     if not any(alone.values()):
-        return next(iter(given.values()), "")
+        return next(iter(non_empty.values()), "")
     notes: dict[frozenset[str], list[str]] = {}
-    for value in given:
+    for value in non_empty:
         notes.setdefault(_forms(alone[value]), []).append(value)
     general = notes.pop(frozenset(), [])
     lead = [_ended(clean[value]) for value in general[:1]]
@@ -141,9 +141,9 @@ def _paragraphs_of_some(texts: Mapping[str, Sequence[_Paragraph]]) -> dict[str, 
     """By value the parts of its text on how arguments are written that not all of the texts say."""
     parts = {value: [part for one in text for part in one.parts] for value, text in texts.items()}
     forms = {value: _forms(own) for value, own in parts.items()}
-    shared = frozenset.intersection(*forms.values())
+    common = frozenset.intersection(*forms.values())
     return {
-        value: [p for p in own if _forms([p]) - shared and not _OF_RESULTS.match(p)]
+        value: [p for p in own if _forms([p]) - common and not _OF_RESULTS.match(p)]
         for value, own in parts.items()
     }
 
@@ -151,10 +151,10 @@ def _paragraphs_of_some(texts: Mapping[str, Sequence[_Paragraph]]) -> dict[str, 
 def _forms(texts: Iterable[str]) -> frozenset[str]:
     """The signs and words of notations in the texts; all ways to say *format* are one."""
     whole = "\n".join(texts)
-    given = {match[2].casefold() for match in _PATTERN.finditer(whole)}
+    signs = {match[2].casefold() for match in _PATTERN.finditer(whole)}
     forms = (match[0].casefold() for match in _FORM.finditer(whole))
-    named = {"format" if "format" in one else one for one in forms}
-    return frozenset(given | (named - {"format"} if given else named))
+    notations = {"format" if "format" in one else one for one in forms}
+    return frozenset(signs | (notations - {"format"} if signs else notations))
 
 
 def _paragraphs(text: str) -> list[_Paragraph]:

@@ -82,11 +82,11 @@ class MergeGraph:
 
 def merge_graph(edges: Mapping[Pair, float], constraints: Constraints) -> MergeGraph:
     """The judged ``edges`` after what people decided: must-links in (at 1.0), cannot-links out."""
-    kept = {pair: p for pair, p in edges.items() if pair not in constraints.cannot}
+    allowed = {pair: p for pair, p in edges.items() if pair not in constraints.cannot}
     for group in constraints.must:
         first, *rest = sorted(group)
-        kept.update({Pair.of(first, other): 1.0 for other in rest})
-    return MergeGraph(kept)
+        allowed.update({Pair.of(first, other): 1.0 for other in rest})
+    return MergeGraph(allowed)
 
 
 def spanning_pairs(pairs: Iterable[Pair], joined: Iterable[Pair]) -> list[Pair]:

@@ -77,11 +77,11 @@ class Stores:
         if any(accounts):
             return bool(frozenset[str].intersection(*accounts))
         readings = [read_tool(tool) for tool in members]
-        owned = [_owned(reading) for reading in readings]
+        own_things = [_owned(reading) for reading in readings]
         return (
             all(is_of_the_machine(nouns_of(reading)) for reading in readings)
             and not any(map(_has_its_own_folder, readings))
-            and len(set(owned)) == 1
+            and len(set(own_things)) == 1
         )
 
     def _may_keep(self, server: str) -> bool:
@@ -170,10 +170,10 @@ class GroupSyntheses:
             tools = self.of(members)
             all_clean = self._blocked.isdisjoint(members)
             stores = kind is None and all_clean and self._stores.are_apart(tools)
-            apart = kind == "gateway" or stores
+            keep_all = kind == "gateway" or stores
             keepers = Keepers(self.keepers, unfit)
             self._syntheses[key] = synthesise(
-                tools, self._blocked, canonical, family, apart, keepers
+                tools, self._blocked, canonical, family, keep_all, keepers
             )
         return self._syntheses[key]
 
@@ -196,8 +196,8 @@ class GroupSyntheses:
             return "duplicate"
         key = members, synthesis.canonical
         if key not in self._serves_all:
-            stays = self._tools[synthesis.canonical]
-            back = (argument_map(stays, tool).exact for tool in self.of(members))
+            canonical = self._tools[synthesis.canonical]
+            back = (argument_map(canonical, tool).exact for tool in self.of(members))
             self._serves_all[key] = all(back)
         return "duplicate" if self._serves_all[key] else "subsumes"
 
@@ -209,33 +209,33 @@ class GroupSyntheses:
         """
         key = members, synthesis.canonical, synthesis.kind, one_account
         if key not in self._differences:
-            tools, stays = self.of(members), self._tools[synthesis.canonical]
-            moved = [
+            tools, canonical = self.of(members), self._tools[synthesis.canonical]
+            others = [
                 pair
                 for pair in zip(tools, synthesis.arguments, strict=True)
-                if pair[0] is not stays
+                if pair[0] is not canonical
             ]
             self._differences[key] = Differences(
                 arguments=tuple(
                     change
-                    for tool, alpha in moved
+                    for tool, alpha in others
                     for change in (
-                        words_apart(tool, stays)
+                        words_apart(tool, canonical)
                         if synthesis.kind == "gateway"
-                        else silent_changes(tool, stays, alpha.moves)
+                        else silent_changes(tool, canonical, alpha.moves)
                     )
                 ),
-                words=tuple(self._words(stays, moved)) if synthesis.kind == "drop_in" else (),
+                words=tuple(self._words(canonical, others)) if synthesis.kind == "drop_in" else (),
                 guards=guards(
                     tools, synthesis.canonical, synthesis.kind, self._companions, one_account
                 ),
             )
         return self._differences[key]
 
-    def _words(self, stays: Tool, moved: Iterable[tuple[Tool, ArgumentMap]]) -> Iterator[str]:
-        for tool, alpha in moved:
-            if tool.content_hash != stays.content_hash:
-                yield from unmatched_reasons(read_tool(stays), read_tool(tool), alpha)
+    def _words(self, canonical: Tool, others: Iterable[tuple[Tool, ArgumentMap]]) -> Iterator[str]:
+        for tool, alpha in others:
+            if tool.content_hash != canonical.content_hash:
+                yield from unmatched_reasons(read_tool(canonical), read_tool(tool), alpha)
 
 
 def cluster_id(members: Iterable[Tool]) -> str:

@@ -67,8 +67,8 @@ def _divided(group: Group, is_clean: Clean, weakest: Weakest, auto_at: float) ->
     parts = [tuple(subset) for subset in subsets if len(subset) > 1]
     if not parts:
         return [group]
-    taken = {tool for part in parts for tool in part}
-    rest = tuple(tool for tool in ids if tool not in taken)
+    in_parts = {tool for part in parts for tool in part}
+    rest = tuple(tool for tool in ids if tool not in in_parts)
     parts += [rest] if len(rest) > 1 else []
     return [
         replace(group, members=part, weakest_edge=weakest(part), split=True, intransitive=False)
@@ -86,9 +86,9 @@ def groups_at(
     if analysis.model_verdicts is not None:
         return _groups_with_verdicts(analysis, links, thresholds, analysis.model_verdicts, divide)
     judge = analysis.probabilities
-    scores, kept = analysis.scores, merges_at(analysis, thresholds)
-    joined = row_graph(analysis, links, scores.left[kept], scores.right[kept])
-    groups = correct(joined, analysis.row_probabilities, thresholds.same_job, links, divide=divide)
+    scores, is_merge = analysis.scores, merges_at(analysis, thresholds)
+    graph = row_graph(analysis, links, scores.left[is_merge], scores.right[is_merge])
+    groups = correct(graph, analysis.row_probabilities, thresholds.same_job, links, divide=divide)
     groups = _with_safe_subsets(analysis, groups, judge) if divide else groups
     return with_requested(groups + suspended(groups, links, judge), links, judge)
 
@@ -162,11 +162,11 @@ def family_groups(
     two ``stands`` for are a family whatever they are called. Of the constraints only *never merge*
     matters: the graph holds nothing that people put together.
     """
-    apart = Constraints(cannot=constraints.cannot)
+    cannot = Constraints(cannot=constraints.cannot)
     rows = {tool: row for row, tool in enumerate(graph.ids)}
     parts = [
         part
-        for group in correct(graph, judge, family_at, apart)
+        for group in correct(graph, judge, family_at, cannot)
         for part in _by_selector([tools[member] for member in group.members], stands)
     ]
     weakest = weakest_of_rows([[rows[tool] for tool in part] for part in parts], judge)
@@ -193,18 +193,18 @@ def _by_selector(members: Sequence[Tool], stands: Callable[[Pair], bool]) -> lis
     return [tuple(one.tool.id for one in readings) for readings in several]
 
 
-def _have_values(compared: DistinctWords) -> bool:
-    readings, words = compared.readings, compared.own_words()
-    named = [
+def _have_values(distinct: DistinctWords) -> bool:
+    readings, words = distinct.readings, distinct.own_words()
+    name_words = [
         [word for word in own if word in one.named]
         for own, one in zip(words, readings, strict=True)
     ]
     by_server = len({one.tool.server for one in readings}) == len(readings)
     if by_server and len({_without_server(one) for one in readings}) == 1:
         return True
-    if all(named):
+    if all(name_words):
         return len(readings) < 3 or not _vary_otherwise(readings, words)
-    if any(named) and len(readings) > 2:
+    if any(name_words) and len(readings) > 2:
         return False
     return all(words) or by_server
 
@@ -223,18 +223,18 @@ def _vary_otherwise(readings: Sequence[ToolReading], words: Sequence[Sequence[st
 
 def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]) -> RowGraph:
     """The pairs that are a family, of the tools that the ``groups`` of one job leave."""
-    taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
-    taken |= analysis.catalog.blocked | links.omitted
-    free = analysis.judge.facts.mappable & np.array([tool not in taken for tool in analysis.rows])
+    used = {tool for group in groups for tool in (*group.members, *group.newcomers)}
+    used |= analysis.catalog.blocked | links.omitted
+    free = analysis.judge.facts.mappable & np.array([tool not in used for tool in analysis.rows])
     left, right, _, _ = staying(analysis, links, *_family_rows(analysis))
-    kept = free[left] & free[right]
-    return row_graph(analysis, replace(links, must=()), left[kept], right[kept])
+    is_free = free[left] & free[right]
+    return row_graph(analysis, replace(links, must=()), left[is_free], right[is_free])
 
 
 def _family_rows(analysis: Analysis) -> tuple[PairRows, PairRows]:
     if analysis.model_verdicts is None:
-        wanted = analysis.scores.family >= analysis.judge.weights.family_at
-        return analysis.scores.left[wanted], analysis.scores.right[wanted]
+        is_family = analysis.scores.family >= analysis.judge.weights.family_at
+        return analysis.scores.left[is_family], analysis.scores.right[is_family]
     own = family_edges(analysis)
     edges = analysis.model_verdicts.families(
         own, bars_of(analysis), analysis.threshold, analysis.far_candidates(analysis.threshold)

@@ -84,12 +84,12 @@ class SkippedPairs:
 class ModelVerdicts:
     """All answers of ``judge`` (a model at an origin) on a catalog.
 
-    ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` of one kind
-    have no member in common. ``documents`` has by member ids what its words change in the document
-    made offline, ``refused`` why they are not taken, in sentences. ``notes`` say by tool id what
-    was left out of the prompt. ``wary`` are ids of tools whose text addresses models. ``message``
-    says why questions are left open, if any are; ``configuration`` is all that decided the
-    questions (it holds no key).
+    ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` of one kind have no
+    member in common. ``documents`` has by member ids what its words change in the document made
+    offline, ``refused`` why they are not taken, in sentences. ``notes`` say by tool id what was
+    left out of the prompt. ``suspicious_ids`` are ids of tools whose text addresses models.
+    ``message`` says why questions are left open, if any are; ``configuration`` is all that decided
+    the questions (it holds no key).
     """
 
     judge: str
@@ -98,7 +98,7 @@ class ModelVerdicts:
     documents: Mapping[tuple[str, ...], JsonObject] = field(default_factory=dict)
     refused: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    wary: frozenset[str] = frozenset()
+    suspicious_ids: frozenset[str] = frozenset()
     costs: tuple[TaskCost, ...] = ()
     saved: SkippedPairs = field(default_factory=SkippedPairs)
     message: str = ""
@@ -169,9 +169,9 @@ class ModelVerdicts:
         pairs = [Pair(a, b) for a, b in combinations(sorted(members), 2)]
         pairs_by_doubt: dict[str, list[str]] = {}
         for pair, p in zip(pairs, offline(pairs).tolist(), strict=True):
-            wary = not self.wary.isdisjoint((pair.left, pair.right))
+            is_suspicious = not self.suspicious_ids.isdisjoint((pair.left, pair.right))
             verdict = self.verdicts.get(pair)
-            for doubt in model_doubts(self.judge, verdict, p, wary, bars.auto_at):
+            for doubt in model_doubts(self.judge, verdict, p, is_suspicious, bars.auto_at):
                 names = f"{pair.left} and {pair.right}"
                 odds = f" ({p:.2f})" if doubt.endswith(UNCONVINCED) else ""
                 pairs_by_doubt.setdefault(doubt, []).append(names + odds)
@@ -202,16 +202,16 @@ class ModelVerdicts:
                 side = verdict.serves if verdict.same_job >= sure_at else "none"
                 serves[pair.left, pair.right] = side in ("left", "both")
                 serves[pair.right, pair.left] = side in ("right", "both")
-        refused = frozenset(tool for (tool, _), does in serves.items() if not does)
+        not_serving = frozenset(tool for (tool, _), does in serves.items() if not does)
         import networkx as nx  # takes longer than the rest of a small merge
 
         arrows = nx.DiGraph([ends for ends, does in serves.items() if does])
         whole = {
             tool
             for tool in arrows
-            if tool not in refused and len(nx.descendants(arrows, tool)) == len(members) - 1
+            if tool not in not_serving and len(nx.descendants(arrows, tool)) == len(members) - 1
         }
-        return frozenset(members) - whole if whole else refused
+        return frozenset(members) - whole if whole else not_serving
 
     def _edges(
         self,

@@ -60,8 +60,8 @@ def judged_edges(analysis: Analysis, log: Sequence[Decision]) -> dict[Pair, floa
     """The edges of the merge graph under the decisions, without what only people put together."""
     links = constraints(analysis.catalog, log)
     edges = edges_at(analysis, thresholds_of(analysis, log))
-    left, right, _, kept = staying(analysis, links, *analysis.ends(list(edges)))
-    ids, weights = tuple(analysis.rows), np.array([*edges.values()])[kept].tolist()
+    left, right, _, is_present = staying(analysis, links, *analysis.ends(list(edges)))
+    ids, weights = tuple(analysis.rows), np.array([*edges.values()])[is_present].tolist()
     ends = zip(left.tolist(), right.tolist(), weights, strict=True)
     edges = {Pair.of(ids[a], ids[b]): weight for a, b, weight in ends}
     return {pair: weight for pair, weight in edges.items() if pair not in links.cannot}
@@ -71,13 +71,13 @@ def joined_pairs(analysis: Analysis, links: Constraints) -> dict[Pair, float]:
     """Pairs that hold together what people put together, a star for each group; with the judge's
     probability of one job, in a family of a family.
     """
-    joined: dict[Pair, float] = {}
+    probabilities: dict[Pair, float] = {}
     for group in links.must:
         first, *rest = sorted(group)
         pairs = [Pair.of(first, other) for other in rest]
         judge = analysis.family_probabilities if links.is_family(group) else analysis.probabilities
-        joined.update(zip(pairs, judge(pairs).tolist(), strict=True))
-    return joined
+        probabilities.update(zip(pairs, judge(pairs).tolist(), strict=True))
+    return probabilities
 
 
 def row_graph(analysis: Analysis, links: Constraints, left: PairRows, right: PairRows) -> RowGraph:
@@ -88,20 +88,20 @@ def row_graph(analysis: Analysis, links: Constraints, left: PairRows, right: Pai
     left, right, first, _ = staying(analysis, links, left, right)
     if links.cannot:
         pairs = [sorted((rows[pair.left], rows[pair.right])) for pair in links.cannot]
-        apart = np.array(pairs, dtype=np.int64) @ (size, 1)
-        kept = ~np.isin(left.astype(np.int64) * size + right, apart)
-        left, right = left[kept], right[kept]
+        cannot_codes = np.array(pairs, dtype=np.int64) @ (size, 1)
+        is_allowed = ~np.isin(left.astype(np.int64) * size + right, cannot_codes)
+        left, right = left[is_allowed], right[is_allowed]
     stars = [
         sorted((rows[min(group)], rows[other]))
         for group in links.must
         for other in group - {min(group)}
     ]
-    joined = np.array(stars, dtype=np.int32).reshape(-1, 2)
+    must_links = np.array(stars, dtype=np.int32).reshape(-1, 2)
     return RowGraph(
         ids=tuple(rows),
         copies=first,
-        left=np.concatenate([left, joined[:, 0]]),
-        right=np.concatenate([right, joined[:, 1]]),
+        left=np.concatenate([left, must_links[:, 0]]),
+        right=np.concatenate([right, must_links[:, 1]]),
     )
 
 
@@ -115,16 +115,16 @@ def staying(
     first = analysis.first
     if not links.omitted:
         return left, right, first, np.ones(len(left), dtype=bool)
-    gone = np.zeros(len(analysis.rows), dtype=bool)
-    gone[[analysis.rows[tool] for tool in links.omitted]] = True
-    instead = np.arange(len(gone), dtype=np.int32)
-    for row in np.flatnonzero(~gone)[::-1]:
-        if gone[first[row]]:
+    is_omitted = np.zeros(len(analysis.rows), dtype=bool)
+    is_omitted[[analysis.rows[tool] for tool in links.omitted]] = True
+    instead = np.arange(len(is_omitted), dtype=np.int32)
+    for row in np.flatnonzero(~is_omitted)[::-1]:
+        if is_omitted[first[row]]:
             instead[first[row]] = row
     left, right = instead[left], instead[right]
-    kept = ~gone[left] & ~gone[right] & (left != right)
-    low, high = np.minimum(left, right)[kept], np.maximum(left, right)[kept]
-    return low, high, instead[first], kept
+    is_present = ~is_omitted[left] & ~is_omitted[right] & (left != right)
+    low, high = np.minimum(left, right)[is_present], np.maximum(left, right)[is_present]
+    return low, high, instead[first], is_present
 
 
 def _chosen(
@@ -180,9 +180,9 @@ def _regrouped(
     clusters: Sequence[Members], others: Sequence[Members]
 ) -> tuple[tuple[Members, ...], tuple[GroupChange, ...]]:
     """The clusters of which no two tools are together in the others, and those of some parts."""
-    traced = sorted(_traced(clusters, others), key=lambda one: _largest(one[0]))
-    loose = [members for members, parts in traced if all(len(part) == 1 for part in parts)]
-    rest = [GroupChange(members, parts) for members, parts in traced if len(parts) > 1]
+    changes = sorted(_traced(clusters, others), key=lambda one: _largest(one[0]))
+    loose = [members for members, parts in changes if all(len(part) == 1 for part in parts)]
+    rest = [GroupChange(members, parts) for members, parts in changes if len(parts) > 1]
     return tuple(loose), tuple(one for one in rest if one.members not in loose)
 
 
@@ -191,14 +191,14 @@ def _traced(
 ) -> list[tuple[Members, tuple[Members, ...]]]:
     """Each cluster with its members as the others group them, the largest part first."""
     home = {tool: place for place, members in enumerate(others) for tool in members}
-    mapped = []
+    traces = []
     for members in clusters:
         parts: dict[int | str, list[str]] = {}
         for tool in members:
             parts.setdefault(home.get(tool, tool), []).append(tool)
         ordered = sorted((sorted_ids(part) for part in parts.values()), key=_largest)
-        mapped.append((members, tuple(ordered)))
-    return mapped
+        traces.append((members, tuple(ordered)))
+    return traces
 
 
 def _largest(members: Members) -> tuple[int, Members]:

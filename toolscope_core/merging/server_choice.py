@@ -66,21 +66,21 @@ def advise(servers: ServerCoverage) -> Advice:
     }
     order = sorted(best, key=lambda server: (len(best[server].lost_tools), *_dearest(best[server])))
     off = _that_can_go(order, keepers)
-    gone = [
+    removable = [
         min((one for one in pairs[server] if off.isdisjoint(one.others)), key=_worth)
         for server in order
         if server in off
     ]
-    staying = {other for one in gone for other in one.others}
+    staying = {other for one in removable for other in one.others}
     for server in every:
         if server in off or server in staying or servers.handles_of(server):
             continue  # what one server holds open several cannot share
         together = servers.of(server, [one for one in every if one not in off and one != server])
         if together.share >= COVERED:
-            gone.append(together)
+            removable.append(together)
             off.add(server)
             staying.update(together.others)
-    return Advice(tuple(sorted(gone, key=_dearest)), _needless(servers, every), copies)
+    return Advice(tuple(sorted(removable, key=_dearest)), _needless(servers, every), copies)
 
 
 def _dearest(one: Coverage) -> tuple[int, str]:
@@ -93,17 +93,17 @@ def _that_can_go(
     """The servers that can go together, greedily in order, without the one that is ``kept``: of
     each set that one of them needs a server stays.
     """
-    gone: set[str] = set()
+    removable: set[str] = set()
     for server in order:
-        trial = gone | {server}
+        trial = removable | {server}
         if server != kept and all(not need <= trial for one in trial for need in needs[one]):
-            gone = trial
-    return gone
+            removable = trial
+    return removable
 
 
 def _worth(one: Coverage) -> tuple[float, int, int, int, str, tuple[str, ...]]:
     """Which of two directions, and of two keepers, comes first."""
-    lost = sum(bool(served.lost) for served in one.served)
+    lost = sum(bool(row.lost) for row in one.served)
     return -one.share, len(one.keeps), lost, -one.tokens, one.server, one.others
 
 
@@ -132,8 +132,8 @@ def _needless(servers: ServerCoverage, every: Sequence[str]) -> tuple[Coverage, 
         key=lambda server: (-servers.tokens[server], server),
     )
 
-    def saved(gone: Collection[str]) -> int:
-        return sum(servers.tokens[one] for one in gone)
+    def saved(removable: Collection[str]) -> int:
+        return sum(servers.tokens[one] for one in removable)
 
     best = _that_can_go(order, needs)
     if len(best) <= _MOST_TRIED:
@@ -149,33 +149,33 @@ def without_loss(advice: Advice, clusters: Sequence[Cluster]) -> tuple[Coverage,
     """The servers of the advice that can go unseen: of each tool another takes every call, nothing
     is lost or guessed on the way, the server keeps nothing, and nobody decided on its tools.
     """
-    decided = {member for one in clusters if one.state == "accepted" for member in one.members}
+    decided_ids = {member for one in clusters if one.state == "accepted" for member in one.members}
     return tuple(
         one
         for one in advice.switch_off
         if not one.lost_tools
         and not one.keeps
-        and decided.isdisjoint(served.tool for served in one.served)
-        and not any(served.lost or served.way == "gateway" for served in one.served)
+        and decided_ids.isdisjoint(row.tool for row in one.served)
+        and not any(row.lost or row.way == "gateway" for row in one.served)
     )
 
 
 def merges_of(
-    gone: Sequence[Coverage], clusters: Sequence[Cluster]
+    off: Sequence[Coverage], clusters: Sequence[Cluster]
 ) -> Iterator[tuple[str, list[str]]]:
     """By the tool that stays all tools (sorted ids, itself too) that become one with it, those of
     the accepted merges that they are in already among them: one decision on all of them says which.
     Where one of these is a gateway tool or a family, all of its tools stay, and there is no merge.
     """
     into: defaultdict[str, set[str]] = defaultdict(set)
-    for one in gone:
+    for one in off:
         for stays, tools in one.into.items():
             into[stays].update((stays, *tools))
     accepted = [one for one in clusters if one.state == "accepted"]
     for stays, members in sorted(into.items()):
-        joined = [one for one in accepted if not members.isdisjoint(one.members)]
-        if all(one.kind == "drop_in" and one.relation != "family" for one in joined):
-            yield stays, sorted(members.union(*(one.members for one in joined)))
+        merges = [one for one in accepted if not members.isdisjoint(one.members)]
+        if all(one.kind == "drop_in" and one.relation != "family" for one in merges):
+            yield stays, sorted(members.union(*(one.members for one in merges)))
 
 
 def kept_by(stays: str) -> JsonObject:
@@ -184,18 +184,18 @@ def kept_by(stays: str) -> JsonObject:
 
 
 def switched_off(
-    catalog: Catalog, log: Sequence[Decision], gone: Sequence[Coverage], clusters: Sequence[Cluster]
+    catalog: Catalog, log: Sequence[Decision], off: Sequence[Coverage], clusters: Sequence[Cluster]
 ) -> tuple[Decision, ...]:
     """The log with the decisions that let the servers go: their tools become merges with those that
     serve them, or are left out where a standing decision says otherwise.
     """
-    log, merged = tuple(log), set[str]()
-    for stays, members in merges_of(gone, clusters):
+    log, merged_ids = tuple(log), set[str]()
+    for stays, members in merges_of(off, clusters):
         with suppress(DecisionError):
             log = _admitted(catalog, log, "accept", members, kept_by(stays))
-            merged.update(members)
-    for one in gone:
-        rest = [t.id for t in catalog.tools if t.server == one.server and t.id not in merged]
+            merged_ids.update(members)
+    for one in off:
+        rest = [t.id for t in catalog.tools if t.server == one.server and t.id not in merged_ids]
         if rest:
             log = _admitted(catalog, log, "omit", rest, {"reason": one.why_off})
     return log

@@ -48,7 +48,7 @@ NO_KEEPERS = Keepers()
 @dataclass(frozen=True, slots=True)
 class Synthesis:
     """What a set of tools becomes: ``arguments`` has one map per member, in member order;
-    ``selector`` is the argument that says which one is meant, empty for a drop-in; ``apart``
+    ``selector`` is the argument that says which one is meant, empty for a drop-in; ``keep_all``
     whether they are a gateway tool because each has to stay reachable.
     """
 
@@ -57,33 +57,33 @@ class Synthesis:
     document: Document
     arguments: tuple[ArgumentMap, ...]
     selector: str = ""
-    apart: bool = False
+    keep_all: bool = False
 
 
 def synthesise(
     members: Sequence[Tool],
     blocked: frozenset[str] = frozenset(),
-    chosen: str | None = None,
+    preferred: str | None = None,
     family: bool = False,
-    apart: bool = False,
+    keep_all: bool = False,
     keepers: Keepers = NO_KEEPERS,
 ) -> Synthesis:
     """The merged tool of ``members`` (in id order, two or more).
 
-    ``blocked`` members are never canonical while another is free to be; ``chosen`` is the id of
+    ``blocked`` members are never canonical while another is free to be; ``preferred`` is the id of
     the canonical a person wants. Drop-in wherever some allowed canonical serves all the others; a
-    ``family`` never, since the words of one member do not serve the callers of another, nor
-    members that are kept ``apart``: each must stay reachable. Of several that serve, none of them
+    ``family`` never, since the words of one member do not serve the callers of another, nor where
+    ``keep_all`` says that each must stay reachable. Of several that serve, none of them
     unfit, the one on the server that others replace least (``keepers``) stays, so that all merges
     between two servers keep the same one.
     """
     free = [tool for tool in members if tool.id not in blocked] or list(members)
-    allowed = [tool for tool in free if tool.id == chosen] or free
+    allowed = [tool for tool in free if tool.id == preferred] or free
     fit = [tool for tool in allowed if tool.id not in keepers.unfit]
-    candidates = () if family or apart else fit
+    candidates = () if family or keep_all else fit
     guess = any(tool.schema is None for tool in members)
     serving = [(tool, maps) for tool in candidates if (maps := serving_maps(tool, members, guess))]
-    if serving and not chosen and guess:
+    if serving and not preferred and guess:
         canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
         maps = serving_maps(canonical, members, guess)
         return Synthesis("looks_alike", canonical.id, document_of(canonical), maps)
@@ -99,7 +99,7 @@ def synthesise(
         )
         return Synthesis("drop_in", canonical.id, document_of(canonical), maps)
     canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
-    return _gateway(canonical, members, family, apart, blocked)
+    return _gateway(canonical, members, family, keep_all, blocked)
 
 
 def _preference(
@@ -147,11 +147,11 @@ def edited_arguments(
     An argument whose target is gone or no longer takes its values is dropped with the reason.
     """
     properties = schema.get("properties") or {}
-    aimed = []
+    new_maps = []
     for tool, alpha in zip(members, before, strict=True):
         pairs = {move.source: renames.get(move.target, move.target) for move in alpha.moves}
         constants = {renames.get(name, name): value for name, value in alpha.constants.items()}
-        aimed.append(
+        new_maps.append(
             map_onto(
                 tool,
                 canonical,
@@ -160,7 +160,7 @@ def edited_arguments(
                 constants,
             )
         )
-    return tuple(aimed)
+    return tuple(new_maps)
 
 
 def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
@@ -169,20 +169,20 @@ def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
 
     ``idempotentHint`` is never derived.
     """
-    merged: dict[str, Any] = {}
+    hints: dict[str, Any] = {}
     for hint, safe in (
         ("readOnlyHint", True),
         ("destructiveHint", False),
         ("openWorldHint", False),
     ):
-        given = [tool.annotations[hint] for tool in members if hint in tool.annotations]
-        if given:
-            merged[hint] = safe if given.count(safe) == len(members) else not safe
-    return merged
+        values = [tool.annotations[hint] for tool in members if hint in tool.annotations]
+        if values:
+            hints[hint] = safe if values.count(safe) == len(members) else not safe
+    return hints
 
 
 def _gateway(
-    canonical: Tool, members: Sequence[Tool], family: bool, apart: bool, blocked: frozenset[str]
+    canonical: Tool, members: Sequence[Tool], family: bool, keep_all: bool, blocked: frozenset[str]
 ) -> Synthesis:
     ordered = [canonical, *(tool for tool in members if tool.id != canonical.id)]
     properties: dict[str, JsonObject] = {}
@@ -197,7 +197,7 @@ def _gateway(
         needed += schema.get("required") or ()
     for tool in ordered if not one_schema else ():
         pairs[tool.id], inferred[tool.id] = _join(tool, properties)
-    selector, values = _selector(ordered, properties, family, apart)
+    selector, values = _selector(ordered, properties, family, keep_all)
     if not one_schema:
         needed += _always_supplied(ordered, pairs, properties)
     texts = {
@@ -210,19 +210,19 @@ def _gateway(
     schema |= {"properties": properties, "required": [*needed, selector]}
     maps = []
     for tool in members:
-        chosen = {selector: values[tool.id]}
+        constants = {selector: values[tool.id]}
         if one_schema:
             same = argument_map(tool, canonical if tool.schema is None else tool)
-            alpha = replace(same, to=canonical.id, constants=chosen)
+            alpha = replace(same, to=canonical.id, constants=constants)
         else:
-            alpha = map_onto(tool, canonical.id, schema, pairs[tool.id], chosen)
+            alpha = map_onto(tool, canonical.id, schema, pairs[tool.id], constants)
             alpha = replace(alpha, inferred=inferred[tool.id])
         maps.append(alpha)
     if not one_schema:  # only now, or the words of one would be held against the values of another
         _describe(selector, values, ordered, pairs, properties)
     text = gateway_words.gateway_description(selector, texts)
     document = Document(canonical.name, text, schema, None, merged_annotations(members))
-    return Synthesis("gateway", canonical.id, document, tuple(maps), selector, apart)
+    return Synthesis("gateway", canonical.id, document, tuple(maps), selector, keep_all)
 
 
 def _is_shared(members: Sequence[Tool]) -> bool:
@@ -291,30 +291,30 @@ def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
     if all(isinstance(value, list) for value in values):
         ours_rest, theirs_rest = ({**part, "enum": []} for part in (ours, theirs))
         if canonical_json(ours_rest) == canonical_json(theirs_rest):
-            added = [value for value in other["enum"] if value not in schema["enum"]]
-            return {**ours, "enum": [*schema["enum"], *added], **words}
+            new_values = [value for value in other["enum"] if value not in schema["enum"]]
+            return {**ours, "enum": [*schema["enum"], *new_values], **words}
     options = ours["anyOf"] if set(ours) == {"anyOf"} else [ours]
     return {"anyOf": [*options, theirs], **words}
 
 
 def _selector(
-    ordered: Sequence[Tool], properties: Mapping[str, JsonObject], family: bool, apart: bool
+    ordered: Sequence[Tool], properties: Mapping[str, JsonObject], family: bool, keep_all: bool
 ) -> tuple[str, dict[str, str]]:
     """A free argument name and one value per tool id: in a family what differs, else the server,
-    the name, or the id; of tools that are ``apart`` the server, or the id that begins with it.
+    the name, or the id; of tools that are ``keep_all`` the server, or the id that begins with it.
     """
     ids = [tool.id for tool in ordered]
     owners = {tool.id: tool.owner for tool in ordered}
-    if family and not (apart and _are_names(owners)):
+    if family and not (keep_all and _are_names(owners)):
         selector, selector_values = selector_of(
             ordered, own_words([read_tool(tool) for tool in ordered])
         )
         return _free_name(selector, properties), dict(zip(ids, selector_values, strict=True))
-    names = {} if apart else {tool.id: tool.name for tool in ordered}
+    names = {} if keep_all else {tool.id: tool.name for tool in ordered}
     for name, values in (
         ("server", owners),
         ("variant", names),
-        ("server" if apart else "variant", {one: one for one in ids}),
+        ("server" if keep_all else "variant", {one: one for one in ids}),
     ):
         if _are_names(values):
             return _free_name(name, properties), values

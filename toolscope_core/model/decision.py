@@ -64,10 +64,10 @@ class Constraints:
         answers = {two: one for two, one in self.one_account.items() if two <= every}
         if not all(answers.values()):
             return False
-        joined = set(next(iter(answers), ()))
-        while wider := {s for two in answers if two & joined for s in two} - joined:
-            joined |= wider
-        return joined == every or None
+        reached = set(next(iter(answers), ()))
+        while wider := {s for two in answers if two & reached for s in two} - reached:
+            reached |= wider
+        return reached == every or None
 
     def is_family(self, members: Iterable[str]) -> bool:
         """Whether some of these tools were put together as a family."""
@@ -115,12 +115,12 @@ class Decision:
         """The ids by the parts that a split, a recut or a drop makes, the dropped ones first; all
         in one part for any other action.
         """
-        named = [self.detail["drop"]] if self.action == "drop" else []
-        named = self.detail["groups"] if self.action in ("split", "recut") else named
-        made = self.places(named)
-        taken = set(chain.from_iterable(made))
-        rest = tuple(row for row in range(len(self.ids)) if row not in taken)
-        return tuple(tuple(self.ids[row] for row in part) for part in (*made, rest) if part)
+        groups = [self.detail["drop"]] if self.action == "drop" else []
+        groups = self.detail["groups"] if self.action in ("split", "recut") else groups
+        positions = self.places(groups)
+        placed = set(chain.from_iterable(positions))
+        rest = tuple(row for row in range(len(self.ids)) if row not in placed)
+        return tuple(tuple(self.ids[row] for row in part) for part in (*positions, rest) if part)
 
     def places(self, groups: Iterable[Iterable[str]]) -> list[tuple[int, ...]]:
         """Each fingerprint of the groups as a position in ``fingerprints``, the next that bears it:
@@ -136,7 +136,7 @@ class Decision:
 class Edit:
     """The choices of people for a set of tools: a canonical id, the kind of the merge where they
     chose it, and fields of the document (``name``, ``description``, ``schema``, ``renames``;
-    ``maps`` by fingerprint, as in ``merging.given_maps``).
+    ``maps`` by fingerprint, as in ``merging.edited_maps``).
     """
 
     canonical: str | None = None

@@ -89,11 +89,11 @@ class MergePlan:
     @property
     def applied(self) -> tuple[Cluster, ...]:
         """The clusters that the outgoing toolset merges."""
-        merged = {item.tool.id for item in self.tools if len(item.members) > 1}
+        merged_ids = {item.tool.id for item in self.tools if len(item.members) > 1}
         return tuple(
             cluster
             for cluster in self.clusters
-            if cluster.state == "accepted" and cluster.canonical in merged
+            if cluster.state == "accepted" and cluster.canonical in merged_ids
         )
 
 

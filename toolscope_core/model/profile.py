@@ -44,8 +44,8 @@ class Profile:
     """A profile as it was last saved, by the decision ``seq``.
 
     ``tools`` are, by id in the catalog, all that it had then and those kept out by hand; of these
-    ``changed`` have other words now and ``gone`` are in the catalog no more. What is chosen by hand
-    goes before ``exclude``, and this before ``include``. Of servers with tools for one job the
+    ``changed_ids`` have other words now, ``missing_ids`` have left the catalog. What is chosen by
+    hand goes before ``exclude``, and this before ``include``. Of servers with tools for one job the
     first in ``precedence`` gives its own. ``intents`` are requests that the agent has to serve.
     """
 
@@ -55,6 +55,6 @@ class Profile:
     exclude: ToolRule = ToolRule()
     precedence: tuple[str, ...] = ()
     intents: tuple[str, ...] = ()
-    changed: frozenset[str] = frozenset()
-    gone: tuple[str, ...] = ()
+    changed_ids: frozenset[str] = frozenset()
+    missing_ids: tuple[str, ...] = ()
     seq: int = 0

@@ -344,9 +344,9 @@ class TaskCost:
     cost: float | None = None
 
 
-def spent_in_all(spent: Iterable[TaskCost]) -> TaskCost:
+def sum_of_tasks(costs: Iterable[TaskCost]) -> TaskCost:
     """The counts of all tasks together, without their cost."""
-    rows = list(spent)
+    rows = list(costs)
     counts = ("questions", "reused", "unanalysed", "calls", "tokens_in", "tokens_out")
     return TaskCost("all", **{name: sum(getattr(one, name) for one in rows) for name in counts})
 

@@ -74,37 +74,37 @@ def smallest_cover(
     """The tools that serve the needs of all intents, as far as there are any and their ``tokens``,
     by id, stay within the ``budget``. Equal tools are taken in the order of their ids.
     """
-    taken: list[str] = []
+    cover: list[str] = []
     room = sum(tokens.values()) if budget is None else budget
     while True:
-        gains = _gains(intents, taken)
+        gains = _gains(intents, cover)
         fitting = [one for one in gains if tokens[one] <= room]
         if not fitting:
             break
         best = min(fitting, key=lambda one: (-gains[one] / max(1, tokens[one]), one))
-        taken.append(best)
+        cover.append(best)
         room -= tokens[best]
-    for one in [*taken]:
-        rest = [other for other in taken if other != one]
-        if all(_rest_serves(intent, rest, taken) for intent in intents):
-            taken = rest
-    steps = [taken[: place + 1] for place in range(len(taken))]
+    for one in [*cover]:
+        rest = [other for other in cover if other != one]
+        if all(_rest_serves(intent, rest, cover) for intent in intents):
+            cover = rest
+    steps = [cover[: place + 1] for place in range(len(cover))]
     additions = tuple(
         Addition(ids[-1], tokens[ids[-1]], sum(one.is_served_by(ids) for one in intents))
         for ids in steps
     )
-    return Cover(tuple(intents), additions, tuple(sorted(_gains(intents, taken))))
+    return Cover(tuple(intents), additions, tuple(sorted(_gains(intents, cover))))
 
 
-def _rest_serves(intent: Intent, rest: Collection[str], taken: Collection[str]) -> bool:
+def _rest_serves(intent: Intent, rest: Collection[str], cover: Collection[str]) -> bool:
     """Whether the rest serves every need of the intent that all that was taken does."""
-    return all(need.isdisjoint(taken) or not need.isdisjoint(rest) for need in intent.needs)
+    return all(need.isdisjoint(cover) or not need.isdisjoint(rest) for need in intent.needs)
 
 
 def not_asked_for(intents: Iterable[Intent], ids: Iterable[str]) -> tuple[str, ...]:
     """Those of the tools that serve no need of any intent, sorted."""
-    wanted = {one for intent in intents for need in intent.needs for one in need}
-    return tuple(sorted(set(ids) - wanted))
+    useful = {one for intent in intents for need in intent.needs for one in need}
+    return tuple(sorted(set(ids) - useful))
 
 
 def intents_of(
@@ -120,14 +120,14 @@ def intents_of(
 
     The retriever is of the tools of the plan, and made where it is needed.
     """
-    ids, moved = {item.tool.id for item in plan.tools}, relabelled(queries, plan.phi)
+    ids, queries = {item.tool.id for item in plan.tools}, relabelled(queries, plan.phi)
     jobs = [
-        () if one.gold else jobs_of(ToolRequest(one.text, decompose(one.text))) for one in moved
+        () if one.gold else jobs_of(ToolRequest(one.text, decompose(one.text))) for one in queries
     ]
-    wanted = list(dict.fromkeys(job for own in jobs for job in own))
-    requests = list(map(ToolRequest, wanted))
+    distinct_jobs = list(dict.fromkeys(job for own in jobs for job in own))
+    requests = list(map(ToolRequest, distinct_jobs))
     rankings = retriever_of().search_each(requests, per_job) if requests else ()
-    places, equal = dict(zip(wanted, rankings, strict=True)), same_job(plan)
+    places, equal = dict(zip(distinct_jobs, rankings, strict=True)), same_job(plan)
 
     def needs(query: Query, own: Sequence[str]) -> Iterator[frozenset[str]]:
         yield from (need & ids for need in query.gold)
@@ -139,7 +139,7 @@ def intents_of(
         Intent(
             one.text, tuple(dict.fromkeys(needs(one, own))), any(doubt(places[job]) for job in own)
         )
-        for one, own in zip(moved, jobs, strict=True)
+        for one, own in zip(queries, jobs, strict=True)
     )
 
 
@@ -155,12 +155,12 @@ def same_job(plan: MergePlan) -> dict[str, frozenset[str]]:
     }
 
 
-def _gains(intents: Iterable[Intent], taken: Collection[str]) -> dict[str, int]:
+def _gains(intents: Iterable[Intent], cover: Collection[str]) -> dict[str, int]:
     """By tool how many needs it would serve that are open."""
     gains: dict[str, int] = {}
     for intent in intents:
         for need in intent.needs:
-            if need.isdisjoint(taken):
+            if need.isdisjoint(cover):
                 for one in need:
                     gains[one] = gains.get(one, 0) + 1
     return gains
@@ -170,19 +170,19 @@ def with_choice(plan: MergePlan, profile: Profile, ids: Iterable[str], is_in: bo
     """The profile with outgoing tools of the plan put in by hand, or out: they are kept out only
     where rules would take them in again.
     """
-    wanted, words = set(ids), profile_words(plan, profile)
-    items = [item for item in plan.tools if item.tool.id in wanted]
+    outgoing_ids, words = set(ids), profile_words(plan, profile)
+    items = [item for item in plan.tools if item.tool.id in outgoing_ids]
     of_these = {member for item in items for member in item.members}
     others = {old: tool for old, tool in profile.tools.items() if old not in of_these}
     if is_in:
-        chosen = {
+        own_tools = {
             member: replace(
                 words.get(item.tool.id, ProfileTool("hand")), by="hand", called=item.tool.name
             )
             for item in items
             for member in item.members
         }
-        return replace(profile, tools={**others, **chosen})
+        return replace(profile, tools={**others, **own_tools})
     out = replace(profile, tools=others)
     still = profile_tools(plan, out).ids
     kept_out = {
@@ -196,29 +196,29 @@ def with_choice(plan: MergePlan, profile: Profile, ids: Iterable[str], is_in: bo
 
 def with_cover(plan: MergePlan, profile: Profile, cover: Cover) -> Profile:
     """The profile with the tools of a cover as those chosen by hand, and its intents."""
-    chosen, taken = with_choice(plan, profile, cover.ids, is_in=True), set(cover.ids)
+    with_tools, cover_ids = with_choice(plan, profile, cover.ids, is_in=True), set(cover.ids)
     tools = {
         old: tool
-        for old, tool in chosen.tools.items()
-        if tool.by != "hand" or plan.phi.get(old) in taken
+        for old, tool in with_tools.tools.items()
+        if tool.by != "hand" or plan.phi.get(old) in cover_ids
     }
     intents = tuple(dict.fromkeys(one.text for one in cover.intents))
-    return replace(chosen, tools=tools, intents=intents[:MOST_INTENTS])
+    return replace(with_tools, tools=tools, intents=intents[:MOST_INTENTS])
 
 
 def profile_row(plan: MergePlan, profile: Profile) -> JsonObject:
     """The decision that saves a profile, as a row without reviewer: its tools as they are called
     now, and those that were chosen by hand or kept out and are not among them, without a name.
     """
-    chosen, words = profile_tools(plan, profile), profile_words(plan, profile)
+    toolset, words = profile_tools(plan, profile), profile_words(plan, profile)
     called = {member: item.tool.name for item in plan.tools for member in item.members}
     tools = {
         member: replace(
             words.get(item.tool.id, ProfileTool("rule")),
-            by=chosen.ways[item.tool.id],
+            by=toolset.ways[item.tool.id],
             called=called[member],
         )
-        for item in chosen.tools
+        for item in toolset.tools
         for member in item.members
     }
     for old, tool in profile.tools.items():

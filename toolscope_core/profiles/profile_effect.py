@@ -41,12 +41,12 @@ class Misses:
 
 
 def effect_lines(
-    plan: MergePlan, chosen: ProfileTools, queries: Sequence[Query], ranker: Ranker, costs: Costs
+    plan: MergePlan, toolset: ProfileTools, queries: Sequence[Query], ranker: Ranker, costs: Costs
 ) -> list[str]:
     """The recall of the queries that have answers, on the whole toolset and on the profile, and the
     paired difference, each with its interval; a line for each cut-off. Empty where none has any.
     """
-    if not chosen.tools or not any(one.gold for one in queries):
+    if not toolset.tools or not any(one.gold for one in queries):
         return []
     trial = Trial.of(plan.catalog, queries, request_of("rules"), _CUTOFFS)
     before, after = (
@@ -56,7 +56,7 @@ def effect_lines(
             ranker.rankings(side.tools, trial.requests, max(_CUTOFFS)),
             lambda tool: costs.of(tool, PROMPT_SHAPES[0]),
         )
-        for side in (of_plan(plan, "whole"), of_plan(profile_plan(plan, chosen), "profile"))
+        for side in (of_plan(plan, "whole"), of_plan(profile_plan(plan, toolset), "profile"))
     )
     changes = compared(trial, before, after).changes
     lines = [
@@ -74,7 +74,7 @@ def effect_lines(
 
 
 def misses_of(
-    plan: MergePlan, chosen: ProfileTools, queries: Sequence[Query], ranker: Ranker
+    plan: MergePlan, toolset: ProfileTools, queries: Sequence[Query], ranker: Ranker
 ) -> Misses:
     """Which tool of the profile stands before the one that a request with answers asks for, as
     ``confusion_matrix`` counts it. Requests for tools that the profile lacks are not counted.
@@ -82,17 +82,17 @@ def misses_of(
     own = [
         one
         for one in relabelled(queries, plan.phi)
-        if not chosen.ids.isdisjoint(tool for need in one.gold for tool in need)
+        if not toolset.ids.isdisjoint(tool for need in one.gold for tool in need)
     ]
     if not own:
         return Misses()
-    requests, tools = list(map(request_of("rules"), own)), [one.tool for one in chosen.tools]
+    requests, tools = list(map(request_of("rules"), own)), [one.tool for one in toolset.tools]
     rankings = ranker.rankings(tools, requests, max(_CUTOFFS))
-    cells = confusion_matrix(own, rankings, chosen.ids)
+    cells = confusion_matrix(own, rankings, toolset.ids)
     wrong = {
         one: tuple(own[place].text for place in places)
         for one, places in cells.items()
-        if one.is_wrong and {one.expected, one.actual} <= chosen.ids
+        if one.is_wrong and {one.expected, one.actual} <= toolset.ids
     }
     return Misses(len(own), dict(sorted(wrong.items(), key=lambda one: -len(one[1]))))
 
@@ -105,7 +105,7 @@ class ProfileReport:
     look alike by the judge, ``misses`` what its requests find before the right tool.
     """
 
-    chosen: ProfileTools
+    toolset: ProfileTools
     tokens: int
     whole: int
     intents: tuple[Intent, ...] = ()
@@ -114,28 +114,28 @@ class ProfileReport:
 
     @property
     def unserved(self) -> tuple[Intent, ...]:
-        return tuple(one for one in self.intents if not one.is_served_by(self.chosen.ids))
+        return tuple(one for one in self.intents if not one.is_served_by(self.toolset.ids))
 
     @property
     def unasked(self) -> tuple[str, ...]:
-        return not_asked_for(self.intents, self.chosen.ids) if self.intents else ()
+        return not_asked_for(self.intents, self.toolset.ids) if self.intents else ()
 
 
 def profile_report(
     analysis: Analysis,
     plan: MergePlan,
-    chosen: ProfileTools,
+    toolset: ProfileTools,
     intents: Sequence[Intent],
     costs: Costs,
     shape: str = PROMPT_SHAPES[0],
 ) -> ProfileReport:
     """The figures of a profile's tools in the toolset of a plan, sizes in ``shape``."""
     return ProfileReport(
-        chosen,
-        sum(costs.of(item.tool, shape) for item in chosen.tools),
+        toolset,
+        sum(costs.of(item.tool, shape) for item in toolset.tools),
         sum(costs.of(item.tool, shape) for item in plan.tools),
         tuple(intents),
-        _confusions(analysis, chosen),
+        _confusions(analysis, toolset),
     )
 
 
@@ -151,11 +151,11 @@ def client_limits() -> dict[int, str]:
 def in_words(report: ProfileReport) -> str:
     """The size of a profile in one line."""
     share = 100 * report.tokens / max(1, report.whole)
-    tools = quantity(len(report.chosen.tools), "tool")
+    tools = quantity(len(report.toolset.tools), "tool")
     return f"{tools}, {report.tokens:,} of {report.whole:,} tokens ({share:.0f} %)"
 
 
-def _confusions(analysis: Analysis, chosen: ProfileTools) -> tuple[Verdict, ...]:
+def _confusions(analysis: Analysis, toolset: ProfileTools) -> tuple[Verdict, ...]:
     """The verdicts on the candidate pairs of the tools that are not *different jobs*, the most
     probable first.
     """
@@ -163,7 +163,7 @@ def _confusions(analysis: Analysis, chosen: ProfileTools) -> tuple[Verdict, ...]
     pairs = [
         Pair.of(tools[left].id, tools[right].id)
         for left, right in zip(scores.left.tolist(), scores.right.tolist(), strict=True)
-        if tools[left].id in chosen.ids and tools[right].id in chosen.ids
+        if tools[left].id in toolset.ids and tools[right].id in toolset.ids
     ]
     verdicts = [one for one in analysis.verdicts(pairs) if one.outcome != "keep"] if pairs else []
     return tuple(sorted(verdicts, key=lambda one: (-max(one.same_job, one.family), one.pair)))

@@ -53,14 +53,14 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
     """The tools of ``profile`` in the toolset of ``plan``; equal arguments give equal tools."""
     phi, by_id = plan.phi, {item.tool.id: item for item in plan.tools}
     gateway = {cluster.canonical for cluster in plan.applied if cluster.kind == "gateway"}
-    chosen: dict[str, ProfileTool] = {}
+    choices: dict[str, ProfileTool] = {}
     for old, tool in sorted(profile.tools.items(), key=lambda one: one[1].by == "kept out"):
         new = phi.get(old)
         if new is not None and tool.by != "rule":  # of merged tools one chosen goes before one out
-            chosen.setdefault(new, tool)
+            choices.setdefault(new, tool)
     ways: dict[str, ProfileOrigin] = {}
     for tool_id, item in by_id.items():
-        way = chosen[tool_id].by if tool_id in chosen else "rule"
+        way = choices[tool_id].by if tool_id in choices else "rule"
         reached = item.members if tool_id in gateway else (tool_id,)
         servers = frozenset(plan.catalog.by_id[one].owner for one in reached)
         if way == "hand" or (way == "rule" and _comes_in(profile, item.tool, servers)):
@@ -79,17 +79,17 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
         if own.name and names[own.name] > 1:
             notes.append(f"{tool_id} keeps its name: several tools would be called {own.name}")
             own = replace(own, name="")
-        values, refused = _fixed(item.tool, own.fixed)
-        notes += refused
+        values, refusals = _fixed(item.tool, own.fixed)
+        notes += refusals
         if values:
             fixed[tool_id] = values
         worded = with_own_words(item.tool, own.name, own.description, called)
         notes += worded.notes
         findings += worded.findings
-        seen = replace(worded.tool, schema=without_arguments(item.tool.schema, values))
-        tools.append(replace(item, tool=seen))
-    made = tuple(tools), ways, fixed, conflicts, tuple(notes), tuple(findings)
-    return ProfileTools(profile, *made)
+        own_tool = replace(worded.tool, schema=without_arguments(item.tool.schema, values))
+        tools.append(replace(item, tool=own_tool))
+    parts = tuple(tools), ways, fixed, conflicts, tuple(notes), tuple(findings)
+    return ProfileTools(profile, *parts)
 
 
 def profile_words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
@@ -153,7 +153,7 @@ def _changes(
     """What is not as it was when the profile was saved, a sentence each."""
     phi, names = plan.phi, {item.tool.id: item.tool.name for item in plan.tools}
     had = {old: tool for old, tool in profile.tools.items() if tool.by != "kept out"}
-    yield from (f"{tool_id} is gone: the catalog has no such tool now" for tool_id in profile.gone)
+    yield from (f"{one} is gone: the catalog has no such tool now" for one in profile.missing_ids)
     now: defaultdict[str, set[str]] = defaultdict(set)
     for old, tool in had.items():
         new = phi.get(old)
@@ -165,7 +165,7 @@ def _changes(
             yield f"{old} is no longer taken in by the rules"
         else:
             now[tool.called].add(names[new])
-            if old in profile.changed:
+            if old in profile.changed_ids:
                 yield f"{old} has changed"
     for called, new_names in sorted(now.items()):
         if called and new_names != {called}:
@@ -180,11 +180,11 @@ def _changes(
     )
 
 
-def _fixed(tool: Tool, wanted: JsonObject) -> tuple[JsonObject, list[str]]:
+def _fixed(tool: Tool, arguments: JsonObject) -> tuple[JsonObject, list[str]]:
     """Of the arguments to fix those that the tool takes, and why it does not take the others."""
     declared = {parameter.name for parameter in tool.parameters}
     fixed, notes = {}, []
-    for name, value in sorted(wanted.items()):
+    for name, value in sorted(arguments.items()):
         alone = {k: v for k, v in (tool.schema or {}).items() if k not in (*COMBINED, "required")}
         against = call_refusals(alone, {name: value}, 1, "the value")
         if name not in declared:
@@ -199,15 +199,15 @@ def _fixed(tool: Tool, wanted: JsonObject) -> tuple[JsonObject, list[str]]:
 _FIXED = "its value is fixed in this profile"
 
 
-def profile_plan(plan: MergePlan, chosen: ProfileTools) -> MergePlan:
+def profile_plan(plan: MergePlan, toolset: ProfileTools) -> MergePlan:
     """The plan of which only the tools of a profile leave, in its words: all others are removed in
     φ, and α drops the arguments that are fixed.
     """
-    tools = {item.tool.id: item for item in chosen.tools}
+    tools = {item.tool.id: item for item in toolset.tools}
     relabels = tuple(_relabel(row, tools[row.new_id].tool if row.new_id in tools else None)
                      for row in plan.relabels)  # fmt: skip
     alphas = {one.tool_id: one for one in plan.arguments if one.to in tools}
-    for tool_id, fixed in chosen.fixed.items():
+    for tool_id, fixed in toolset.fixed.items():
         before = next(item.tool for item in plan.tools if item.tool.id == tool_id)
         for member in tools[tool_id].members:
             alphas[member] = _without(alphas.get(member) or _as_it_is(before), fixed)
@@ -223,19 +223,19 @@ def profile_plan(plan: MergePlan, chosen: ProfileTools) -> MergePlan:
         for tool_id in texts
         if len(tools[tool_id].members) == 1
     }
-    made = replace(
+    own_plan = replace(
         plan,
         clusters=tuple(_worded(one, texts) for one in plan.clusters),
-        tools=chosen.tools,
+        tools=toolset.tools,
         relabels=relabels,
         arguments=tuple(alpha for _, alpha in sorted(alphas.items())),
-        dangling=find_dangling(chosen.tools, relabels),
-        eager=None if plan.eager is None else plan.eager & chosen.ids,
-        profile=chosen.profile.name,
+        dangling=find_dangling(toolset.tools, relabels),
+        eager=None if plan.eager is None else plan.eager & toolset.ids,
+        profile=toolset.profile.name,
         edited=tuple(_worded(one, texts) for _, one in sorted(edited.items())),
     )
-    check_plan(made)
-    return made
+    check_plan(own_plan)
+    return own_plan
 
 
 def _relabel(row: Relabel, tool: Tool | None) -> Relabel:
@@ -249,13 +249,13 @@ def _relabel(row: Relabel, tool: Tool | None) -> Relabel:
 
 
 def _without(alpha: ArgumentMap, fixed: JsonObject) -> ArgumentMap:
-    gone = {move.source: _FIXED for move in alpha.moves if move.target in fixed}
+    fixed_sources = {move.source: _FIXED for move in alpha.moves if move.target in fixed}
     return replace(
         alpha,
         moves=tuple(move for move in alpha.moves if move.target not in fixed),
         constants={key: value for key, value in alpha.constants.items() if key not in fixed},
-        dropped={**alpha.dropped, **gone},
-        waived=(*alpha.waived, *gone),
+        dropped={**alpha.dropped, **fixed_sources},
+        waived=(*alpha.waived, *fixed_sources),
     )
 
 

@@ -135,14 +135,14 @@ class Planner:
             text: {place.tool_id: place.score for place in ranking}
             for text, ranking in zip(texts, rankings, strict=True)
         }
-        merged = []
+        candidates = []
         for own in wordings:
             best = _mean_scores([scores[text] for text in own])
             ranked = sorted(best.items(), key=lambda one: -one[1])[:most]
-            merged.append(
+            candidates.append(
                 tuple(workers.Candidate(self.tools[name], score) for name, score in ranked)
             )
-        return merged
+        return candidates
 
     def _or_the_best(self, job: workers.PlanJob, step: workers.PlannedStep) -> workers.PlannedStep:
         """The step with a call: iterative plans leave no job without one."""

@@ -47,11 +47,11 @@ def leading_clause(tool: Tool, words: Sequence[str], by_server: bool = False) ->
     for …* brings the two closer.
     """
     own_words = {stem(word) for word in _job_words(tool, by_server)}
-    named = [word for word in _plain(words) if kinds_of(word) or stem(word) in own_words]
+    telling = [word for word in _plain(words) if kinds_of(word) or stem(word) in own_words]
     description = " ".join(tool.description.split())
-    if not named or not description:
+    if not telling or not description:
         return tool.description
-    return f"Use for {', '.join(named[:MOST_IN_CLAUSE])}: {description}"
+    return f"Use for {', '.join(telling[:MOST_IN_CLAUSE])}: {description}"
 
 
 def _own_words(tool: Tool, words: Sequence[str], by_server: bool) -> list[str]:
@@ -139,12 +139,12 @@ class TellingEffect:
 
 @dataclass(frozen=True, slots=True)
 class RewriteEffect:
-    """A rewrite and what it does: to the requests that it was ``chosen`` on, and to those
+    """A rewrite and what it does: to the requests that it was ``training`` on, and to those
     ``held_out``.
     """
 
     rewrite: Rewrite
-    chosen: TellingEffect
+    training: TellingEffect
     held_out: TellingEffect
 
     @property
@@ -153,11 +153,11 @@ class RewriteEffect:
         and on those held out the right tools come nearer.
         """
         is_even_or_better = self.won > 0 and self.lost == 0
-        return is_even_or_better and bool(self.chosen.queries) and self.held_out.margin > 0
+        return is_even_or_better and bool(self.training.queries) and self.held_out.margin > 0
 
     @property
     def queries(self) -> int:
-        return len(self.chosen.queries) + len(self.held_out.queries)
+        return len(self.training.queries) + len(self.held_out.queries)
 
     @property
     def loses_none(self) -> bool:
@@ -167,7 +167,7 @@ class RewriteEffect:
     @property
     def in_words(self) -> str:
         """What it does to requests, and whether it may be accepted unseen."""
-        if not self.held_out.queries or not self.chosen.queries:
+        if not self.held_out.queries or not self.training.queries:
             return f"not enough requests to tell (n = {self.queries})"
         before, after = self.held_out.right
         n = len(self.held_out.queries)
@@ -188,11 +188,11 @@ class RewriteEffect:
 
     @property
     def won(self) -> int:
-        return self.chosen.won + self.held_out.won
+        return self.training.won + self.held_out.won
 
     @property
     def lost(self) -> int:
-        return self.chosen.lost + self.held_out.lost
+        return self.training.lost + self.held_out.lost
 
 
 def is_for_choosing(request: str) -> bool:
@@ -220,11 +220,11 @@ def for_one_or_both(
     and none twice.
     """
     own = {tool.id: tool.description for tool in tools}
-    changed = {one: text for one, text in descriptions.items() if text != own[one]}
-    if changed:
-        yield Rewrite(way, own | changed)
-    if len(changed) > 1:
-        yield from (Rewrite(way, own | {one: text}) for one, text in changed.items())
+    new_texts = {one: text for one, text in descriptions.items() if text != own[one]}
+    if new_texts:
+        yield Rewrite(way, own | new_texts)
+    if len(new_texts) > 1:
+        yield from (Rewrite(way, own | {one: text}) for one, text in new_texts.items())
 
 
 def answers_of(pair: Pair, queries: Iterable[Query]) -> list[tuple[str, str]]:
@@ -245,15 +245,15 @@ def effects_of(
     """What each of several descriptions, by tool id, does to two tools; ``answers`` are requests
     with the id of the one that answers.
     """
-    changed = [replace(one, description=new[one.id]) for new in rewrites for one in tools]
-    texts = [tool_text(one) for one in (*tools, *changed)] + [text for text, _ in answers]
+    variants = [replace(one, description=new[one.id]) for new in rewrites for one in tools]
+    texts = [tool_text(one) for one in (*tools, *variants)] + [text for text, _ in answers]
     rows = {text: at for at, text in enumerate(dict.fromkeys(texts))}
     vectors = embed(list(rows))[[rows[text] for text in texts]]
     left, right = vectors[:2]
     requests = vectors[len(texts) - len(answers) :]
     signs = [1.0 if answer == tools[0].id else -1.0 for _, answer in answers]
     effects = []
-    for at in range(2, 2 + len(changed), 2):
+    for at in range(2, 2 + len(variants), 2):
         new_left, new_right = vectors[at : at + 2]
         queries = [
             ConfusedQuery(
@@ -283,9 +283,9 @@ def best_rewrites(
     effects = effects_of(tools, [one.descriptions for one in rewrites], answers, embed)
     by_way: dict[str, list[RewriteEffect]] = {}
     for one, effect in zip(rewrites, effects, strict=True):
-        measured = RewriteEffect(one, effect.part(True), effect.part(False))
-        by_way.setdefault(one.way, []).append(measured)
+        rewrite_effect = RewriteEffect(one, effect.part(True), effect.part(False))
+        by_way.setdefault(one.way, []).append(rewrite_effect)
     return tuple(
-        max(several, key=lambda one: (one.chosen.right[1], one.chosen.margin))
+        max(several, key=lambda one: (one.training.right[1], one.training.margin))
         for several in by_way.values()
     )

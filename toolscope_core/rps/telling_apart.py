@@ -43,16 +43,16 @@ def sibling_pairs(
     keep ``apart``, the closest first. Left out are tools that are merged or left out of ``plan``.
     """
     alone = {item.tool.id for item in plan.tools if len(item.members) == 1}
-    kept_apart, scores = frozenset(apart), analysis.scores
+    by_people, scores = frozenset(apart), analysis.scores
     near = scores.similarity >= least
     verdicts = analysis.judge.verdicts(scores.left[near], scores.right[near], brief=True)
     pairs = [
         SiblingPair(verdict.pair, verdict.similarity, verdict.relation, verdict.differs)
         for verdict in map(analysis.effective_verdict, verdicts)
-        if verdict.outcome in ("keep", "family") or verdict.pair in kept_apart
+        if verdict.outcome in ("keep", "family") or verdict.pair in by_people
     ]
-    listed = [one for one in pairs if one.pair.left in alone and one.pair.right in alone]
-    return tuple(sorted(listed, key=lambda one: (-one.similarity, one.pair)))
+    siblings = [one for one in pairs if one.pair.left in alone and one.pair.right in alone]
+    return tuple(sorted(siblings, key=lambda one: (-one.similarity, one.pair)))
 
 
 def rewrites_of_model(
@@ -63,7 +63,7 @@ def rewrites_of_model(
     """
     by_id = catalog.by_id
     questions = [ToolPair(by_id[pair.left], by_id[pair.right]) for pair in pairs]
-    written: list[tuple[Rewrite, ...]] = []
+    rewrites_by_pair: list[tuple[Rewrite, ...]] = []
     for question, answer in zip(questions, asker(SIBLINGS_TASK, questions), strict=True):
         tools = in_hash_order(question)
         rewrites: list[Rewrite] = []
@@ -79,8 +79,8 @@ def rewrites_of_model(
                 *for_one_or_both(MODEL_CLAUSE, tools, in_front),
                 *for_one_or_both(_MODEL, tools, whole),
             ]
-        written.append(tuple(rewrites))
-    return written
+        rewrites_by_pair.append(tuple(rewrites))
+    return rewrites_by_pair
 
 
 def description_violations(
@@ -90,8 +90,8 @@ def description_violations(
     and hostile text, and length, which every call pays for: above the longer of 1.25 times the
     tool's own and 240 characters.
     """
-    written = {one: Augmentation(text) for one, text in descriptions.items()}
-    checked = checked_variants(catalog, written).violations
+    variants = {one: Augmentation(text) for one, text in descriptions.items()}
+    checked = checked_variants(catalog, variants).violations
     return {
         one: (*checked.get(one, ()), *_overlong(catalog.by_id[one], text))
         for one, text in descriptions.items()

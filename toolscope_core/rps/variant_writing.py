@@ -10,7 +10,7 @@ from toolscope_core.llm.merge_questions import suspicious_ids_of
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.synthesis_prompt import AUGMENTATION_TASK, augmentation_of
 from toolscope_core.merging.faithful import (
-    Surroundings,
+    DocumentContext,
     Violation,
     hostile,
     invented,
@@ -27,7 +27,7 @@ _MOST_QUESTIONS = 12
 
 
 def variant_violations(
-    tool: Tool, written: Augmentation, around: Surroundings
+    tool: Tool, variant: Augmentation, context: DocumentContext
 ) -> tuple[Violation, ...]:
     """What speaks against a variant of a tool; empty if nothing does.
 
@@ -36,33 +36,33 @@ def variant_violations(
     Neither may hide characters, speak to models, or be too long. Of a tool whose own text speaks to
     models nothing of that may come back.
     """
-    is_wary = tool.id in around.wary
-    own = "" if is_wary else whole_text(tool)
-    plain = replace(tool, description="") if is_wary else tool
-    expanded = " ".join(written.expanded.split())
-    questions = "\n".join(written.questions)
+    is_suspicious = tool.id in context.suspicious_ids
+    own = "" if is_suspicious else whole_text(tool)
+    plain = replace(tool, description="") if is_suspicious else tool
+    expanded = " ".join(variant.expanded.split())
+    questions = "\n".join(variant.questions)
     return (
-        *invented(own, expanded, (tool,), around),
-        *(one for one in invented(own, questions, (tool,), around) if one.code == "tool"),
+        *invented(own, expanded, (tool,), context),
+        *(one for one in invented(own, questions, (tool,), context) if one.code == "tool"),
         *hostile(plain, replace(tool, description=expanded)),
         *hostile(plain, replace(tool, description=without_addresses(questions))),
-        *_overlong(written),
+        *_overlong(variant),
     )
 
 
-def _overlong(written: Augmentation) -> Iterator[Violation]:
-    if len(written.expanded) > _LONGEST_EXPANDED:
-        length = len(written.expanded)
+def _overlong(variant: Augmentation) -> Iterator[Violation]:
+    if len(variant.expanded) > _LONGEST_EXPANDED:
+        length = len(variant.expanded)
         yield Violation(
             "long", f"the description has {length:,} characters, more than {_LONGEST_EXPANDED:,}"
         )
-    for question in written.questions:
+    for question in variant.questions:
         if len(question) > _LONGEST_QUESTION:
             yield Violation(
                 "long", f"a question has more than {_LONGEST_QUESTION} characters", question
             )
-    if len(written.questions) > _MOST_QUESTIONS:
-        count = len(written.questions)
+    if len(variant.questions) > _MOST_QUESTIONS:
+        count = len(variant.questions)
         yield Violation("long", f"there are {count:,} questions, more than {_MOST_QUESTIONS}")
 
 
@@ -89,15 +89,17 @@ def variants_of_model(tools: Sequence[Tool], asker: Asker) -> dict[str, Augmenta
 
 def checked_variants(catalog: Catalog, variants: Mapping[str, Augmentation]) -> CheckedVariants:
     """Every variant held against its tool, by ``variant_violations``."""
-    tools, wary = catalog.by_id, suspicious_ids_of(catalog)
+    tools, suspects = catalog.by_id, suspicious_ids_of(catalog)
     names = frozenset(tool.name for tool in catalog.tools)
     against = {
-        one: variant_violations(tools[one], written, Surroundings(names - {tools[one].name}, wary))
-        for one, written in variants.items()
+        one: variant_violations(
+            tools[one], variant, DocumentContext(names - {tools[one].name}, suspects)
+        )
+        for one, variant in variants.items()
     }
     return CheckedVariants(
-        clean={one: written for one, written in variants.items() if not against[one]},
-        doubtful={one: written for one, written in variants.items() if against[one]},
+        clean={one: variant for one, variant in variants.items() if not against[one]},
+        doubtful={one: variant for one, variant in variants.items() if against[one]},
         violations={one: several for one, several in against.items() if several},
     )
 
@@ -114,11 +116,11 @@ def noise_matched(
     """
     tools = catalog.by_id
     control = {}
-    for tool_id, written in variants.items():
+    for tool_id, variant in variants.items():
         own = tools[tool_id].description.split()
-        wanted = len(" ".join((written.expanded, *written.questions)).split())
+        word_count = len(" ".join((variant.expanded, *variant.questions)).split())
         generator = random.Random(f"{seed} {tool_id}")
-        padding = generator.choices(_words(), k=max(0, wanted - len(own)))
+        padding = generator.choices(_words(), k=max(0, word_count - len(own)))
         control[tool_id] = Augmentation(" ".join([*own, *padding]))
     return control
 

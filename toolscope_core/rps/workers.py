@@ -61,14 +61,14 @@ class RequestPlan:
     dropped: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def chosen(self) -> tuple[str, ...]:
+    def called_tools(self) -> tuple[str, ...]:
         """The tools that the steps call, each once, in the order of the steps."""
         return tuple(dict.fromkeys(call.tool_id for step in self.steps for call in step.calls))
 
     @property
     def tool_ids(self) -> tuple[str, ...]:
         """The tools of the plan: those chosen and not dropped."""
-        return tuple(one for one in self.chosen if one not in self.dropped)
+        return tuple(one for one in self.called_tools if one not in self.dropped)
 
     @property
     def searches(self) -> int:
@@ -159,10 +159,10 @@ def by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[_Choice]:
         for job in jobs
     ]
     answers = asker(WORKER_TASK, questions)
-    chosen: list[_Choice] = []
+    choices: list[_Choice] = []
     for question, answer in zip(questions, answers, strict=True):
         if answer is None or answer.value is None:
-            chosen.append(((), (answer.reason if answer else asker.message) or "not asked"))
+            choices.append(((), (answer.reason if answer else asker.message) or "not asked"))
             continue
         tools = in_shown_order(question.tools)
         calls = tuple(
@@ -170,27 +170,27 @@ def by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[_Choice]:
             for call in answer.value["calls"]
         )
         reason = f"chosen by {asker.name}" if calls else f"none fits, says {asker.name}"
-        chosen.append((calls, reason))
-    return chosen
+        choices.append((calls, reason))
+    return choices
 
 
-def taken_of_pools(
+def tools_of_pools(
     tools: Iterable[Tool], requests: Sequence[ToolRequest], asker: Asker, pools: Lists
 ) -> list[frozenset[str]]:
     """For each request the ids of the tools that a model calls for its jobs, each of which sees the
     whole pool of the request (§4.4, table 8).
     """
     by_id = {tool.id: tool for tool in tools}
-    owned = [
+    jobs = [
         (at, PlanJob(request.text, job, tuple(Candidate(by_id[one], 0.0) for one in pool)))
         for at, (request, pool) in enumerate(zip(requests, pools, strict=True))
         for job in jobs_of(request)
     ]
-    taken: list[set[str]] = [set() for _ in requests]
-    choices = by_model(asker, [job for _, job in owned])
-    for (at, _), (calls, _) in zip(owned, choices, strict=True):
-        taken[at] |= {call.tool_id for call in calls}
-    return list(map(frozenset, taken))
+    tool_ids: list[set[str]] = [set() for _ in requests]
+    choices = by_model(asker, [job for _, job in jobs])
+    for (at, _), (calls, _) in zip(jobs, choices, strict=True):
+        tool_ids[at] |= {call.tool_id for call in calls}
+    return list(map(frozenset, tool_ids))
 
 
 def in_request(jobs: Sequence[PlanJob]) -> list[tuple[str, ...]]:
@@ -217,9 +217,9 @@ def filtered_by_request(
     dropped: list[Mapping[str, str]] = []
     for plan, ranking in zip(plans, retriever.search_each(requests, WITHIN), strict=True):
         near = {place.tool_id for place in ranking}
-        far = [one for one in plan.chosen if one not in near]
+        far = [one for one in plan.called_tools if one not in near]
         reason = f"not among the first {WITHIN} that the whole request finds"
-        dropped.append(dict.fromkeys(far, reason) if len(far) < len(plan.chosen) else {})
+        dropped.append(dict.fromkeys(far, reason) if len(far) < len(plan.called_tools) else {})
     return dropped
 
 
@@ -252,6 +252,6 @@ def _filter_question(plan: RequestPlan, tools: Mapping[str, Tool]) -> FilterQues
         tool_id: tuple(
             step.job for step in plan.steps if tool_id in [call.tool_id for call in step.calls]
         )
-        for tool_id in plan.chosen
+        for tool_id in plan.called_tools
     }
-    return FilterQuestion(plan.request, tuple(tools[one] for one in plan.chosen), jobs)
+    return FilterQuestion(plan.request, tuple(tools[one] for one in plan.called_tools), jobs)

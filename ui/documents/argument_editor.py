@@ -98,7 +98,7 @@ def given_by(
     tool: Tool, generated: ArgumentMap, rows: Sequence[MapRow], constants: str
 ) -> dict[str, Any]:
     """What the rows and the constants (a JSON object) say otherwise than the
-    ``generated`` map, as ``merging.given_maps`` reads it; empty for nothing.
+    ``generated`` map, as ``merging.edited_maps`` reads it; empty for nothing.
 
     Raises ``DecisionError`` for a table of values or constants that cannot be read, and for an
     argument that is dropped without a reason.

@@ -45,7 +45,7 @@ class ParameterRow:
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A document being edited; ``renames`` maps synthesised parameter names to new ones, ``maps``
-    says by tool id what people gave of its argument map (``merging.given_maps``).
+    says by tool id what people gave of its argument map (``merging.edited_maps``).
     """
 
     document: Document
@@ -313,7 +313,7 @@ def of(snapshot: Snapshot, cluster: Cluster) -> document_answers.ModelDocument |
     if answer is None or answer.value is None:
         return None
     catalog = analysis.catalog
-    around = document_answers.surroundings_of(
+    context = document_answers.document_context(
         catalog, cluster.members, merge_questions.suspicious_ids_of(catalog)
     )
-    return document_answers.written_for(analysis, cluster, asker.name, answer.value, around)
+    return document_answers.written_for(analysis, cluster, asker.name, answer.value, context)

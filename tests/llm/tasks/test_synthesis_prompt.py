@@ -72,7 +72,9 @@ def shown(item):
 
 @pytest.mark.parametrize("stays", ["find", "search"])
 def test_a_drop_in_names_the_tool_that_stays(stays):
-    questions, texts = shown(MergeDraft(DROP_IN.members, synthesise(DROP_IN.members, chosen=stays)))
+    questions, texts = shown(
+        MergeDraft(DROP_IN.members, synthesise(DROP_IN.members, preferred=stays))
+    )
     ((token,),) = questions.values()
     assert texts[token]["name"] == stays
     assert "routes" not in texts
@@ -104,7 +106,7 @@ def test_what_has_no_place_in_the_draft_is_shown_as_nothing():
 
 def test_another_server_or_canonical_is_another_question():
     members = DROP_IN.members
-    drafts = [MergeDraft(members, synthesise(members, chosen=one.id)) for one in members]
+    drafts = [MergeDraft(members, synthesise(members, preferred=one.id)) for one in members]
     drafts.append(drafted(*(replace(one, server="desk") for one in members)))
     assert len({SYNTHESIS_TASK.subjects(one) for one in drafts}) == 3
 

@@ -47,7 +47,7 @@ def flights():
 def queries(card):
     """The requests that the last rewrite of a card is measured on."""
     last = card.rewrites[-1]
-    return [*last.chosen.queries, *last.held_out.queries]
+    return [*last.training.queries, *last.held_out.queries]
 
 
 def test_what_leaves_otherwise_is_not_listed_and_what_people_keep_apart_is(flights):

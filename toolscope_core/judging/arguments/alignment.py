@@ -272,10 +272,9 @@ def map_onto(
         else:
             moves.append(move)
     targets = {move.target for move in moves}
-    lost = [
-        k for k, v in constants.items() if k not in targets and not _takes(properties.get(k), v)
-    ]
-    constants = {k: v for k, v in constants.items() if k not in targets and k not in lost}
+    constants = {k: v for k, v in constants.items() if k not in targets}
+    lost = [k for k, v in constants.items() if not _takes(properties.get(k), v)]
+    constants = {k: v for k, v in constants.items() if k not in lost}
     lossy = [*converted, *_unsupplied(tool, schema, moves, constants), *_open_ended(tool, schema)]
     lossy += [obstacle] if obstacle else []
     lossy += [f"`{name}` no longer says that `{tool.name}` is meant" for name in lost]
@@ -360,15 +359,11 @@ def _declared_apart(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove
     """
     target, own = core(schema), core(tool.schema or {})
     same_names = all(move.source == move.target for move in moves)
-    same_keys = {key for key in own if canonical_json(own[key]) == canonical_json(target.get(key))}
-    conditions = {
-        key: own[key] for key in own.keys() & _CONDITIONS - (same_keys if same_names else set())
-    }
-    names = sorted(
-        set(_declared_names(conditions)) - {parameter.name for parameter in tool.parameters}
-    )
+    same = {key for key in own if canonical_json(own[key]) == canonical_json(target.get(key))}
+    rest = {key: own[key] for key in own.keys() & _CONDITIONS - (same if same_names else set())}
+    names = sorted(set(_declared_names(rest)) - {parameter.name for parameter in tool.parameters})
     reasons = [f"`{name}` of `{tool.name}` is declared under a condition" for name in names]
-    if "patternProperties" in own.keys() - same_keys:
+    if "patternProperties" in own.keys() - same:
         reasons.append(f"`{tool.name}` takes arguments whose names follow a pattern")
     return reasons
 

@@ -254,7 +254,7 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
         for p in left.parameters
         if p.name in names and types_meet(p.schema, names[p.name].schema)
     ]
-    candidates = _scored(left, right)
+    candidates = _scored_pairs(left, right)
     for score, a, b in sorted(candidates, key=lambda row: (-row[0], sorted(row[1:]), row[1])):
         if score >= MATCH_AT and _rest([(score, a, b)], matches):
             matches.append(Match(a, b, score))
@@ -270,10 +270,10 @@ def turned(matches: Sequence[Match]) -> tuple[Match, ...]:
     return tuple(Match(m.right, m.left, m.score, m.inferred) for m in matches)
 
 
-_Scored = tuple[float, str, str]
+_ScoredPair = tuple[float, str, str]
 
 
-def _scored(left: Tool, right: Tool) -> Sequence[_Scored]:
+def _scored_pairs(left: Tool, right: Tool) -> Sequence[_ScoredPair]:
     """Those that only one of the tools names: what both name is that of the other or none of it."""
     ours, theirs = _alone(left, right), _alone(right, left)
     if not ours or not theirs:
@@ -287,7 +287,7 @@ def _alone(tool: Tool, other: Tool) -> list[Parameter]:
     return [parameter for parameter in tool.parameters if parameter.name not in names]
 
 
-def _rest(candidates: Sequence[_Scored], matches: Sequence[Match]) -> Sequence[_Scored]:
+def _rest(candidates: Sequence[_ScoredPair], matches: Sequence[Match]) -> Sequence[_ScoredPair]:
     """The rows of which neither parameter is matched yet."""
     ours, theirs = {match.left for match in matches}, {match.right for match in matches}
     return [row for row in candidates if row[1] not in ours and row[2] not in theirs]
@@ -327,6 +327,6 @@ def _required_rest(tool: Tool, done: set[str]) -> Sequence[Parameter]:
     return [p for p in rest if p.type in _TELLING_TYPES]
 
 
-def _stands_out(score: float, a: str, b: str, rest: Sequence[_Scored]) -> bool:
+def _stands_out(score: float, a: str, b: str, rest: Sequence[_ScoredPair]) -> bool:
     others = (other for other, x, y in rest if (x == a) != (y == b))
     return score >= INFER_AT and all(score >= other + _MARGIN for other in others)

@@ -145,7 +145,7 @@ def _sided(name: Words) -> Words:
 @lru_cache(maxsize=65_536)
 def _read(name: str, description: str, values: str) -> ParameterReading:
     parts, words, described = plain_words(name), name_words(name), text_words(description)
-    name_kinds, noun_kinds = _kinds(name), _kinds(_NOUN_ENDS.split(description, 1)[0])
+    kinds, noun = _kinds(name), _kinds(_NOUN_ENDS.split(description, 1)[0])
     name_stems = _stems(parts)
     return ParameterReading(
         parts=parts,
@@ -155,10 +155,8 @@ def _read(name: str, description: str, values: str) -> ParameterReading:
         text=words | described,
         values=_example_words(description, values),
         turning=words & (TURNING_WORDS - WEAK_WORDS),
-        name_kinds=name_kinds,
-        kinds=name_kinds
-        if name_kinds and noun_kinds == {"name"}
-        else (name_kinds & noun_kinds) or name_kinds or noun_kinds,
+        name_kinds=kinds,
+        kinds=kinds if kinds and noun == {"name"} else (kinds & noun) or kinds or noun,
         name_stems=name_stems,
         stems=name_stems | _stems(plain_words(description)),
     )
@@ -172,10 +170,9 @@ def _stems(words: Iterable[str]) -> Words:
 
 def _example_words(description: str, values: str) -> frozenset[str]:
     """The words of the values that a description names (``e.g. …``, in quotes), and of others."""
-    examples = " ".join(" ".join(groups) for groups in _NAMED.findall(description))
+    texts = " ".join(" ".join(groups) for groups in _NAMED.findall(description))
     return (
-        frozenset(word for word in text_words(f"{examples} {values}") if word.isalpha())
-        - _NO_VALUES
+        frozenset(word for word in text_words(f"{texts} {values}") if word.isalpha()) - _NO_VALUES
     )
 
 

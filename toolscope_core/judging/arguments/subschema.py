@@ -232,12 +232,10 @@ def _required_admit(wide: JsonObject, narrow: JsonObject) -> bool:
 def _additional_admit(wide: JsonObject, narrow: JsonObject) -> bool:
     allowed, further = wide["additionalProperties"], narrow.get("additionalProperties", True)
     theirs = narrow.get("properties") or {}
-    further_schemas = [
-        theirs[name] for name in theirs if name not in (wide.get("properties") or {})
-    ]
+    extra = [theirs[name] for name in theirs if name not in (wide.get("properties") or {})]
     if allowed is False:
-        return not further_schemas and further is False
-    return all(admits(allowed, schema) for schema in further_schemas) and (
+        return not extra and further is False
+    return all(admits(allowed, schema) for schema in extra) and (
         further is False or admits(allowed, further)
     )
 

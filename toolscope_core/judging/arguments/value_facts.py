@@ -175,7 +175,7 @@ def unsaid(parameter: Parameter, other: Tool) -> list[str]:
 @lru_cache(maxsize=65_536)
 def _facts(name: str, description: str) -> ValueFacts:
     text = " ".join(description[:MOST_READ].split())
-    refusals = " ".join(match[0] for match in _REFUSED.finditer(text))
+    refusal = " ".join(match[0] for match in _REFUSED.finditer(text))
     own = _REFUSED.sub(" ", text)
     examples = list(_examples(own))
     plain = _QUOTED.sub(" ", _EXAMPLE.sub(" ", own))
@@ -184,9 +184,7 @@ def _facts(name: str, description: str) -> ValueFacts:
     least, most = _bounds(text.casefold())
     return ValueFacts(
         say=statements | _by_words(_READING_WORDS, text.casefold()),
-        refuse=_merged(
-            _by_words(_FORM_WORDS, refusals.casefold()), _shown(_examples(refusals), {})
-        ),
+        refuse=_merged(_by_words(_FORM_WORDS, refusal.casefold()), _shown(_examples(refusal), {})),
         shown=shown,
         values=_values(own),
         glosses=_glosses(own),

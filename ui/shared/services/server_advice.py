@@ -105,7 +105,7 @@ def _decided(
     """The tools of two servers that people decided on, two by two, and what."""
     servers = coverage(snapshot)
     by_id = servers.catalog.by_id
-    for apart in sorted(servers.decided.cannot):
+    for apart in sorted(servers.constraints.cannot):
         for two in ((apart.left, apart.right), (apart.right, apart.left)):
             if (by_id[two[0]].owner, by_id[two[1]].owner) == pair.servers:
                 yield two, "kept apart"
@@ -113,7 +113,7 @@ def _decided(
         ends = _ends(by_id, cluster, pair.servers)
         if ends and cluster.state == "accepted":
             yield ends, "accepted"
-    for tool in sorted(servers.decided.omitted):
+    for tool in sorted(servers.constraints.omitted):
         if by_id[tool].owner in pair.servers:
             yield (tool, "") if by_id[tool].owner == pair.servers[0] else ("", tool), "left out"
 

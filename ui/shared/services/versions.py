@@ -165,9 +165,7 @@ def standing_decisions(catalog: Catalog, log: Sequence[Decision]) -> StandingDec
         if one.seq in suspended:
             if not _is_made_again(catalog, one, in_force[place + 1 :]):
                 wait.append(one)
-        elif one.fingerprints and len(prints & set(one.fingerprints)) < (
-            2 if one.action in LINKING else 1
-        ):
+        elif one.fingerprints and len(prints & set(one.fingerprints)) < 1 + (one.action in LINKING):
             gone.append(one)
         else:
             hold.append(one)

@@ -17,11 +17,11 @@ from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 
 
-def with_given(
+def with_edited_map(
     tool: Tool,
     alpha: ArgumentMap,
     schema: JsonObject,
-    given: JsonObject,
+    edit: JsonObject,
     renames: Mapping[str, str] = MappingProxyType({}),
 ) -> ArgumentMap:
     """``alpha`` of ``tool`` with what people gave, onto a merged tool with this object schema of
@@ -30,37 +30,37 @@ def with_given(
     What cannot be undone, or no longer fits, is said in ``lossy`` and ``dropped``.
     """
     properties: Mapping[str, Any] = schema.get("properties") or {}
-    moves, dropped = given.get("moves") or {}, given.get("dropped") or {}
+    moves, dropped = edit.get("moves") or {}, edit.get("dropped") or {}
     pairs = {move.source: move.target for move in alpha.moves}
     pairs |= {source: str(move["to"]) for source, move in moves.items()}
-    aimed = {
+    new_pairs = {
         source: target if target in properties else renames.get(target, target)
         for source, target in pairs.items()
         if source not in dropped
     }
-    pairs = {source: target for source, target in aimed.items() if target in properties}
-    constants = given.get("constants", alpha.constants)
+    pairs = {source: target for source, target in new_pairs.items() if target in properties}
+    constants = edit.get("constants", alpha.constants)
     onto_schema = map_onto(tool, alpha.to, schema, pairs, constants)
     by_name = {parameter.name: parameter for parameter in tool.parameters}
-    mapped = {
+    value_maps = {
         source: ArgumentMove(source, pairs[source], "map", tuple((a, b) for a, b in move["values"]))
         for source, move in moves.items()
         if move.get("values") and source in pairs and source in by_name
     }
-    kept = {move.source: move for move in onto_schema.moves} | mapped
+    moves_by_source = {move.source: move for move in onto_schema.moves} | value_maps
     whole = inline_references(schema).get("properties") or {}
     lossy = [*onto_schema.lossy, *_clashes(tool, pairs)]
-    for source, move in mapped.items():
+    for source, move in value_maps.items():
         lossy += _value_problems(by_name[source], move, whole[move.target])
-    left = {name: why for name, why in onto_schema.dropped.items() if name not in mapped}
+    unmapped = {name: why for name, why in onto_schema.dropped.items() if name not in value_maps}
     return replace(
         alpha,
-        moves=tuple(kept[name] for name in by_name if name in kept),
+        moves=tuple(moves_by_source[name] for name in by_name if name in moves_by_source),
         constants=onto_schema.constants,
-        dropped={name: str(dropped.get(name, why)) for name, why in left.items()},
+        dropped={name: str(dropped.get(name, why)) for name, why in unmapped.items()},
         lossy=tuple(dict.fromkeys(lossy)),
         inferred=(),
-        waived=tuple(name for name in left if name in dropped),
+        waived=tuple(name for name in unmapped if name in dropped),
     )
 
 
@@ -76,9 +76,9 @@ def _clashes(tool: Tool, pairs: Mapping[str, str]) -> Iterator[str]:
 def _value_problems(parameter: Parameter, move: ArgumentMove, schema: object) -> Iterator[str]:
     """What is wrong with a table of values: gaps, two that become one, what the target refuses."""
     old = {canonical_json(value) for value, _ in move.values}
-    missing = [value for value in parameter.enum if canonical_json(value) not in old]
-    if missing:
-        yield f"`{parameter.name}`: {canonical_json(missing[0])} has no new value"
+    unmapped = [value for value in parameter.enum if canonical_json(value) not in old]
+    if unmapped:
+        yield f"`{parameter.name}`: {canonical_json(unmapped[0])} has no new value"
     new = [canonical_json(value) for _, value in move.values]
     repeated = next((value for value in new if new.count(value) > 1), None)
     if repeated is not None:
@@ -86,6 +86,6 @@ def _value_problems(parameter: Parameter, move: ArgumentMove, schema: object) ->
     if not parameter.enum:
         yield f"`{parameter.name}` takes other values too, which stay as they are"
     validator = validator_of(schema if isinstance(schema, dict) else None)
-    refused = next((value for _, value in move.values if not takes(validator, value)), None)
-    if refused is not None:
-        yield f"`{move.target}` does not take {canonical_json(refused)}"
+    invalid = next((value for _, value in move.values if not takes(validator, value)), None)
+    if invalid is not None:
+        yield f"`{move.target}` does not take {canonical_json(invalid)}"

@@ -4,7 +4,7 @@ import pytest
 
 from toolscope_core.catalog.calls import map_call, unmap_call
 from toolscope_core.judging.arguments.alignment import argument_map
-from toolscope_core.merging.given_maps import with_given
+from toolscope_core.merging.edited_maps import with_edited_map
 from toolscope_core.model.cluster import ArgumentMove
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool
@@ -25,12 +25,12 @@ FOUND = argument_map(OLD, NEW)
 VALUES = [["c", "celsius"], ["f", "fahrenheit"]]
 
 
-def given(**parts):
-    return with_given(OLD, FOUND, NEW.schema, parts)
+def edited_map(**parts):
+    return with_edited_map(OLD, FOUND, NEW.schema, parts)
 
 
 def test_a_rename_and_a_table_of_values_translate_there_and_back():
-    alpha = given(
+    alpha = edited_map(
         moves={"town": {"to": "city"}, "unit": {"to": "scale", "values": VALUES}},
         dropped={"days": "always today"},
     )
@@ -53,25 +53,25 @@ def test_a_rename_and_a_table_of_values_translate_there_and_back():
     ],
 )
 def test_a_table_of_values_with_a_fault_is_lossy(values, sentence_part):
-    alpha = given(moves={"town": {"to": "city"}, "unit": {"to": "scale", "values": values}})
+    alpha = edited_map(moves={"town": {"to": "city"}, "unit": {"to": "scale", "values": values}})
     assert any(sentence_part in sentence for sentence in alpha.lossy)
 
 
 def test_two_arguments_that_become_one_are_told():
-    alpha = given(moves={"town": {"to": "city"}, "unit": {"to": "city"}})
+    alpha = edited_map(moves={"town": {"to": "city"}, "unit": {"to": "city"}})
     assert any("`town` and `unit` of `old`" in sentence for sentence in alpha.lossy)
 
 
 def test_a_constant_is_always_sent():
-    alpha = given(moves={"town": {"to": "city"}}, constants={"scale": "celsius"})
+    alpha = edited_map(moves={"town": {"to": "city"}}, constants={"scale": "celsius"})
     assert map_call(alpha, {"town": "Oslo"}).arguments == {"city": "Oslo", "scale": "celsius"}
 
 
 def test_a_target_that_was_renamed_is_followed_and_one_that_is_gone_is_lost():
     schema = {"type": "object", "properties": {"place": {"type": "string"}}}
     wish = {"moves": {"town": {"to": "city"}}}
-    assert with_given(OLD, FOUND, schema, wish, {"city": "place"}).moves[0].target == "place"
-    assert "town" in with_given(OLD, FOUND, schema, wish).dropped
+    assert with_edited_map(OLD, FOUND, schema, wish, {"city": "place"}).moves[0].target == "place"
+    assert "town" in with_edited_map(OLD, FOUND, schema, wish).dropped
 
 
 def test_the_table_gives_back_only_what_it_says_otherwise():
@@ -108,4 +108,4 @@ def test_old_values_that_are_no_texts_are_read_as_they_are():
 
 
 def test_a_required_argument_without_a_place_is_named():
-    assert reachable([OLD], [given(dropped={"town": "no need"})]) == (("old", "town"),)
+    assert reachable([OLD], [edited_map(dropped={"town": "no need"})]) == (("old", "town"),)
