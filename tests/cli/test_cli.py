@@ -142,12 +142,8 @@ def test_decisions_are_applied_and_come_out_again(tmp_path, small, small_bundle)
 
 
 def test_decisions_of_another_catalog_are_counted_and_alone_refused(tmp_path, small):
-    other = {
-        "action": "keep_apart",
-        "ids": ["x", "y"],
-        "fingerprints": ["f" * 64, "e" * 64],
-        "seq": 1,
-    }
+    prints = ["f" * 64, "e" * 64]
+    other = {"action": "keep_apart", "ids": ["x", "y"], "fingerprints": prints, "seq": 1}
     other |= {"reviewer": "ann", "at": "2026-01-01T00:00:00Z"}
     mine = {**other, "seq": 2, "ids": ["wordsmith-text/summarize", "y"]}
     decisions, out = tmp_path / "decisions.jsonl", tmp_path / "b"

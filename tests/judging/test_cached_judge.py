@@ -27,14 +27,10 @@ def all_pairs(tools):
 
 def answers(judge, tools=TOOLS):
     left, right = all_pairs(tools)
-    probabilities = judge.pair_probabilities(left, right)
+    answer = judge.pair_probabilities(left, right)
     near = cosines(embed(tools), left, right)
-    scores = PairScores(left, right, near, probabilities.same_job, probabilities.family)
-    return (
-        probabilities.same_job.tolist(),
-        probabilities.family.tolist(),
-        [*judge.brief_verdicts(scores)],
-    )
+    scores = PairScores(left, right, near, answer.same_job, answer.family)
+    return answer.same_job.tolist(), answer.family.tolist(), [*judge.brief_verdicts(scores)]
 
 
 def judged_anew(tools, monkeypatch, folder):

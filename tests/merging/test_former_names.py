@@ -50,7 +50,7 @@ def first(tmp_path, name="bundle"):
     return export(tmp_path / name, town(north=[GET, READ]), "north/get", "north/read_file")
 
 
-def served_routes(folder):
+def routes_of(folder):
     table = read_served_bundle(folder).table
     return {name: route.server for name, route in table.routes.items()}, table.old_names
 
@@ -60,14 +60,14 @@ def served_routes(folder):
 @pytest.mark.parametrize("way", ["in place", "as input"])
 def test_a_newcomer_never_takes_a_name_that_meant_another_servers_tool(tmp_path, newcomer, way):
     bundle = first(tmp_path)
-    assert served_routes(bundle)[0] == {"get": "north"}
+    assert routes_of(bundle)[0] == {"get": "north"}
     if way == "in place":
         catalog = town(**{"north": [GET, READ], newcomer: NEW})
         export(bundle, catalog, "north/get", "north/read_file")
     else:
         (tmp_path / "new.json").write_text(json.dumps([{"server": newcomer, "tools": NEW}]))
         bundle = export(tmp_path / "next", read_catalog([bundle, tmp_path / "new.json"]))
-    routes, old = served_routes(bundle)
+    routes, old = routes_of(bundle)
     renamed = {f"{newcomer}_get": newcomer, f"{newcomer}_read_file": newcomer}
     assert routes == {"get": "north", **renamed}
     assert {name: one.route for name, one in old.items()} == {"read_file": "get"}
@@ -76,9 +76,9 @@ def test_a_newcomer_never_takes_a_name_that_meant_another_servers_tool(tmp_path,
 @pytest.mark.case(86)
 def test_the_name_of_a_tool_that_is_gone_stays_its_name(tmp_path):
     bundle = export(first(tmp_path), town(south=NEW))
-    assert served_routes(bundle) == ({"south_get": "south", "south_read_file": "south"}, {})
+    assert routes_of(bundle) == ({"south_get": "south", "south_read_file": "south"}, {})
     again = export(bundle, town(north=[GET, READ], south=NEW))
-    assert served_routes(again)[0] == {
+    assert routes_of(again)[0] == {
         **{"get": "north", "read_file": "north"},
         **{"south_get": "south", "south_read_file": "south"},
     }
@@ -94,7 +94,7 @@ def test_old_names_of_all_rounds_lead_on_with_their_arguments(tmp_path):
         catalog = read_catalog(files)
         ids = [tool.id for tool in catalog.tools] if number == 2 else []
         bundle = export(tmp_path / f"round{number}", catalog, *ids)
-    ((name, _),), old = served_routes(bundle)[0].items(), served_routes(bundle)[1]
+    ((name, _),), old = routes_of(bundle)[0].items(), routes_of(bundle)[1]
     assert {one.route for one in old.values()} == {name}
     assert {*old, name} == {"get", "read_file", "open"}
     given = {"get": {"path": "a"}, "read_file": {"file_path": "a"}, "open": {"pathname": "a"}}
@@ -110,20 +110,18 @@ def test_old_names_of_all_rounds_lead_on_with_their_arguments(tmp_path):
 def test_a_name_that_two_servers_had_is_nobodys_when_one_is_gone(tmp_path):
     same = [record("same", "Say it again.", x={"type": "integer"})]
     bundle = export(tmp_path / "bundle", town(north=same, south=same))
-    assert sorted(served_routes(bundle)[0]) == ["north_same", "south_same"]
+    assert sorted(routes_of(bundle)[0]) == ["north_same", "south_same"]
     for server in ("south", "north"):
-        assert served_routes(export(bundle, town(**{server: same}))) == (
-            {f"{server}_same": server},
-            {},
-        )
+        expected = {f"{server}_same": server}, {}
+        assert routes_of(export(bundle, town(**{server: same}))) == expected
 
 
 @pytest.mark.case(86)
 def test_servers_whose_tools_became_one_share_its_name(tmp_path):
     catalog = town(north=[GET], south=[GET])
     bundle = export(tmp_path / "bundle", catalog, "north/get", "south/get")
-    assert served_routes(bundle)[0] == {"get": "north"}
-    assert served_routes(export(bundle, catalog, "north/get", "south/get"))[0] == {"get": "north"}
+    assert routes_of(bundle)[0] == {"get": "north"}
+    assert routes_of(export(bundle, catalog, "north/get", "south/get"))[0] == {"get": "north"}
 
 
 @pytest.mark.case(86)
@@ -160,7 +158,7 @@ def test_a_map_that_cannot_be_read_leads_nowhere(tmp_path):
     bundle = first(tmp_path)
     text = (bundle / "neutral.json").read_text()
     (bundle / "neutral.json").write_text(text.replace('\\"from\\"', '\\"odd\\"'))
-    assert served_routes(bundle) == ({"get": "north"}, {})
+    assert routes_of(bundle) == ({"get": "north"}, {})
 
 
 @pytest.mark.case(86)

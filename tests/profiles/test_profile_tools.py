@@ -121,14 +121,11 @@ def test_made_anew_a_profile_has_the_tools_of_its_requests_alone():
     catalog = shelf()
     plan = plan_of(catalog)
     before = chosen(plan, saved(catalog, ids=(MAIL, DELETE), ways=("hand", "kept out"))).profile
-    result = with_cover(
+    new = with_cover(
         plan, before, smallest_cover([Intent("Read", (frozenset({READ}),))], {READ: 1})
     )
-    assert {one: tool.by for one, tool in result.tools.items()} == {
-        READ: "hand",
-        DELETE: "kept out",
-    }
-    assert result.intents == ("Read",)
+    assert {one: tool.by for one, tool in new.tools.items()} == {READ: "hand", DELETE: "kept out"}
+    assert new.intents == ("Read",)
 
 
 def test_a_merge_that_came_apart_leaves_both_and_is_said():
@@ -238,18 +235,15 @@ def test_the_plan_of_a_profile_removes_all_other_tools_and_keeps_every_alpha():
     kept = plan.phi[GET]
     words = {"description": "Read in the profile.", "fixed": {"folder": "out"}}
     log = saved(catalog, ids=(GET, MAIL), own={GET: {"description": "Read it."}, MAIL: words})
-    result = profile_plan(replace(plan, eager=frozenset({DELETE, MAIL})), chosen(plan, log))
-    assert result.eager == {MAIL}, "of what is in every prompt the profile's own"
-    assert result.phi == {READ: kept, GET: kept, MAIL: MAIL, DELETE: None}
-    (alpha,) = [one for one in result.arguments if one.tool_id == MAIL]
+    own = profile_plan(replace(plan, eager=frozenset({DELETE, MAIL})), chosen(plan, log))
+    assert own.eager == {MAIL}, "of what is in every prompt the profile's own"
+    assert own.phi == {READ: kept, GET: kept, MAIL: MAIL, DELETE: None}
+    (alpha,) = [one for one in own.arguments if one.tool_id == MAIL]
     assert [move.source for move in alpha.moves] == ["to"]
     assert set(alpha.dropped) == {"folder"}
-    assert json.dumps(result.tools[1].tool.schema["properties"]) == '{"to": {"type": "string"}}'
-    assert json.loads(client_files(result)["clients/vscode.json"])["reader"]["tools"] == [
-        kept,
-        MAIL,
-    ]
-    attic, cellar = switches_of(result)
+    assert json.dumps(own.tools[1].tool.schema["properties"]) == '{"to": {"type": "string"}}'
+    assert json.loads(client_files(own)["clients/vscode.json"])["reader"]["tools"] == [kept, MAIL]
+    attic, cellar = switches_of(own)
     assert attic.off == ("delete_file", *(["read_file"] if kept == GET else []))
     assert {**attic.described, **cellar.described} == {
         kept.split("/")[1]: "Read it.",

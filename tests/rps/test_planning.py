@@ -161,39 +161,31 @@ def server(model_server):
 
 
 def test_the_command_prints_the_jobs_and_their_calls():
-    command = ("plan-request", EXAMPLE, "Translate this to French, then write a note of it")
-    output = run(*command).output
+    args = ("plan-request", EXAMPLE, "Translate this to French, then write a note of it")
+    output = run(*args).output
     assert "job 1: Translate this to French" in output and "job 2: write a note of it" in output
     assert re.findall(r"call \S+/(\w+)", output)[0] == "translate_to_french"
     assert figures(output, "rankings")[1:4] == [4, 0, 0]
-    assert figures(run(*command, "--once").output, "rankings")[1:3] == [2, 0]
+    assert figures(run(*args, "--once").output, "rankings")[1:3] == [2, 0]
 
 
 def test_a_model_chooses_and_says_where_arguments_come_from(server):
-    command = (
-        "plan-request",
-        EXAMPLE,
-        "Write a note of it",
-        "--worker",
-        "model",
-        "--once",
-        "--json",
-    )
+    args = ("plan-request", EXAMPLE, "Write a note of it", "--worker", "model", "--once", "--json")
     server.state["name"] = "title"
-    trace = json.loads(run(*command).output)
+    trace = json.loads(run(*args).output)
     assert (trace["searches"], trace["questions"], trace["tools_shown"]) == (1, 1, 5)
     assert len(server.received) == 1
     ((call,),) = (step["calls"] for step in trace["steps"])
     assert call["tool"].endswith("/create_note") and call["arguments"] == {"title": "request"}
-    again = json.loads(run(*command).output)
+    again = json.loads(run(*args).output)
     assert again["tools"] == trace["tools"] and len(server.received) == 1, "the answer is kept"
     assert trace["calls"] == 1 and trace["tokens_in"] > 0 and again["calls"] == 0
 
 
 def test_iteratively_a_model_rephrases_and_looks_through_the_plan(server):
     request = "Write a note of it, then translate this to French"
-    command = ("plan-request", EXAMPLE, request, "--worker", "model", "--filter", "--json")
-    trace = json.loads(run(*command).output)
+    args = ("plan-request", EXAMPLE, request, "--worker", "model", "--filter", "--json")
+    trace = json.loads(run(*args).output)
     assert [step["phrasings"] for step in trace["steps"]] == [PHRASINGS] * 2
     assert trace["searches"] == 4
     first, second = trace["steps"]

@@ -281,15 +281,12 @@ class OfflineJudge:
     def _explained(self, left: PairRows, right: PairRows, brief: bool) -> Iterator[Verdict]:
         signals = self.signals.of_pairs(left, right)
         near = cosines(self.signals.vectors, left, right).tolist()
-        pair_probabilities = self._pair_probabilities(left, right, signals)
+        probabilities = self._pair_probabilities(left, right, signals)
         same_server = self.signals.of_one_server(left, right)
         log_odds = self.weights.job_contributions(signals, same_server).tolist()
         rows = zip(left.tolist(), right.tolist(), strict=True)
         for at, (a, b) in enumerate(rows):
-            same_job, family = (
-                float(pair_probabilities.same_job[at]),
-                float(pair_probabilities.family[at]),
-            )
+            same_job, family = float(probabilities.same_job[at]), float(probabilities.family[at])
             outcome = self.weights.outcome(same_job, family)
             unshared = self.signals.compare(a, b).unshared
             tools = self.tools[a], self.tools[b]

@@ -57,9 +57,7 @@ def ask_for_verdicts(
     else:
         verdicts = _in_rounds(analysis, plan, asker, task)
     implied = len(plan.pairs) - len(verdicts)
-    model_verdicts = ModelVerdicts(
-        judge=asker.name, suspicious_ids=_suspicious_readers(analysis.catalog)
-    )
+    model_verdicts = ModelVerdicts(asker.name, suspicious_ids=_suspect_readers(analysis.catalog))
     model_verdicts = _with_verdicts(analysis, model_verdicts, verdicts)
     if not config.paper:
         model_verdicts = _with_missing_pairs(analysis, links, model_verdicts, asker, task)
@@ -169,7 +167,7 @@ def suspicious_ids_of(catalog: Catalog) -> frozenset[str]:
     return addressing_of(catalog) | swaying
 
 
-def _suspicious_readers(catalog: Catalog) -> frozenset[str]:
+def _suspect_readers(catalog: Catalog) -> frozenset[str]:
     """``suspicious_ids_of``, and the tools of servers that do so in what they say of themselves."""
     servers = {one.name for one in catalog.servers if _TASK_WORDS.search(one.description)}
     return suspicious_ids_of(catalog) | {one.id for one in catalog.tools if one.server in servers}
