@@ -22,14 +22,12 @@ PURGE = Tool("purge", "purge_notes", "Purges notes.", schema=takes("colour", "sh
 DROP_IN = synthesise((FIND, SEARCH), preferred="find")
 GATEWAY_TOOL = synthesise((FIND, PURGE))
 KEPT = " Warning: the search index is deleted permanently."
+OTHERS = DocumentContext(frozenset({"send_mail"}))
 
 
-def codes(description, merge=DROP_IN, members=(FIND, SEARCH), context=None, **other):
+def codes(description, merge=DROP_IN, members=(FIND, SEARCH), context=OTHERS, **other):
     document = replace(merge.document, description=description, **other)
-    broken = violations(
-        document, merge, members, context or DocumentContext(frozenset({"send_mail"}))
-    )
-    return [violation.code for violation in broken]
+    return [one.code for one in violations(document, merge, members, context)]
 
 
 def with_property(name, content):

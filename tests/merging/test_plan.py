@@ -284,13 +284,13 @@ def test_a_plan_that_loses_a_tool_is_not_let_through():
     plan = apply_clusters(CATALOG, (), False)
     with pytest.raises(ValueError, match="partition"):
         check_plan(replace(plan, tools=plan.tools[1:]))
-    plan = merged_by_auto(CATALOG)
-    lossy = tuple(replace(alpha, lossy=("it is cut",)) for alpha in plan.arguments)
+    merge = merged_by_auto(CATALOG)
+    lossy = tuple(replace(alpha, lossy=("it is cut",)) for alpha in merge.arguments)
     with pytest.raises(ValueError, match="α loses nothing"):
-        check_plan(replace(plan, arguments=lossy))
-    other = replace(plan.clusters[0].document, schema={"type": "object"})
+        check_plan(replace(merge, arguments=lossy))
+    other = replace(merge.clusters[0].document, schema={"type": "object"})
     with pytest.raises(ValueError, match="own schema"):
-        check_plan(replace(plan, clusters=(replace(plan.clusters[0], document=other),)))
+        check_plan(replace(merge, clusters=(replace(merge.clusters[0], document=other),)))
     with pytest.raises(ValueError, match="α covers"):
         check_plan(replace(plan, tools=(MergedTool(A, ("a", "b")), MergedTool(C, ("c",)))))
 

@@ -72,9 +72,8 @@ def shown(item):
 
 @pytest.mark.parametrize("stays", ["find", "search"])
 def test_a_drop_in_names_the_tool_that_stays(stays):
-    questions, texts = shown(
-        MergeDraft(DROP_IN.members, synthesise(DROP_IN.members, preferred=stays))
-    )
+    synthesis = synthesise(DROP_IN.members, preferred=stays)
+    questions, texts = shown(MergeDraft(DROP_IN.members, synthesis))
     ((token,),) = questions.values()
     assert texts[token]["name"] == stays
     assert "routes" not in texts
