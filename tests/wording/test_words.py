@@ -124,13 +124,13 @@ def test_only_so_much_of_a_description_is_read():
 @pytest.mark.parametrize("word", ["not", "without", "all", "before", "last", "no", "every", "only"])
 def test_words_that_turn_the_meaning_are_never_filler(word):
     assert not is_filler(word)
-    assert not is_filler(word, named=True)
+    assert not is_filler(word, in_name=True)
 
 
 @pytest.mark.parametrize("word", ["data", "information", "api", "the", "by"])
 def test_filler_of_names_is_filler_of_descriptions(word):
     assert is_filler(word)
-    assert is_filler(word, named=True)
+    assert is_filler(word, in_name=True)
 
 
 @pytest.mark.parametrize(

@@ -92,8 +92,8 @@ def map_call(alpha: ArgumentMap, arguments: JsonObject) -> MappedCall:
     name is taken.
     """
     moves = {move.source: (move.target, partial(_forward, move)) for move in alpha.moves}
-    taken = {move.target for move in alpha.moves} | alpha.constants.keys() | alpha.dropped.keys()
-    mapped, lost = _moved(arguments, moves, taken)
+    declared = {move.target for move in alpha.moves} | alpha.constants.keys() | alpha.dropped.keys()
+    mapped, lost = _moved(arguments, moves, declared)
     for rename in alpha.nested:
         mapped = renamed_inside(mapped, rename.source, rename.target, lost)
     return MappedCall(alpha.to, {**mapped, **alpha.constants}, tuple(dict.fromkeys(lost)))
@@ -113,35 +113,35 @@ def unmap_call(alpha: ArgumentMap, arguments: JsonObject, types: Mapping[str, st
         move.target: (move.source, partial(_backward, move, kind=types.get(move.source, "any")))
         for move in alpha.moves
     }
-    taken = {move.source for move in alpha.moves} | alpha.dropped.keys() | types.keys()
+    declared = {move.source for move in alpha.moves} | alpha.dropped.keys() | types.keys()
     own = {name: value for name, value in arguments.items() if name not in alpha.constants}
-    back, left = _moved(own, moves, taken)
-    return MappedCall(alpha.tool_id, back, tuple(dict.fromkeys((*lost, *left))))
+    back, unplaced = _moved(own, moves, declared)
+    return MappedCall(alpha.tool_id, back, tuple(dict.fromkeys((*lost, *unplaced))))
 
 
 def _moved(
     arguments: JsonObject,
     moves: Mapping[str, tuple[str, Callable[[Any], Any]]],
-    taken: Collection[str],
+    declared: Collection[str],
 ) -> tuple[dict[str, Any], list[str]]:
     """The arguments under the names that ``moves`` lead to, and those that have no place: only a
-    move may give what is ``taken``, and of two that give the same the first.
+    move may give what is ``declared``, and of two that give the same the first.
     """
     givers: dict[str, str] = {}
     for name, (target, _) in moves.items():
         if name in arguments:
             givers.setdefault(target, name)
-    moved: dict[str, Any] = {}
+    mapped: dict[str, Any] = {}
     lost: list[str] = []
     for name, value in arguments.items():
-        if name not in moves and name not in taken:
-            moved[name] = value
+        if name not in moves and name not in declared:
+            mapped[name] = value
         elif name in moves and givers[moves[name][0]] == name:
-            target, carried = moves[name]
-            moved[target] = carried(value)
+            target, convert = moves[name]
+            mapped[target] = convert(value)
         else:
             lost.append(name)
-    return moved, lost
+    return mapped, lost
 
 
 def renamed_inside(
@@ -166,11 +166,11 @@ def renamed_inside(
                 key: renamed(inner, depth + 1) if step in ("*", key) else inner
                 for key, inner in value.items()
             }
-        given = {key for key in value if key == new and not isinstance(key, _NewName)}
-        if given:
+        clashing_keys = {key for key in value if key == new and not isinstance(key, _NewName)}
+        if clashing_keys:
             lost.append(target)
-        kept = {key: inner for key, inner in value.items() if key not in given}
-        return {_NewName(new) if key == step else key: inner for key, inner in kept.items()}
+        entries = {key: inner for key, inner in value.items() if key not in clashing_keys}
+        return {_NewName(new) if key == step else key: inner for key, inner in entries.items()}
 
     return dict(renamed(dict(arguments), 0))
 
@@ -201,15 +201,15 @@ def relabel_query(
     new name). What is no id or no call stays as it is.
     """
     gold = row.get("gold")
-    became: dict[str, list[str]] = {}
+    old_ids: dict[str, list[str]] = {}
     new_gold: list[Any] = []
-    removed: list[str] = []
+    removed_gold: list[str] = []
     for tool in gold if isinstance(gold, list) else ():
         new = phi.get(tool, tool) if isinstance(tool, str) else tool
         if new is None and tool is not None:
-            removed.append(tool)
+            removed_gold.append(tool)
             continue
-        old_ones = became.setdefault(new, []) if isinstance(new, str) else []
+        old_ones = old_ids.setdefault(new, []) if isinstance(new, str) else []
         if not old_ones or tool in old_ones:
             new_gold.append(new)
         if tool not in old_ones:
@@ -221,20 +221,20 @@ def relabel_query(
         new_row["gold"] = new_gold
     if isinstance(row.get("calls"), list):
         new_row["calls"] = [call.row for call in calls]
-    named = [tool for old in became.values() for tool in old]
-    named += [call.tool for call in calls if call.tool]
-    called = [call.tool for call in calls if phi.get(call.tool, "") is None]
-    moved = [tool for old in became.values() for tool in old if phi.get(tool, tool) != tool]
+    tool_ids = [tool for old in old_ids.values() for tool in old]
+    tool_ids += [call.tool for call in calls if call.tool]
+    called_gone = [call.tool for call in calls if phi.get(call.tool, "") is None]
+    renamed = [tool for old in old_ids.values() for tool in old if phi.get(tool, tool) != tool]
     return RelabelledQuery(
         row=new_row,
         changed=canonical_json(new_row) != canonical_json(dict(row)),
-        shrunk=tuple(tuple(old) for old in became.values() if len(old) > 1),
-        unknown=tuple(dict.fromkeys(tool for tool in named if tool not in phi)),
+        shrunk=tuple(tuple(old) for old in old_ids.values() if len(old) > 1),
+        unknown=tuple(dict.fromkeys(tool for tool in tool_ids if tool not in phi)),
         lost=tuple(name for call in calls for name in call.lost),
         unread=sum(not call.tool for call in calls) + _unreadable(row),
-        removed=tuple(dict.fromkeys((*removed, *called))),
-        emptied=bool(removed) and not new_gold,
-        replaced=len(moved) + sum(call.is_renamed for call in calls),
+        removed=tuple(dict.fromkeys((*removed_gold, *called_gone))),
+        emptied=bool(removed_gold) and not new_gold,
+        replaced=len(renamed) + sum(call.is_renamed for call in calls),
         settled=frozenset(
             (
                 "/id",
@@ -274,8 +274,8 @@ def read_call(call: object) -> tuple[str, JsonObject] | None:
     places = _places(call)
     if places is None:
         return None
-    tool, given = _at(call, places[0]), _at(call, places[1])
-    arguments = {} if given is None else _object(given)
+    tool, value = _at(call, places[0]), _at(call, places[1])
+    arguments = {} if value is None else _object(value)
     return None if arguments is None else (tool, arguments)
 
 
@@ -298,7 +298,7 @@ def _relabelled(
     if places is None:
         return _RelabelledCall(call)
     tool_at, arguments_at = places
-    tool, given = _at(call, tool_at), _at(call, arguments_at)
+    tool, value = _at(call, tool_at), _at(call, arguments_at)
     old, new = tool, phi.get(tool, tool)
     if tool not in phi and tool in names:
         old, new = names[tool]
@@ -307,20 +307,20 @@ def _relabelled(
     if new is None:
         return _RelabelledCall(call, old, settled=("/".join(tool_at),))
     row, alpha = _put(call, tool_at, new), alphas.get(old)
-    arguments = _object(given)
-    if alpha is None or given is None:
+    arguments = _object(value)
+    if alpha is None or value is None:
         return _RelabelledCall(row, old, is_renamed=new != tool)
     if arguments is None:
         why = f"{old}: its arguments are no object"
         return _RelabelledCall(row, old, (why,), new != tool)
-    mapped = map_call(alpha, arguments)
-    new_arguments = dict(mapped.arguments)
-    as_given = canonical_json(new_arguments) if isinstance(given, str) else new_arguments
-    row = _put(row, arguments_at, as_given)
-    lost = tuple(f"{old}.{name}" for name in mapped.lost)
-    put_in = {*alpha.constants, *(move.target for move in alpha.moves if move.op == "map")}
-    settled = tuple(f"{'/'.join(arguments_at)}/{name}" for name in sorted(put_in))
-    return _RelabelledCall(row, old, lost, new != tool, settled)
+    new_call = map_call(alpha, arguments)
+    new_arguments = dict(new_call.arguments)
+    in_same_form = canonical_json(new_arguments) if isinstance(value, str) else new_arguments
+    row = _put(row, arguments_at, in_same_form)
+    lost = tuple(f"{old}.{name}" for name in new_call.lost)
+    added_names = {*alpha.constants, *(move.target for move in alpha.moves if move.op == "map")}
+    exempt = tuple(f"{'/'.join(arguments_at)}/{name}" for name in sorted(added_names))
+    return _RelabelledCall(row, old, lost, new != tool, exempt)
 
 
 def _at(value: object, path: Sequence[str]) -> Any:
@@ -346,8 +346,8 @@ def _object(arguments: object) -> JsonObject | None:
 
 def _forward(move: ArgumentMove, value: Any) -> Any:
     if move.op == "map":
-        written = canonical_json(value)
-        return next((new for old, new in move.values if canonical_json(old) == written), value)
+        encoded = canonical_json(value)
+        return next((new for old, new in move.values if canonical_json(old) == encoded), value)
     if move.op == "wrap":
         return [value]
     if move.op == "unwrap":

@@ -48,8 +48,8 @@ def variants_in(content: bytes, label: str, catalog: Catalog) -> LoadedVariants:
 def variant_rows(variants: Mapping[str, Augmentation]) -> list[JsonObject]:
     """The rows of a file, by tool id."""
     return [
-        {"tool": one, "expanded": written.expanded, "questions": list(written.questions)}
-        for one, written in sorted(variants.items())
+        {"tool": tool_id, "expanded": variant.expanded, "questions": list(variant.questions)}
+        for tool_id, variant in sorted(variants.items())
     ]
 
 
@@ -76,47 +76,47 @@ def with_expanded(plan: MergePlan, variants: Mapping[str, Augmentation]) -> Merg
     """The plan with the expanded descriptions of ``variants`` in place of the tools' own, as far as
     they still have their own: what people edited and the wording of merged tools stay.
     """
-    own = plan.catalog.by_id
+    originals = plan.catalog.by_id
 
     def expanded(item: MergedTool) -> MergedTool:
-        written = variants.get(item.tool.id)
-        changed = item.tool.description != own[item.tool.id].description
-        if written is None or not written.expanded.strip() or changed:
+        variant = variants.get(item.tool.id)
+        is_edited = item.tool.description != originals[item.tool.id].description
+        if variant is None or not variant.expanded.strip() or is_edited:
             return item
-        return replace(item, tool=replace(item.tool, description=written.expanded))
+        return replace(item, tool=replace(item.tool, description=variant.expanded))
 
     return replace(plan, tools=tuple(expanded(item) for item in plan.tools))
 
 
 def _joined(ids: Sequence[str], variants: Mapping[str, Augmentation]) -> Augmentation | None:
-    written = [variants[one] for one in dict.fromkeys(ids) if one in variants]
-    if len(written) < 2:
-        return written[0] if written else None
-    in_turn = zip_longest(*(one.questions for one in written))
+    found_variants = [variants[one] for one in dict.fromkeys(ids) if one in variants]
+    if len(found_variants) < 2:
+        return found_variants[0] if found_variants else None
+    in_turn = zip_longest(*(one.questions for one in found_variants))
     questions = dict.fromkeys(one for turn in in_turn for one in turn if one is not None)
-    return Augmentation(written[0].expanded, tuple(questions)[:MOST_QUESTIONS])
+    return Augmentation(found_variants[0].expanded, tuple(questions)[:MOST_QUESTIONS])
 
 
 def _loaded(rows: Iterable[tuple[int, JsonObject]], label: str, catalog: Catalog) -> LoadedVariants:
     ids = ids_by_name(catalog.tools)
     by_id: dict[str, Augmentation] = {}
-    unknown = []
+    unknown_names = []
     for number, row in rows:
-        name, written = _row(row, f"{label}, line {number}")
-        own = ids.get(name)
-        if own is None:
-            unknown.append(name)
-        elif own in by_id:
+        name, variant = _row(row, f"{label}, line {number}")
+        tool_id = ids.get(name)
+        if tool_id is None:
+            unknown_names.append(name)
+        elif tool_id in by_id:
             raise ConfigError(f"{label}, line {number}: {name!r:.80} comes twice; give it once")
         else:
-            by_id[own] = written
+            by_id[tool_id] = variant
     if not by_id:
-        named = f"; its first names {unknown[0]!r:.80}" if unknown else ""
+        example = f"; its first names {unknown_names[0]!r:.80}" if unknown_names else ""
         raise ConfigError(
-            f"{label} has no variant of a tool of this catalog{named}; give rows with `tool` (an "
+            f"{label} has no variant of a tool of this catalog{example}; give rows with `tool` (an "
             "id or a name), `expanded` and `questions`"
         )
-    return LoadedVariants(by_id, tuple(unknown))
+    return LoadedVariants(by_id, tuple(unknown_names))
 
 
 def _row(row: JsonObject, place: str) -> tuple[str, Augmentation]:
@@ -131,7 +131,7 @@ def _row(row: JsonObject, place: str) -> tuple[str, Augmentation]:
         raise ConfigError(
             f"{place}: a text has more than {_LONGEST:,} characters; give shorter ones"
         )
-    kept = tuple(one for one in questions if one.strip())
-    if not expanded.strip() and not kept:
+    nonblank = tuple(one for one in questions if one.strip())
+    if not expanded.strip() and not nonblank:
         raise ConfigError(f"{place}: it has no text; leave the row out")
-    return name, Augmentation(expanded, kept)
+    return name, Augmentation(expanded, nonblank)

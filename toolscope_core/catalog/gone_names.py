@@ -79,8 +79,8 @@ class GoneNames:
         clear = {name.strip("_"): name for name in self.now if _BORDER.search(name)}
         other = {_readable(own).casefold(): name for own, name in clear.items()}
         odd = (name for name in self.now if not _WORD.fullmatch(name) and re.search(r"\w", name))
-        spelled = {own: name for own, name in other.items() if own not in alive} | clear
-        object.__setattr__(self, "_clear", spelled)
+        by_spelling = {own: name for own, name in other.items() if own not in alive} | clear
+        object.__setattr__(self, "_clear", by_spelling)
         object.__setattr__(self, "_odd", tuple(odd))
 
     def in_words(self, text: str) -> set[str]:
@@ -115,43 +115,43 @@ def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> GoneNames:
     """
     rows = _changed(relabels)
     alive = frozenset(still)
-    gone = {
+    new_names = {
         old: _either(row.new_name for row in group)
         for old, group in grouped(rows, lambda row: row.old_name).items()
         if old not in alive
     }
     for row in rows:
         if row.server:
-            gone[f"mcp__{_plain(row.server)}__{row.old_name}"] = row.new_id or ""
-    return GoneNames(gone, alive)
+            new_names[f"mcp__{_plain(row.server)}__{row.old_name}"] = row.new_id or ""
+    return GoneNames(new_names, alive)
 
 
 def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
     """The names and ids that a relabel mapping takes away, in every form in which files write them;
     none that means a tool of the merged toolset, and a bare name of several only as ``shared``.
     """
-    changed, kept = _changed(relabels), [row for row in relabels if row.new_id == row.old_id]
-    alive = {form for row in kept for form in _forms(row.old_id, row.server, row.new_name or "")}
-    now = {
+    changed, same = _changed(relabels), [row for row in relabels if row.new_id == row.old_id]
+    living = {form for row in same for form in _forms(row.old_id, row.server, row.new_name or "")}
+    names = {
         form: row.new_name or ""
         for row in changed
         for form in _forms(row.old_id, row.server, row.old_name)
     }
-    ids = {row.old_id for row in kept}
+    ids = {row.old_id for row in same}
     lost = grouped(
         (row for row in changed if row.new_name != row.old_name), lambda row: row.old_name
     )
-    living = grouped(kept, lambda row: row.new_name or "")
-    shared = {
-        name: _SharedName(_said_by(living[name]), _said_by(lost[name]))
-        for name in lost.keys() & living.keys() - ids
+    living_by_name = grouped(same, lambda row: row.new_name or "")
+    shared_names = {
+        name: _SharedName(_said_by(living_by_name[name]), _said_by(lost[name]))
+        for name in lost.keys() & living_by_name.keys() - ids
     }
-    now |= {name: _either((*(row.new_name for row in lost[name]), name)) for name in shared}
-    alive -= shared.keys()
+    names |= {name: _either((*(row.new_name for row in lost[name]), name)) for name in shared_names}
+    living -= shared_names.keys()
     return GoneNames(
-        {form: new for form, new in now.items() if form.strip() and form not in alive},
-        frozenset(alive),
-        shared,
+        {form: new for form, new in names.items() if form.strip() and form not in living},
+        frozenset(living),
+        shared_names,
     )
 
 
@@ -161,27 +161,27 @@ def gone_names_in(line: str, gone: GoneNames) -> set[str]:
     return gone.in_words(text) | (_matches(_MARKED, text) & gone.now.keys())
 
 
-def left_names(value: Any, gone: GoneNames, settled: Collection[str]) -> Iterator[LeftName]:
+def left_names(value: Any, gone: GoneNames, exempt: Collection[str]) -> Iterator[LeftName]:
     """The names in the texts and keys of a row that are ``gone`` (``gone_forms``), in their order;
-    not at the pointers of which it is ``settled`` already what became of them, and no shared name
+    not at the ``exempt`` pointers, where it is known what became of them, and no shared name
     in a row that says a tool which has it, and none that has it no more.
     """
-    left = [*_places(value, gone, settled)]
-    words = _words_of(value) if any(one.name in gone.shared for one in left) else set()
-    for one in left:
+    leftovers = [*_places(value, gone, exempt)]
+    words = _words_of(value) if any(one.name in gone.shared for one in leftovers) else set()
+    for one in leftovers:
         shared = gone.shared.get(one.name)
         if shared is None or not words & shared.living or words & shared.gone:
             yield one
 
 
-def _places(value: Any, gone: GoneNames, settled: Collection[str]) -> Iterator[LeftName]:
-    waiting: list[tuple[str, Any]] = [("", value)]
-    while waiting:
-        path, inner = waiting.pop()
+def _places(value: Any, gone: GoneNames, exempt: Collection[str]) -> Iterator[LeftName]:
+    stack: list[tuple[str, Any]] = [("", value)]
+    while stack:
+        path, inner = stack.pop()
         inner = _parsed(inner)
         names: Iterable[tuple[str, str]] = ()
         if isinstance(inner, dict):
-            waiting += [(f"{path}/{_escaped(key)}", sub) for key, sub in inner.items()][::-1]
+            stack += [(f"{path}/{_escaped(key)}", sub) for key, sub in inner.items()][::-1]
             is_listing = _is_listing(path, inner, gone)
             names = (
                 (f"{path}/{_escaped(key)}", name)
@@ -189,8 +189,8 @@ def _places(value: Any, gone: GoneNames, settled: Collection[str]) -> Iterator[L
                 for name in _in_text(key, gone, is_name=is_listing or isinstance(sub, (dict, list)))
             )
         elif isinstance(inner, list):
-            waiting += [(f"{path}/{row}", sub) for row, sub in enumerate(inner)][::-1]
-        elif isinstance(inner, str) and path not in settled:
+            stack += [(f"{path}/{row}", sub) for row, sub in enumerate(inner)][::-1]
+        elif isinstance(inner, str) and path not in exempt:
             names = ((path, name) for name in _in_text(inner, gone, is_name=True))
         yield from (LeftName(at, name, gone.now[name]) for at, name in names)
 
@@ -205,13 +205,13 @@ def _is_listing(path: str, inner: Mapping[str, Any], gone: GoneNames) -> bool:
 
 def _words_of(value: Any) -> set[str]:
     """The texts and keys of a value, and the words in them that no plain word looks like."""
-    words, waiting = set[str](), [value]
-    while waiting:
-        inner = _parsed(waiting.pop())
+    words, stack = set[str](), [value]
+    while stack:
+        inner = _parsed(stack.pop())
         if isinstance(inner, dict):
-            waiting += [*inner.keys(), *inner.values()]
+            stack += [*inner.keys(), *inner.values()]
         elif isinstance(inner, list):
-            waiting += inner
+            stack += inner
         elif isinstance(inner, str):
             own = map(_stripped, _WORD.findall(_readable(inner)))
             words |= {inner.strip(), *(word for word in own if _BORDER.search(word))}

@@ -46,7 +46,7 @@ CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 _logger = logging.getLogger(__name__)
 
 
-def read_isolated(sources: Sequence[Source], forced: str | None = None) -> Catalog:
+def read_isolated(sources: Sequence[Source], format_name: str | None = None) -> Catalog:
     """The catalog that ``read_catalog`` gives, read in a process with limits.
 
     Where the system has no such processes (Windows), it is read here. Raises ``CatalogError`` as
@@ -60,8 +60,8 @@ def read_isolated(sources: Sequence[Source], forced: str | None = None) -> Catal
     if not CAN_FORK:
         from toolscope_core.catalog.readers import read_catalog  # else only the child loads it
 
-        return read_catalog(sources, forced)
-    return _catalog(_read_apart(sources, forced))
+        return read_catalog(sources, format_name)
+    return _catalog(_read_apart(sources, format_name))
 
 
 def read_files(paths: Sequence[Path]) -> Catalog:
@@ -77,8 +77,8 @@ def read_files(paths: Sequence[Path]) -> Catalog:
     value = _read_apart(sources, None)
     with suppress(ConfigError, OSError):  # it is read again then
         write_sealed(caches, name, json.dumps(value).encode())
-        kept = (caches / _CACHED).glob("*.json")
-        for path in sorted(kept, key=lambda path: path.stat().st_mtime)[:-_MOST_CACHED]:
+        cached_files = (caches / _CACHED).glob("*.json")
+        for path in sorted(cached_files, key=lambda path: path.stat().st_mtime)[:-_MOST_CACHED]:
             path.unlink(missing_ok=True)
     return _catalog(value)
 
@@ -92,14 +92,14 @@ def _digest(sources: Sequence[Source]) -> str:
     return hashlib.sha256(json.dumps(parts).encode() + content).hexdigest()
 
 
-def _read_apart(sources: Sequence[Source], forced: str | None) -> JsonObject:
+def _read_apart(sources: Sequence[Source], format_name: str | None) -> JsonObject:
     """The catalog as JSON, from a process with limits. Raises as ``read_isolated``."""
     started = time.monotonic()
     with _waiting.connect() as connection:
         connection.settimeout(READING_SECONDS + 5)
         answer: dict[str, Any] = {}
         with suppress(OSError):  # the child is gone, or does not move
-            _send(connection, sources, forced)
+            _send(connection, sources, format_name)
             with connection.makefile("rb") as replies:
                 for line in replies:  # the label of each source, then the catalog
                     answer |= json.loads(line)
@@ -117,7 +117,7 @@ def start_waiting() -> None:
         _waiting.start()
 
 
-def _send(connection: socket.socket, sources: Sequence[Source], forced: str | None) -> None:
+def _send(connection: socket.socket, sources: Sequence[Source], format_name: str | None) -> None:
     request = {
         "sources": [
             (
@@ -126,7 +126,7 @@ def _send(connection: socket.socket, sources: Sequence[Source], forced: str | No
             )
             for source in sources
         ],
-        "forced": forced,
+        "forced": format_name,
         "bytes": READING_BYTES,
         "seconds": READING_SECONDS,
     }

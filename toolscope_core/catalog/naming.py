@@ -27,15 +27,15 @@ def assign_ids(tools: Iterable[Tool]) -> tuple[Tool, ...]:
     top.
     """
     groups = grouped(tools, lambda tool: tool.id)
-    named = [group[0] for group in groups.values() if len(group) == 1]
-    taken = {tool.id for tool in named}
-    for given in sorted(groups):
-        if len(groups[given]) > 1:
-            ids = _distinct_ids(groups[given], taken)
-            taken.update(ids)
-            group = sorted(groups[given], key=_content_order)
-            named += [replace(tool, id=id_) for tool, id_ in zip(group, ids, strict=True)]
-    return tuple(sorted(named, key=lambda tool: tool.id))
+    identified = [group[0] for group in groups.values() if len(group) == 1]
+    used_ids = {tool.id for tool in identified}
+    for own_id in sorted(groups):
+        if len(groups[own_id]) > 1:
+            ids = _distinct_ids(groups[own_id], used_ids)
+            used_ids.update(ids)
+            group = sorted(groups[own_id], key=_content_order)
+            identified += [replace(tool, id=id_) for tool, id_ in zip(group, ids, strict=True)]
+    return tuple(sorted(identified, key=lambda tool: tool.id))
 
 
 def ids_by_name(tools: Sequence[Tool]) -> dict[str, str]:
@@ -70,17 +70,17 @@ def source_names(sources: Sequence[Source]) -> tuple[str, ...]:
     )
     names = [""] * len(sources)
     for spell in spellings:
-        spelled = [spell(source) for source in sources]
-        counts = Counter(spelled)
+        candidates = [spell(source) for source in sources]
+        counts = Counter(candidates)
         last = spell is spellings[-1]
         names = [
             name or (other if last or counts[other] == 1 else "")
-            for name, other in zip(names, spelled, strict=True)
+            for name, other in zip(names, candidates, strict=True)
         ]
     return tuple(names)
 
 
-def _distinct_ids(tools: Sequence[Tool], taken: set[str]) -> list[str]:
+def _distinct_ids(tools: Sequence[Tool], used_ids: set[str]) -> list[str]:
     """Ids for tools that hold the same one, in the order of ``_content_order``."""
     prints = sorted(tool.fingerprint for tool in tools)
     suffixes = [
@@ -93,7 +93,7 @@ def _distinct_ids(tools: Sequence[Tool], taken: set[str]) -> list[str]:
         mark = "~" * max(1, length - _HASH_DIGITS + 1)
         stems = [f"{tools[0].id}{mark}{print_[:length]}" for print_ in prints]
         ids = [stem + suffix for stem, suffix in zip(stems, suffixes, strict=True)]
-        if len(set(ids)) == len(ids) and taken.isdisjoint(ids):
+        if len(set(ids)) == len(ids) and used_ids.isdisjoint(ids):
             break
     return ids
 
@@ -133,8 +133,8 @@ def cited_identifiers(text: str, keys: Mapping[str, str]) -> tuple[str, ...]:
     """Those of the names in ``keys`` (``identifier_keys``) that the text has as one identifier, as
     ``sendMail`` or ``send-mail``, in its order. With spaces they are words that anybody may use.
     """
-    cited = (keys.get(key) for key in _identifiers(plain_text(text)))
-    return tuple(dict.fromkeys(name for name in cited if name is not None))
+    names = (keys.get(key) for key in _identifiers(plain_text(text)))
+    return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
 def _in_a_row(key: str, words: list[str]) -> bool:

@@ -43,8 +43,8 @@ def tool_places(value: JsonObject) -> Places:
     if isinstance(value.get("result"), dict):
         return {"result": [value["result"]]}
     lists = {key: value[key] for key in OTHER_LISTS if isinstance(value.get(key), list)}
-    named = {key: rows for key, rows in lists.items() if any(map(has_name, _objects(rows)))}
-    return named or dict([*lists.items()][:1])
+    named_lists = {key: rows for key, rows in lists.items() if any(map(has_name, _objects(rows)))}
+    return named_lists or dict([*lists.items()][:1])
 
 
 def is_tool(value: Any) -> bool:
@@ -61,30 +61,30 @@ def has_name(value: JsonObject) -> bool:
     return isinstance(name, str) and bool(name.strip())
 
 
-def is_server_map(held: Any) -> bool:
+def is_server_map(value: Any) -> bool:
     """Whether a value is ``{server: {"tools": […]}}`` or ``{server: […]}``."""
-    if not isinstance(held, dict) or not held:
+    if not isinstance(value, dict) or not value:
         return False
-    return all(_is_filled(item, name) for name, item in held.items())
+    return all(_is_filled(item, name) for name, item in value.items())
 
 
-def names_servers(key: str, held: Any) -> bool:
+def names_servers(key: str, value: Any) -> bool:
     """Whether what stands at a key is a map of servers by name."""
-    return is_server_map(held) or (key in SERVER_MAPS and _is_map(held) and not is_tool(held))
+    return is_server_map(value) or (key in SERVER_MAPS and _is_map(value) and not is_tool(value))
 
 
 def server_of(holder: JsonObject) -> Server:
     """The server that an object with a list names; its name is empty if it names none."""
     info = holder.get("serverInfo")
-    spelled = [holder.get("server"), holder.get("server_name"), info, holder.get("name")]
-    spelled += [holder.get("tool_name")] if API_LIST in holder else []
-    names = [name.get("name") if isinstance(name, dict) else name for name in spelled]
+    spellings = [holder.get("server"), holder.get("server_name"), info, holder.get("name")]
+    spellings += [holder.get("tool_name")] if API_LIST in holder else []
+    names = [name.get("name") if isinstance(name, dict) else name for name in spellings]
     name = next((name for name in names if isinstance(name, str) and name.strip()), "")
     source = holder.get("source")
     start = [source.get("command"), source.get("url")] if isinstance(source, dict) else []
     texts = [
-        next((writable(one) for one in given if isinstance(one, str) and one), "")
-        for given in ([holder.get("description")], start)
+        next((writable(one) for one in candidates if isinstance(one, str) and one), "")
+        for candidates in ([holder.get("description")], start)
     ]
     return Server(writable(name), texts[0], started=texts[1])
 
@@ -107,36 +107,36 @@ def tools_inside(value: Any, key: str = "") -> Iterator[JsonObject | Flaw]:
     tools, and an OpenAPI document; also inside a text that is JSON. Of what a tool says of itself
     only lists of tools are looked through.
     """
-    waiting = [(value, key)]
-    while waiting:
-        item, key = waiting.pop()
+    stack = [(value, key)]
+    while stack:
+        item, key = stack.pop()
         if isinstance(item, Flaw):
             yield item
         elif isinstance(item, str):
-            waiting += [(inner, key) for inner in _from_json(item)]
+            stack += [(inner, key) for inner in _from_json(item)]
         elif isinstance(item, list):
-            waiting += [(entry, key) for entry in reversed(item)]
+            stack += [(entry, key) for entry in reversed(item)]
         elif isinstance(item, dict) and is_openapi(item):
             yield item
         elif isinstance(item, dict):
-            listed = key.lower() in _LISTED
-            certain = _declares(item) or (listed and has_name(item))
-            if certain:
+            in_tool_list = key.lower() in _LISTED
+            is_certain = _declares(item) or (in_tool_list and has_name(item))
+            if is_certain:
                 yield item
-            elif listed:
+            elif in_tool_list:
                 objects = {key: row for key, row in item.items() if isinstance(row, dict)}
                 item = {**item, **_by_name(objects)}
-            inner = [name for name in item if name.lower() in _LISTED or not certain]
-            waiting += [(item[name], name) for name in reversed(inner)]
+            inner = [name for name in item if name.lower() in _LISTED or not is_certain]
+            stack += [(item[name], name) for name in reversed(inner)]
 
 
 def tools_beside_operations(
     document: JsonObject, fields: frozenset[str]
 ) -> Iterator[tuple[str, JsonObject | Flaw]]:
     """The tools in the fields that OpenAPI defines, but not what schemas and examples show."""
-    for key, held in document.items():
+    for key, value in document.items():
         if key in fields and key not in API_EXAMPLES:
-            yield from ((key, item) for item in tools_inside(_without_examples(held), key))
+            yield from ((key, item) for item in tools_inside(_without_examples(value), key))
 
 
 def _without_examples(value: Any) -> Any:
@@ -148,23 +148,23 @@ def _without_examples(value: Any) -> Any:
 
 def unexpected_tools(value: JsonObject, places: Places) -> Iterator[tuple[str, JsonObject | Flaw]]:
     """The tools inside an object, each with its key, where it has no place for any."""
-    for key, held in value.items():
+    for key, part in value.items():
         if key not in places:
-            yield from ((key, item) for item in tools_inside(held, key))
+            yield from ((key, item) for item in tools_inside(part, key))
 
 
 def _entries(value: JsonObject, key: str) -> list[Any] | None:
     """The entries under the key; ``None`` where that is no place for tools."""
-    held = value[key]
+    content = value[key]
     if key in TOOL_LISTS:
-        entries = _listed(held)
+        entries = _listed(content)
         texts = not any(isinstance(entry, (dict, list)) for entry in entries or ())
         return None if texts and is_tool(value) else entries
     if key not in OTHERS or not _looks_filled(value, key):
         return None
     if key in WRAPPERS:
-        return [{**cursor_of(value), **held} if isinstance(held, dict) else held]
-    return list(_by_name(held).values()) if names_servers(key, held) else _listed(held)
+        return [{**cursor_of(value), **content} if isinstance(content, dict) else content]
+    return list(_by_name(content).values()) if names_servers(key, content) else _listed(content)
 
 
 def _looks_filled(value: JsonObject, key: str) -> bool:
@@ -173,17 +173,17 @@ def _looks_filled(value: JsonObject, key: str) -> bool:
     A name and a description seem to be one, but not in an object that has a name itself, where
     they may describe its parts, nor in a list of servers.
     """
-    held = value[key]
-    if key in (*SERVER_MAPS, "mcp") and configured_servers({key: held}):
+    entry = value[key]
+    if key in (*SERVER_MAPS, "mcp") and configured_servers({key: entry}):
         return True
-    rows = list(_objects([*held.values()] if names_servers(key, held) else held))
+    rows = list(_objects([*entry.values()] if names_servers(key, entry) else entry))
     if any(_declares(row) or _leads_on(row) for row in rows):
         return True
     if key != "apis" and GENERIC.find(value, "name") and not (names_a_list(value) and rows):
         return False
     if key in SERVER_MAPS:
-        nested = [row for row in held if isinstance(row, list)] if isinstance(held, list) else []
-        rows = list(_objects(nested))
+        inner = [row for row in entry if isinstance(row, list)] if isinstance(entry, list) else []
+        rows = list(_objects(inner))
     return any(has_name(row) and isinstance(row.get("description"), str) for row in rows)
 
 
@@ -205,32 +205,32 @@ def _leads_on(row: JsonObject) -> bool:
     return is_openapi(row) or any(isinstance(row.get(key), (dict, list)) for key in LEADING)
 
 
-def _objects(held: Any) -> Iterator[JsonObject]:
+def _objects(value: Any) -> Iterator[JsonObject]:
     """The objects of a list, and of lists in it; one object is alone."""
-    waiting = [held]
-    while waiting:
-        item = waiting.pop()
+    stack = [value]
+    while stack:
+        item = stack.pop()
         if isinstance(item, list):
-            waiting += item
+            stack += item
         elif isinstance(item, dict):
             yield item
 
 
-def _listed(held: Any) -> list[Any] | None:
+def _listed(value: Any) -> list[Any] | None:
     """The entries of a list or of a map by name; a tool, and what holds a list, stands alone."""
-    if isinstance(held, list):
-        return held
-    if isinstance(held, Flaw):
-        return [held]
-    if not _is_map(held):
+    if isinstance(value, list):
+        return value
+    if isinstance(value, Flaw):
+        return [value]
+    if not _is_map(value):
         return None
-    if has_name(held) or (not is_server_map(held) and any(key in held for key in TOOL_LISTS)):
-        return [held]
-    return list(_by_name(held).values()) if any(map(_is_entry, held.values())) else None
+    if has_name(value) or (not is_server_map(value) and any(key in value for key in TOOL_LISTS)):
+        return [value]
+    return list(_by_name(value).values()) if any(map(_is_entry, value.values())) else None
 
 
-def _is_map(held: Any) -> bool:
-    return isinstance(held, dict) and bool(held)
+def _is_map(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value)
 
 
 def _is_filled(item: Any, name: str) -> bool:
@@ -246,17 +246,17 @@ def _is_entry(item: Any) -> bool:
         return any(_objects(item))
     if not isinstance(item, dict):
         return False
-    described = isinstance(item.get("description"), str)
-    return described or isinstance(GENERIC.get(item, "schema"), dict) or _is_holder(item)
+    has_description = isinstance(item.get("description"), str)
+    return has_description or isinstance(GENERIC.get(item, "schema"), dict) or _is_holder(item)
 
 
 def _is_holder(item: JsonObject) -> bool:
     return any(isinstance(item.get(key), (dict, list)) for key in TOOL_LISTS)
 
 
-def _by_name(held: JsonObject) -> JsonObject:
+def _by_name(entries: JsonObject) -> JsonObject:
     """A map by name in which each object says its name itself: a server's, else a tool's."""
-    return {name: _named(name, item) for name, item in held.items()}
+    return {name: _named(name, item) for name, item in entries.items()}
 
 
 def _named(name: str, item: Any) -> Any:

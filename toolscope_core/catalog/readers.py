@@ -64,27 +64,27 @@ class SourceContents:
 
     @property
     def server_names(self) -> set[str]:
-        named = {self.server_of(item) for item in self.items if isinstance(item, Record)}
-        listed = () if self.kind == "mcp-client" else self.servers
-        return (named | {server.name for server in listed}) - {""}
+        owners = {self.server_of(item) for item in self.items if isinstance(item, Record)}
+        declared = () if self.kind == "mcp-client" else self.servers
+        return (owners | {server.name for server in declared}) - {""}
 
 
 def read_contents(
-    sources: Sequence[Source], forced: str | None, report: Callable[[str], object]
+    sources: Sequence[Source], format_name: str | None, report: Callable[[str], object]
 ) -> list[SourceContents]:
     """The contents of each source, with a ``Problem`` for each list of which pages are missing;
     ``report`` is called with the label of each source before it is read.
 
     Raises ``CatalogError`` for an unknown format and for more than ``MAX_RECORDS``.
     """
-    for format in {forced, *(source.format for source in sources)} - {None}:
+    for format in {format_name, *(source.format for source in sources)} - {None}:
         if format not in INPUTS:
             raise CatalogError(f"the format {format!r} is unknown; give one of {', '.join(INPUTS)}")
     contents = []
     count = 0
     for source, name in zip(sources, source_names(sources), strict=True):
         report(source.label)
-        contents.append(_read_source(source, name, source.format or forced))
+        contents.append(_read_source(source, name, source.format or format_name))
         count += len(contents[-1].items)
         if count > MAX_RECORDS:
             raise CatalogError(
@@ -94,8 +94,8 @@ def read_contents(
     return _with_missing_pages(contents)
 
 
-def _read_source(source: Source, name: str, forced: str | None) -> SourceContents:
-    values, is_table = read_values(source, forced)
+def _read_source(source: Source, name: str, format_name: str | None) -> SourceContents:
+    values, is_table = read_values(source, format_name)
     budget = ExpansionBudget()
     reading = DocumentReading(budget, PurePosixPath(source.label).name, _contents(source))
     entries: list[SourceEntry] = []
@@ -104,17 +104,17 @@ def _read_source(source: Source, name: str, forced: str | None) -> SourceContent
         if isinstance(item, Problem):
             entries.append(item)
         else:
-            kind = document_kind(item.value) if forced is None else forced
+            kind = document_kind(item.value) if format_name is None else format_name
             entries += _bounded(find_records(item, kind, reading))
             kinds.add(kind)
     records = [item for item in entries if isinstance(item, Record)]
     servers = tuple(item for item in entries if isinstance(item, Server))
     objects = [record.value for record in records if isinstance(record.value, dict)]
     lists = frozenset(record.within for record in records)
-    forced = "csv" if forced is None and is_table else forced
-    shape = RECORD_FORMATS.get(forced or "")
+    format_name = "csv" if format_name is None and is_table else format_name
+    shape = RECORD_FORMATS.get(format_name or "")
     if shape is None:
-        shape = GENERIC if forced == "csv" else detect(objects, lists, servers)
+        shape = GENERIC if format_name == "csv" else detect(objects, lists, servers)
     other = kinds.pop() if len(kinds) == 1 else ""
     names: tuple[FormerName, ...] = ()
     if shape.name == "neutral" and any(map(shape.marks, objects)):
@@ -124,7 +124,7 @@ def _read_source(source: Source, name: str, forced: str | None) -> SourceContent
     return SourceContents(
         name=name,
         label=source.label,
-        kind=forced or other or shape.name,
+        kind=format_name or other or shape.name,
         shape=shape,
         items=tuple(item for item in entries if isinstance(item, (Record, Problem))),
         servers=servers,
@@ -147,8 +147,8 @@ def _contents(source: Source) -> dict[str, Any]:
 def _check_versions(label: str, documents: Iterable[Any]) -> None:
     """Raises ``CatalogError`` for a neutral toolset of another version."""
     toolsets = (one for one in documents if isinstance(one, dict) and "tools" in one)
-    if refused := next(filter(None, (why_unreadable(label, one, TOOLSET) for one in toolsets)), ""):
-        raise CatalogError(refused)
+    if reason := next(filter(None, (why_unreadable(label, one, TOOLSET) for one in toolsets)), ""):
+        raise CatalogError(reason)
 
 
 def _with_missing_pages(all_contents: Sequence[SourceContents]) -> list[SourceContents]:
@@ -200,13 +200,13 @@ PARTS_OF_TOOLS: tuple[ToolPart, ...] = ("name", "description", "schema", "return
 
 def read_catalog(
     sources: Sequence[Source | Path | str],
-    forced: str | None = None,
+    format_name: str | None = None,
     report: Callable[[str], object] = lambda _: None,
 ) -> Catalog:
     """One catalog of all sources, tools sorted by id and scanned, servers by name. A path stands
     for the sources that ``load_paths`` gives for it.
 
-    The format of each source is its own ``format``, else ``forced`` (one of ``INPUTS``), else
+    The format of each source is its own ``format``, else ``format_name`` (one of ``INPUTS``), else
     detected; the catalog's is the shape that all share, else ``generic``. With several sources that
     hold tools, a server that two of them name is kept apart as ``name (source)``, and tools of a
     source that names none belong to a server named after the source, which does not enter their
@@ -219,14 +219,14 @@ def read_catalog(
     unknown format, and for more than the limits allow.
     """
     sources = _loaded(sources)
-    all_contents, left_out = _without_toolless(read_contents(sources, forced, report))
+    all_contents, left_out = _without_toolless(read_contents(sources, format_name, report))
     uses = Counter(name for contents in all_contents for name in contents.server_names)
-    shared = {name for name, count in uses.items() if count > 1}
+    common = {name for name, count in uses.items() if count > 1}
     outcomes = []
     for contents in all_contents:
         report(contents.label)
         source_server = contents.name if len(all_contents) > 1 else ""
-        outcomes.append(_read_tools(contents, shared, source_server))
+        outcomes.append(_read_tools(contents, common, source_server))
     flat = list(chain.from_iterable(outcomes))
     problems = (*(item for item in flat if isinstance(item, Problem)), *map(_toolless, left_out))
     tools = assign_ids(outcome for outcome in flat if isinstance(outcome, Tool))
@@ -243,7 +243,7 @@ def read_catalog(
         for contents, file in zip(all_contents, files, strict=False)
         if file.tools
     }
-    servers = _all_servers(all_contents, shared, tools)
+    servers = _all_servers(all_contents, common, tools)
     return Catalog(
         tools=tools,
         servers=servers,
@@ -275,10 +275,10 @@ def _former_names(
     )
 
 
-def _loaded(given: Sequence[Source | Path | str]) -> Sequence[Source]:
+def _loaded(inputs: Sequence[Source | Path | str]) -> Sequence[Source]:
     """The sources, with what the paths among them hold."""
-    paths = [Path(one) for one in given if not isinstance(one, Source)]
-    sources = tuple(one for one in given if isinstance(one, Source))
+    paths = [Path(one) for one in inputs if not isinstance(one, Source)]
+    sources = tuple(one for one in inputs if isinstance(one, Source))
     return (*sources, *load_paths(paths)) if paths else sources
 
 
@@ -316,22 +316,22 @@ def _toolless(contents: SourceContents) -> Problem:
 
 def _file(contents: SourceContents, outcomes: Sequence[Tool | Problem]) -> InputFile:
     tools = sum(isinstance(outcome, Tool) for outcome in outcomes)
-    made_up = any(isinstance(item, Tool) and item.server == contents.name for item in outcomes)
-    named = contents.name in contents.server_names
-    server = contents.name if made_up and not named else ""
+    is_made_up = any(isinstance(item, Tool) and item.server == contents.name for item in outcomes)
+    is_named = contents.name in contents.server_names
+    server = contents.name if is_made_up and not is_named else ""
     return InputFile(contents.label, contents.kind, tools, len(outcomes) - tools, server)
 
 
 def _read_tools(
-    contents: SourceContents, shared: set[str], source_server: str
+    contents: SourceContents, common: set[str], source_server: str
 ) -> list[Tool | Problem]:
     """A tool or a problem for each record of a source, in its order.
 
-    ``shared`` names the servers that other sources name as well; ``source_server`` is the server
+    ``common`` names the servers that other sources name as well; ``source_server`` is the server
     of tools for which the source names none.
     """
     outcomes = (
-        item if isinstance(item, Problem) else _read_tool(item, contents, shared)
+        item if isinstance(item, Problem) else _read_tool(item, contents, common)
         for item in contents.items
     )
     return [
@@ -342,32 +342,32 @@ def _read_tools(
     ]
 
 
-def _read_tool(record: Record, contents: SourceContents, shared: set[str]) -> Tool | Problem:
+def _read_tool(record: Record, contents: SourceContents, common: set[str]) -> Tool | Problem:
     value = record.value
     flaw = find_flaw(value)
     if not flaw and not isinstance(value, dict):
         flaw = f"is {value_excerpt(value)[:60]}, not an object; give an object with a name"
     if not flaw:
         try:
-            server = _apart(contents.server_of(record), contents, shared)
+            server = _apart(contents.server_of(record), contents, common)
             return read_record(value, contents.shape, server, contents.budget)
         except RecordError as error:
             flaw = str(error)
     return record.problem(flaw)
 
 
-def _apart(server: str, contents: SourceContents, shared: set[str]) -> str:
-    return f"{server} ({contents.name})" if server in shared else server
+def _apart(server: str, contents: SourceContents, common: set[str]) -> str:
+    return f"{server} ({contents.name})" if server in common else server
 
 
 def _all_servers(
-    all_contents: Sequence[SourceContents], shared: set[str], tools: Sequence[Tool]
+    all_contents: Sequence[SourceContents], common: set[str], tools: Sequence[Tool]
 ) -> tuple[Server, ...]:
     """The servers that sources name or tools belong to, by name; the longest description wins."""
     servers = {tool.server: Server(tool.server) for tool in tools if tool.server}
     for contents in all_contents:
         for server in contents.servers:
-            name = _apart(server.name, contents, shared)
+            name = _apart(server.name, contents, common)
             alike = (servers.get(name, server), replace(server, name=name))
             servers[name] = max(alike, key=lambda one: one.fullness)
     return tuple(servers[name] for name in sorted(servers))

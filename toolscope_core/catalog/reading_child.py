@@ -37,10 +37,10 @@ def wait(descriptor: int) -> None:
 
 def read(connection: socket.socket, limit: Callable[[int, float], None]) -> None:
     """Answer one request: lines of JSON, the last with the catalog or why there is none."""
-    with connection.makefile("rb") as given:
-        request = json.loads(given.readline())
+    with connection.makefile("rb") as pipe:
+        request = json.loads(pipe.readline())
         sources = [
-            Source(label, given.read(size), format, {path: given.read(own) for path, own in files})
+            Source(label, pipe.read(size), format, {path: pipe.read(own) for path, own in files})
             for label, format, size, files in request["sources"]
         ]
 

@@ -77,8 +77,8 @@ class DocumentReading:
 
     def find(self, record: Record) -> Iterator[SourceEntry]:
         value = record.value
-        held = places.tool_places(value) if isinstance(value, dict) else {}
-        if len(record.trail) > _LEVELS and (held or isinstance(value, list)):
+        lists = places.tool_places(value) if isinstance(value, dict) else {}
+        if len(record.trail) > _LEVELS and (lists or isinstance(value, list)):
             yield record.problem(f"stands in more than {_LEVELS} lists of lists; flatten it")
         elif isinstance(value, list):
             yield from self._each(enumerate(value, 1), record)
@@ -87,7 +87,7 @@ class DocumentReading:
         elif not places.is_tool(value) and (what := what_it_is(value)):
             yield record.problem(what)
         elif isinstance(value, dict):
-            yield from self._object(record, held)
+            yield from self._object(record, lists)
         else:
             yield record
 
@@ -100,40 +100,40 @@ class DocumentReading:
         document: JsonObject = record.value
         flaw = find_flaw(document)
         whole = joined_files(document, self.name, self.files) if not flaw else document
-        read = Flaw(flaw) if flaw else read_openapi(whole, self.budget)
-        if isinstance(read, Flaw):
-            yield record.problem(read.reason)
+        operations = Flaw(flaw) if flaw else read_openapi(whole, self.budget)
+        if isinstance(operations, Flaw):
+            yield record.problem(operations.reason)
             return
         fields = fields_of(document)
         yield from _unexpected(places.tools_beside_operations(document, fields), record)
-        beside = {key: part for key, part in document.items() if key not in fields}
-        held = {"paths": read["paths"], **places.tool_places(beside)}
-        yield from self._object(record.inner({**beside, **read}), held)
+        other_fields = {key: part for key, part in document.items() if key not in fields}
+        lists = {"paths": operations["paths"], **places.tool_places(other_fields)}
+        yield from self._object(record.inner({**other_fields, **operations}), lists)
 
-    def _object(self, record: Record, held: places.Places) -> Iterator[SourceEntry]:
+    def _object(self, record: Record, lists: places.Places) -> Iterator[SourceEntry]:
         """The record that an object is, unless it only holds some, and what it holds."""
         value = record.value
-        sure = places.is_tool(value)
-        if sure or not held:
-            own = {key: part for key, part in value.items() if key not in held} if held else value
+        is_tool = places.is_tool(value)
+        if is_tool or not lists:
+            own = {key: part for key, part in value.items() if key not in lists} if lists else value
             yield record.inner(own)
-            strays = places.unexpected_tools(_unread(value, sure), held)
+            strays = places.unexpected_tools(_unread(value, is_tool), lists)
             tools = ((key, item) for key, item in strays if not isinstance(item, Flaw))
             yield from _unexpected(tools, record)  # flaws of the record are reported with it
         else:
-            yield from _unexpected(places.unexpected_tools(value, held), record)
-        if held:
-            yield from self._held(record, held)
+            yield from _unexpected(places.unexpected_tools(value, lists), record)
+        if lists:
+            yield from self._held(record, lists)
 
-    def _held(self, record: Record, held: places.Places) -> Iterator[SourceEntry]:
+    def _held(self, record: Record, lists: places.Places) -> Iterator[SourceEntry]:
         """The entries at an object's places; a position names the place where there are several."""
         value = record.value
-        server = _owner(value, held)
+        server = _owner(value, lists)
         yield from ([server] if server.name else [])
         yield from map(places.server_of, filter(_is_bare_server, list_at(value, "servers")))
-        for key, entries in held.items():
+        for key, entries in lists.items():
             inside = replace(record, server=server.name or record.server, within=key)
-            inside = inside.inner(None, key) if len(held) > 1 else inside
+            inside = inside.inner(None, key) if len(lists) > 1 else inside
             if key == "tools":
                 cursor = places.cursor_of(value).get("nextCursor", "")
                 yield ToolsPage(inside.position, inside.server, cursor)
@@ -142,25 +142,25 @@ class DocumentReading:
             elif key in SERVER_MAPS and places.names_servers(key, value[key]):
                 yield from self._servers(dict(zip(value[key], entries, strict=True)), inside)
             else:
-                listed = key == "servers" and not held.keys().isdisjoint(places.TOOL_LISTS)
+                is_listing = key == "servers" and not lists.keys().isdisjoint(places.TOOL_LISTS)
                 rows = enumerate(entries, 1)
-                own = [row for row in rows if not (listed and _is_bare_server(row[1]))]
+                own = [row for row in rows if not (is_listing and _is_bare_server(row[1]))]
                 yield from self._each(own, inside)
 
-    def _servers(self, listed: Mapping[str, Any], around: Record) -> Iterator[SourceEntry]:
+    def _servers(self, entries: Mapping[str, Any], around: Record) -> Iterator[SourceEntry]:
         """The servers of a map by name, with their tools; of one that a client starts nothing else
         is kept, as commands hold keys.
         """
-        for number, (name, entry) in enumerate(listed.items(), 1):
+        for number, (name, entry) in enumerate(entries.items(), 1):
             if starts_server(entry):
                 yield Server(writable(name))
-                if held := places.tool_places({**entry, "name": name}):
-                    tools = {"server": name, **{key: entry[key] for key in held}}
+                if lists := places.tool_places({**entry, "name": name}):
+                    tools = {"server": name, **{key: entry[key] for key in lists}}
                     yield from self._each([(number, tools)], around)
                 else:
                     yield Problem(f"{around.position}: server {writable(name)[:80]}", REMEDY)
                 place = around.inner(entry, f"server {number}")
-                yield from _unexpected(places.unexpected_tools(entry, held), place)
+                yield from _unexpected(places.unexpected_tools(entry, lists), place)
             elif _is_bare_server(entry):
                 yield places.server_of(entry)
             else:
@@ -197,22 +197,22 @@ def _word(entry: Any) -> str:
     held = {} if not isinstance(entry, dict) or places.is_tool(entry) else places.tool_places(entry)
     if not held:
         return "tool"
-    named = any(isinstance(entry[key], list) for key in held) and places.server_of(entry).name
-    return "server" if named else "page"
+    has_server = any(isinstance(entry[key], list) for key in held) and places.server_of(entry).name
+    return "server" if has_server else "page"
 
 
-def _owner(value: JsonObject, held: places.Places) -> Server:
+def _owner(value: JsonObject, lists: places.Places) -> Server:
     """The server that owns what an object holds; one without a name where servers stand in it."""
-    if all(places.names_servers(key, value.get(key)) for key in held):
+    if all(places.names_servers(key, value.get(key)) for key in lists):
         return Server("")
     server = places.server_of(value)
-    namespace = value.get("type") == "namespace" and server.name and "tools" in held
-    return replace(server, raw=_beside_tools(value, held)) if namespace else server
+    namespace = value.get("type") == "namespace" and server.name and "tools" in lists
+    return replace(server, raw=_beside_tools(value, lists)) if namespace else server
 
 
-def _beside_tools(namespace: JsonObject, held: places.Places) -> JsonObject:
+def _beside_tools(namespace: JsonObject, lists: places.Places) -> JsonObject:
     """The other keys of a namespace beside its tools, as far as they can be kept exactly."""
-    others = {key: value for key, value in namespace.items() if key not in held}
+    others = {key: value for key, value in namespace.items() if key not in lists}
     return {key: value for key, value in others.items() if not find_flaw({key: value})}
 
 

@@ -71,12 +71,12 @@ def read_relabelling(path: Path) -> Relabelling:
         maps = _read(folder / "arguments.json", _ARGUMENTS)
     phi = {row["old_id"]: row["new_id"] for row in relabel["entries"]}
     names = [(r["old_name"], (r["old_id"], r["new_name"])) for r in relabel["entries"]]
-    used = Counter(name for name, _ in names)
+    counts = Counter(name for name, _ in names)
     alphas = {old: _argument_map(old, row) for old, row in maps["maps"].items()}
     for alpha in alphas.values():
         _check_one_to_one(alpha, path)
-    of_one = {name: tool for name, tool in names if used[name] == 1}
-    return Relabelling(phi, alphas, of_one, tuple(map(_relabel, relabel["entries"])))
+    unique = {name: tool for name, tool in names if counts[name] == 1}
+    return Relabelling(phi, alphas, unique, tuple(map(_relabel, relabel["entries"])))
 
 
 def _relabel(row: JsonObject) -> Relabel:
@@ -156,16 +156,16 @@ def bundle_value(path: Path, kind: type[_T]) -> _T:
 
 def _read(path: Path, shape: dict[str, Any]) -> JsonObject:
     content = bundle_value(path, dict)
-    refused = why_unreadable(str(path), content, BUNDLE)
-    if refused:
-        raise ExportError(refused)
+    reason = why_unreadable(str(path), content, BUNDLE)
+    if reason:
+        raise ExportError(reason)
     # lone surrogates, which names may hold, are no text for the validator
     text = json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
-    wrong = next(Draft202012Validator(shape).iter_errors(json.loads(text)), None)
-    if wrong is not None:
-        place = "/".join(map(str, wrong.instance_path))[:_MOST_SAID] or "the top"
+    error = next(Draft202012Validator(shape).iter_errors(json.loads(text)), None)
+    if error is not None:
+        place = "/".join(map(str, error.instance_path))[:_MOST_SAID] or "the top"
         raise ExportError(
-            f"{path} is not a bundle's file: at {place}, {wrong.message[:_MOST_SAID]}; export the "
+            f"{path} is not a bundle's file: at {place}, {error.message[:_MOST_SAID]}; export the "
             "bundle again"
         )
     return content
@@ -187,9 +187,9 @@ def _argument_map(old: str, row: JsonObject) -> ArgumentMap:
 
 def _check_one_to_one(alpha: ArgumentMap, path: Path) -> None:
     """Raises ``ExportError`` where two arguments would be one, on either side of the map."""
-    given = [*alpha.dropped, *(move.source for move in alpha.moves)]
-    taken = [*alpha.constants, *(move.target for move in alpha.moves)]
-    twice = [name for names in (given, taken) for name, n in Counter(names).items() if n > 1]
+    old = [*alpha.dropped, *(move.source for move in alpha.moves)]
+    new = [*alpha.constants, *(move.target for move in alpha.moves)]
+    twice = [name for names in (old, new) for name, n in Counter(names).items() if n > 1]
     if twice:
         raise ExportError(
             f"{path} maps {twice[0]!r} of {alpha.tool_id} twice; export the bundle again"
@@ -204,6 +204,6 @@ def _longer(name: FormerName, alphas: Mapping[str, ArgumentMap]) -> str:
 
 
 def _changes_nothing(alpha: ArgumentMap) -> bool:
-    beside = alpha.constants or alpha.dropped or alpha.nested
-    same = all(one.op == "rename" and one.source == one.target for one in alpha.moves)
-    return same and not beside
+    has_other_changes = alpha.constants or alpha.dropped or alpha.nested
+    is_same = all(one.op == "rename" and one.source == one.target for one in alpha.moves)
+    return is_same and not has_other_changes

@@ -23,27 +23,27 @@ COMPARED_TEXT = 400
 """Characters of a description that are compared."""
 
 
-def renames(gone: Sequence[Tool], come: Sequence[Tool]) -> list[tuple[Tool, Tool]]:
+def renames(removed: Sequence[Tool], added: Sequence[Tool]) -> list[tuple[Tool, Tool]]:
     """Pairs of a removed and an added tool that are the same tool renamed, most alike first.
 
     Greedy and one to one, ties by id; the same pairs come out when the two sides are exchanged.
     """
-    if not 0 < len(gone) * len(come) <= MOST_PAIRS:
+    if not 0 < len(removed) * len(added) <= MOST_PAIRS:
         return []
-    alike = _likeness(gone, come)
+    alike = _likeness(removed, added)
     rows, columns = np.nonzero(alike >= RENAME_THRESHOLD)
     ranked = sorted(
         zip(rows.tolist(), columns.tolist(), strict=True),
-        key=lambda at: (-alike[at], Pair.of(gone[at[0]].id, come[at[1]].id)),
+        key=lambda at: (-alike[at], Pair.of(removed[at[0]].id, added[at[1]].id)),
     )
-    left, right = set(range(len(gone))), set(range(len(come)))
-    matched = []
+    left, right = set(range(len(removed))), set(range(len(added)))
+    pairs = []
     for row, column in ranked:
         if row in left and column in right:
             left.remove(row)
             right.remove(column)
-            matched.append((gone[row], come[column]))
-    return matched
+            pairs.append((removed[row], added[column]))
+    return pairs
 
 
 def new_ids_of(earlier: Sequence[Tool], catalog: Catalog) -> dict[str, str]:
@@ -54,18 +54,18 @@ def new_ids_of(earlier: Sequence[Tool], catalog: Catalog) -> dict[str, str]:
     is gone on those that none of the ``earlier`` had: copies on other servers are nearly as alike.
     """
     ids, servers = {tool.id for tool in earlier}, {tool.server for tool in earlier}
-    left = {tool.server for tool in catalog.tools} & servers
+    common_servers = {tool.server for tool in catalog.tools} & servers
 
     def home(tool: Tool) -> str | None:
-        return tool.server if tool.server in left else None
+        return tool.server if tool.server in common_servers else None
 
-    gone = grouped((tool for tool in earlier if tool.id not in catalog.by_id), home)
-    come = grouped((tool for tool in catalog.tools if tool.id not in ids), home)
-    pairs = (pair for at, tools in gone.items() for pair in renames(tools, come.get(at, [])))
+    removed = grouped((tool for tool in earlier if tool.id not in catalog.by_id), home)
+    added = grouped((tool for tool in catalog.tools if tool.id not in ids), home)
+    pairs = (pair for at, tools in removed.items() for pair in renames(tools, added.get(at, [])))
     return {old.id: new.id for old, new in pairs}
 
 
-def _likeness(gone: Sequence[Tool], come: Sequence[Tool]) -> np.ndarray[Any, Any]:
+def _likeness(removed: Sequence[Tool], added: Sequence[Tool]) -> np.ndarray[Any, Any]:
     """Likeness in [0, 1] of every tool that went (rows) to every one that came (columns).
 
     The same name on the same server is the same tool, whatever its id.
@@ -74,16 +74,16 @@ def _likeness(gone: Sequence[Tool], come: Sequence[Tool]) -> np.ndarray[Any, Any
 
     def text(parts: Sequence[str], others: Sequence[str]) -> np.ndarray[Any, Any]:
         clean, match = ([utils.default_process(part) for part in p] for p in (parts, others))
-        both = process.cdist(clean, match, scorer=fuzz.token_sort_ratio, dtype=np.float64) / 100
+        ratios = process.cdist(clean, match, scorer=fuzz.token_sort_ratio, dtype=np.float64) / 100
         blank = np.outer([not part for part in clean], [not part for part in match])
-        return np.where(blank, 1.0, both)
+        return np.where(blank, 1.0, ratios)
 
-    names = text([tool.name for tool in gone], [tool.name for tool in come])
+    names = text([tool.name for tool in removed], [tool.name for tool in added])
     descriptions = text(
-        [tool.description[:COMPARED_TEXT] for tool in gone],
-        [tool.description[:COMPARED_TEXT] for tool in come],
+        [tool.description[:COMPARED_TEXT] for tool in removed],
+        [tool.description[:COMPARED_TEXT] for tool in added],
     )
-    mine, others = ([{p.name for p in tool.parameters} for tool in side] for side in (gone, come))
-    shared = np.array([[len(a & b) / len(a | b) if a or b else 1.0 for b in others] for a in mine])
-    same = np.array([[(a.server, a.name) == (b.server, b.name) for b in come] for a in gone])
-    return np.where(same, 1.0, np.round(0.4 * names + 0.4 * descriptions + 0.2 * shared, 9))
+    old, new = ([{p.name for p in tool.parameters} for tool in side] for side in (removed, added))
+    overlap = np.array([[len(a & b) / len(a | b) if a or b else 1.0 for b in new] for a in old])
+    is_same = np.array([[(a.server, a.name) == (b.server, b.name) for b in added] for a in removed])
+    return np.where(is_same, 1.0, np.round(0.4 * names + 0.4 * descriptions + 0.2 * overlap, 9))

@@ -33,9 +33,9 @@ def read_shards(
     Raises ``CatalogError`` where there is no file, or not one tool in them.
     """
     files = sources.input_files(paths)
-    done = list(engine.map_blocks(_read_shard, SharedState(None), _sources(files, progress)))
-    catalogs = [one for one in done if isinstance(one, Catalog)]
-    problems = [one for one in done if isinstance(one, Problem)]
+    outcomes = list(engine.map_blocks(_read_shard, SharedState(None), _sources(files, progress)))
+    catalogs = [one for one in outcomes if isinstance(one, Catalog)]
+    problems = [one for one in outcomes if isinstance(one, Problem)]
     if not catalogs:
         first = f" ({problems[0].position}: {problems[0].reason})" if problems else ""
         raise CatalogError(

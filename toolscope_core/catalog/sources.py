@@ -62,9 +62,9 @@ def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
     """
     files = list(dict.fromkeys(file.absolute() for path in paths for file in _files(path)))
     if not files:
-        given = ", ".join(str(path) for path in paths) or "nothing was given"
+        names = ", ".join(str(path) for path in paths) or "nothing was given"
         raise CatalogError(
-            f"no input file ({given}); give *.json, *.jsonl, *.yaml or *.csv files or their folder"
+            f"no input file ({names}); give *.json, *.jsonl, *.yaml or *.csv files or their folder"
         )
     sizes = [_size(file) for file in files]
     check_size(f"the input ({len(files)} files)", sum(sizes), MAX_TOTAL_BYTES)
@@ -122,8 +122,8 @@ def _toolset(folder: Path) -> list[Path]:
         is_bundle = "toolsets" in manifest and isinstance(manifest["sha256"], dict)
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return []
-    if is_bundle and (refused := why_unreadable(str(path), manifest, BUNDLE)):
-        raise CatalogError(refused)
+    if is_bundle and (reason := why_unreadable(str(path), manifest, BUNDLE)):
+        raise CatalogError(reason)
     return list(files_of(folder, "neutral.json")) if is_bundle else []
 
 
@@ -186,9 +186,9 @@ def referenced_files(file: Path, data: bytes, limit: int) -> dict[str, bytes]:
     inside = Path(os.path.realpath(folder))
     files: dict[str, bytes] = {}
     seen = {file.name}
-    waiting = [(file.name, data)]
-    while waiting:
-        holder, content = waiting.pop()
+    stack = [(file.name, data)]
+    while stack:
+        holder, content = stack.pop()
         for path in _paths(holder, content):
             if path in seen or len(seen) > _MOST_FILES:
                 continue
@@ -197,7 +197,7 @@ def referenced_files(file: Path, data: bytes, limit: int) -> dict[str, bytes]:
             if part is not None:
                 limit -= len(part)
                 files[path] = part
-                waiting.append((path, part))
+                stack.append((path, part))
     return files
 
 
@@ -205,10 +205,10 @@ def relative_path(holder: str, reference: str) -> str:
     """The path, from the same folder as ``holder``, of the file that a ``$ref`` in the file
     ``holder`` names; empty where it names none there, such as an address or an absolute path.
     """
-    named = unquote(reference.partition("#")[0]).replace("\\/", "/")
-    if not named or "\\" in named or "\0" in named or ":" in named or named.startswith("/"):
+    target = unquote(reference.partition("#")[0]).replace("\\/", "/")
+    if not target or "\\" in target or "\0" in target or ":" in target or target.startswith("/"):
         return ""
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(holder), named))
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(holder), target))
     return "" if path.startswith("..") or not path.lower().endswith(REFERENCED_SUFFIXES) else path
 
 
@@ -289,8 +289,8 @@ def why_unreadable(label: str, document: JsonObject, version: int) -> str:
     """Why a file is not read that says another version than ``version``, as a sentence; empty for
     this one.
     """
-    named = document.get("version")
-    if type(named) is int and named == version:  # True is no version, though it equals 1
+    given = document.get("version")
+    if type(given) is int and given == version:  # True is no version, though it equals 1
         return ""
     return (
         f"{label} is not a bundle's file of version {version}: {_version_in_words(document)}; "

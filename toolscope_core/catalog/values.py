@@ -78,9 +78,9 @@ def _documents(text: str) -> list[Any]:
                 raise _RefusedError(flaws.TOO_DEEP)
             stack.append(_OpenContainer(isinstance(event, yaml.MappingStartEvent), event.anchor))
         elif isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
-            done = stack.pop()
-            value = _mapping(done.items) if done.mapping else done.items
-            _put(stack[-1], (value, done.size, done.characters), anchors, done.anchor)
+            closed = stack.pop()
+            value = _mapping(closed.items) if closed.mapping else closed.items
+            _put(stack[-1], (value, closed.size, closed.characters), anchors, closed.anchor)
         elif isinstance(event, yaml.ScalarEvent):
             is_key = stack[-1].mapping and len(stack[-1].items) % 2 == 0
             value = event.value if is_key else _scalar(event)
@@ -190,8 +190,8 @@ def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
     stay text, except that JSON in a column of parameters, returns or annotations is parsed; empty
     ones are left out. Without ``delimiter`` it is the one that finds most known columns.
     """
-    chosen = delimiter or _delimiter(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=chosen, strict=True)
+    separator = delimiter or _delimiter(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
@@ -295,13 +295,13 @@ class Record:
 Values = tuple[Record | Problem, ...]
 
 
-def read_values(source: Source, forced: str | None = None) -> tuple[Values, bool]:
+def read_values(source: Source, shape: str | None = None) -> tuple[Values, bool]:
     """The JSON or YAML documents of a source, each line of a JSONL one, each row of a table; and
     whether it is a table.
 
     What cannot be parsed is a ``Problem``; a part of a value that cannot be kept exactly (NaN, a
     repeated key, an endless number) is a ``Flaw`` inside it. A text is a table if its label ends
-    in csv or tsv, ``forced`` is ``csv``, or its first line names columns. Raises ``CatalogError``
+    in csv or tsv, ``shape`` is ``csv``, or its first line names columns. Raises ``CatalogError``
     for a source larger than ``MAX_BYTES``.
     """
     check_size(source.label, len(source.data))
@@ -315,45 +315,45 @@ def read_values(source: Source, forced: str | None = None) -> tuple[Values, bool
         reason = "is empty; give JSON, YAML or CSV with at least one tool"
         return (Problem(source.label, reason),), False
     suffix = PurePosixPath(source.label).suffix.lower()
-    whole, is_table = Record(text, source.label), forced == "csv" or suffix in (".csv", ".tsv")
+    whole, is_table = Record(text, source.label), shape == "csv" or suffix in (".csv", ".tsv")
     items = None if is_table else _document(whole, suffix)
     if items is None:
         return _table(whole, "\t" if suffix == ".tsv" else ""), True
     return items, False
 
 
-def _document(whole: Record, suffix: str) -> Values | None:
+def _document(record: Record, suffix: str) -> Values | None:
     """What is in a text by its syntax; ``None`` where it looks like a table."""
-    text = whole.value
+    text = record.value
     parsed = read_toml(text) if suffix == ".toml" else _parse(text)
     if not isinstance(parsed, Flaw):
-        return (whole.inner(parsed),)
+        return (record.inner(parsed),)
     if suffix != ".toml":
         lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
         is_yaml = suffix in (".yaml", ".yml")
         if _look_like_records(lines) and not is_yaml:
-            return tuple(_line(whole.inner(line, f"line {number}")) for number, line in lines)
+            return tuple(_line(record.inner(line, f"line {number}")) for number, line in lines)
         if is_yaml or LIKE_YAML.match(text):
-            return _yaml(whole)
+            return _yaml(record)
         if looks_like_table(text):
             return None
-    return (whole.problem(parsed.reason),)
+    return (record.problem(parsed.reason),)
 
 
-def _yaml(whole: Record) -> Values:
-    documents = read_yaml(whole.value)
+def _yaml(record: Record) -> Values:
+    documents = read_yaml(record.value)
     if isinstance(documents, Flaw):
-        return (whole.problem(documents.reason),)
+        return (record.problem(documents.reason),)
     if len(documents) == 1:
-        return (whole.inner(documents[0]),)
-    return tuple(whole.inner(one, f"document {row}") for row, one in enumerate(documents, 1))
+        return (record.inner(documents[0]),)
+    return tuple(record.inner(one, f"document {row}") for row, one in enumerate(documents, 1))
 
 
-def _table(whole: Record, delimiter: str) -> Values:
-    rows = read_table(whole.value, delimiter)
+def _table(record: Record, delimiter: str) -> Values:
+    rows = read_table(record.value, delimiter)
     if isinstance(rows, Flaw):
-        return (whole.problem(rows.reason),)
-    return tuple(whole.inner(row, f"line {line}") for line, row in rows)
+        return (record.problem(rows.reason),)
+    return tuple(record.inner(row, f"line {line}") for line, row in rows)
 
 
 def _parse(text: str) -> Any:
@@ -368,8 +368,8 @@ def _parse(text: str) -> Any:
 
 def _look_like_records(lines: Sequence[tuple[int, str]]) -> bool:
     """Whether most lines are objects of their own, as in JSONL."""
-    whole = [line for _, line in lines if line.lstrip()[0] == "{" and line.rstrip()[-1] == "}"]
-    return 2 * len(whole) > len(lines)
+    objects = [line for _, line in lines if line.lstrip()[0] == "{" and line.rstrip()[-1] == "}"]
+    return 2 * len(objects) > len(lines)
 
 
 def _line(line: Record) -> Record | Problem:

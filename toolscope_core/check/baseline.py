@@ -82,14 +82,14 @@ def _with_files(baseline: Baseline, folder: Path) -> Baseline:
         raise ExportError(refused)
     relabel = json.loads(read_file(folder / "relabel.json"))
     dangling = json.loads(read_file(folder / "dangling.json"))
-    apart = json.loads(read_file(folder / "never_merge.json"))
+    kept_apart = json.loads(read_file(folder / "never_merge.json"))
     rows = (row for file in files_of(folder, "pairs.jsonl") for _, row in read_rows(file))
-    applied = [one.detail for one in active(baseline.log) if one.action == "threshold"]
-    last = applied[-1] if applied else {}
+    thresholds = [one.detail for one in active(baseline.log) if one.action == "threshold"]
+    threshold = thresholds[-1] if thresholds else {}
     return replace(
         baseline,
         outcomes={Pair.of(row["left"], row["right"]): _OUTCOMES[row["verdict"]] for row in rows},
-        settled=_settled(baseline) | {Pair.of(left, right) for left, right in apart},
+        settled=_settled(baseline) | {Pair.of(left, right) for left, right in kept_apart},
         dangling=frozenset((item["tool_id"], item["cites"]) for item in dangling),
         relabels=tuple(
             Relabel(**{**row, "status": _STATUSES[row["status"]]}) for row in relabel["entries"]
@@ -101,8 +101,8 @@ def _with_files(baseline: Baseline, folder: Path) -> Baseline:
             correct=bool(manifest["configuration"]["correct"]),
         ),
         model=str(manifest["versions"]["model"]),
-        least_similarity=float(last.get("similarity", 0.0)),
-        least_probability=float(last["same_job"]) if last else None,
+        least_similarity=float(threshold.get("similarity", 0.0)),
+        least_probability=float(threshold["same_job"]) if threshold else None,
     )
 
 
@@ -137,8 +137,8 @@ def matched(old: Catalog, new: Catalog) -> BaselineChanges:
     """The changes from ``old`` to ``new``; the order of records plays no part."""
     changes = diff(_differing(old, new), _differing(new, old))
     fresh = {tool.id for tool in changes.added}
-    renamed = {change.new.id: change.old.id for change in changes.changed}
-    before = {tool.id: renamed.get(tool.id, tool.id) for tool in new.tools if tool.id not in fresh}
+    old_ids = {change.new.id: change.old.id for change in changes.changed}
+    before = {tool.id: old_ids.get(tool.id, tool.id) for tool in new.tools if tool.id not in fresh}
     return BaselineChanges(changes, before)
 
 

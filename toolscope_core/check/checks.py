@@ -65,20 +65,21 @@ class NewPairs:
 
 
 def new_pairs(
-    catalog: Catalog, tools: BaselineChanges, baseline: Baseline, judge: PairJudge
+    catalog: Catalog, changes: BaselineChanges, baseline: Baseline, judge: PairJudge
 ) -> NewPairs:
     """The pairs with a new or changed tool that are an overlap, a family or unsure, and were not
     the same before. Pairs that people keep apart or put together are left out.
     """
-    verdicts = _judged(catalog, tools.new, judge)
-    earlier = _earlier(tools, baseline, judge) if verdicts else {}
+    verdicts = _judged(catalog, changes.new, judge)
+    earlier = _earlier(changes, baseline, judge) if verdicts else {}
     kinds: dict[PairOutcome, list[Verdict]] = {"merge": [], "family": [], "unsure": []}
     for verdict in verdicts:
-        is_now, was = _outcome(verdict, baseline.least_probability), tools.earlier(verdict.pair)
-        before = None if was is None else earlier.get(was)
-        settled = was in baseline.settled or verdict.similarity < baseline.least_similarity
-        if is_now in kinds and not settled and not _was_there(is_now, before):
-            kinds[is_now].append(verdict)
+        outcome = _outcome(verdict, baseline.least_probability)
+        old_pair = changes.earlier(verdict.pair)
+        before = None if old_pair is None else earlier.get(old_pair)
+        is_settled = old_pair in baseline.settled or verdict.similarity < baseline.least_similarity
+        if outcome in kinds and not is_settled and not _was_there(outcome, before):
+            kinds[outcome].append(verdict)
     return NewPairs(tuple(kinds["merge"]), tuple(kinds["family"]), tuple(kinds["unsure"]))
 
 
@@ -88,13 +89,13 @@ def _was_there(now: PairOutcome, before: PairOutcome | None) -> bool:
 
 
 def _earlier(
-    tools: BaselineChanges, baseline: Baseline, judge: PairJudge
+    changes: BaselineChanges, baseline: Baseline, judge: PairJudge
 ) -> Mapping[Pair, PairOutcome]:
     """The verdicts of before on pairs of which both tools were there; judged where nobody had."""
     if baseline.outcomes is not None:
         return baseline.outcomes
-    changed = {change.old.id for change in tools.changes.changed}
-    return {one.pair: one.outcome for one in _judged(baseline.catalog, changed, judge)}
+    changed_ids = {change.old.id for change in changes.changes.changed}
+    return {one.pair: one.outcome for one in _judged(baseline.catalog, changed_ids, judge)}
 
 
 def _outcome(verdict: Verdict, least: float | None) -> PairOutcome:
@@ -106,24 +107,24 @@ def _outcome(verdict: Verdict, least: float | None) -> PairOutcome:
     return "unsure" if verdict.outcome == "merge" else verdict.outcome
 
 
-def _judged(catalog: Catalog, wanted: Collection[str], judge: PairJudge) -> tuple[Verdict, ...]:
-    """The verdicts, without *keep*, on the near pairs that hold one of the tools ``wanted``."""
-    if not wanted:
+def _judged(catalog: Catalog, ids: Collection[str], judge: PairJudge) -> tuple[Verdict, ...]:
+    """The verdicts, without *keep*, on the near pairs that hold one of the tools with ``ids``."""
+    if not ids:
         return ()
     texts = compared_texts(catalog.tools)
     vectors = embed_cached(texts, judge.embedder, judge.cache, judge.progress)
     threshold = judge.config.threshold or default_threshold(judge.embedder.name)
-    is_wanted = np.array([tool.id in wanted for tool in catalog.tools])
-    first = _first_copies(catalog, is_wanted)
+    is_asked = np.array([tool.id in ids for tool in catalog.tools])
+    first = _first_copies(catalog, is_asked)
     offline = OfflineJudge.of(catalog.tools, vectors, model=judge.embedder.name)
     named = same_named(offline.signals.plain, vectors, judge.config.neighbours)
     near = candidates(vectors, first, judge.config.neighbours, threshold, named)
-    chosen = is_wanted[near.left] | is_wanted[near.right]
-    left, right = near.left[chosen], near.right[chosen]
+    mask = is_asked[near.left] | is_asked[near.right]
+    left, right = near.left[mask], near.right[mask]
     judge.progress(Step("judge", 0, len(left)))
-    given = offline.pair_probabilities(left, right)
+    scores = offline.pair_probabilities(left, right)
     weights = shipped_weights()
-    likely = (given.same_job >= weights.unsure_at) | (given.family >= weights.family_at)
+    likely = (scores.same_job >= weights.unsure_at) | (scores.family >= weights.family_at)
     judge.progress(Step("judge", len(left), len(left)))
     return offline.verdicts(left[likely], right[likely])
 
@@ -139,27 +140,27 @@ def _first_copies(catalog: Catalog, is_new: np.ndarray[tuple[int], np.dtype[np.b
 
 
 def new_danglings(
-    catalog: Catalog, tools: BaselineChanges, baseline: Baseline
+    catalog: Catalog, changes: BaselineChanges, baseline: Baseline
 ) -> tuple[DanglingReference, ...]:
     """References to gone tools that the baseline did not have, in tool order."""
     phi = {row.old_id: row for row in baseline.relabels}
-    kept = []
+    remaining = []
     for tool in catalog.tools:
-        row = phi.get(tools.before.get(tool.id, ""))
+        row = phi.get(changes.before.get(tool.id, ""))
         if row is None or row.new_id == row.old_id:
             name = tool.name if row is None or row.status == "kept" else row.new_name
-            kept.append(MergedTool(replace(tool, name=name or tool.name), (tool.id,)))
+            remaining.append(MergedTool(replace(tool, name=name or tool.name), (tool.id,)))
     return tuple(
         item
-        for item in find_dangling(kept, gone_tools(tools, baseline))
-        if (tools.before.get(item.tool_id, item.tool_id), item.cites) not in baseline.dangling
+        for item in find_dangling(remaining, gone_tools(changes, baseline))
+        if (changes.before.get(item.tool_id, item.tool_id), item.cites) not in baseline.dangling
     )
 
 
-def gone_tools(tools: BaselineChanges, baseline: Baseline) -> tuple[Relabel, ...]:
+def gone_tools(changes: BaselineChanges, baseline: Baseline) -> tuple[Relabel, ...]:
     """What became of each tool that is gone or renamed since the baseline, or by its merges."""
     merged = (row for row in baseline.relabels if row.status != "kept")
-    return (*_gone(tools), *merged)
+    return (*_gone(changes), *merged)
 
 
 def _gone(tools: BaselineChanges) -> Iterator[Relabel]:
@@ -190,14 +191,14 @@ class ReplayedCases:
 
 
 def replayed_cases(
-    before: Catalog, now: Catalog, tools: BaselineChanges, cases: Sequence[Query], ranker: Ranker
+    before: Catalog, now: Catalog, changes: BaselineChanges, cases: Sequence[Query], ranker: Ranker
 ) -> ReplayedCases:
     """Cases searched in both catalogs, split by rule. A case may name a tool by a name that no
     other has, and by its id of before, where it has another one now.
     """
-    names = {old: new for new, old in tools.before.items() if old not in now.by_id}
-    moved = [with_names(case, names) for case in with_ids(cases, now.tools)]
-    requests = list(map(request_of("rules"), moved))
+    names = {old: new for new, old in changes.before.items() if old not in now.by_id}
+    current_cases = [with_names(case, names) for case in with_ids(cases, now.tools)]
+    requests = list(map(request_of("rules"), current_cases))
     rankings = ranker.rankings(now.tools, requests, PLACES)
     old_rankings = [
         [names.get(one, one) for one in ranking]
@@ -205,28 +206,28 @@ def replayed_cases(
     ]
     old_ids = {names.get(tool.id, tool.id) for tool in before.tools}
     failed, new = 0, []
-    for case, ranking, old_ranking in zip(moved, rankings, old_rankings, strict=True):
-        wrong = failed_case(case, ranking, now.by_id)
-        failed += bool(wrong)
+    for case, ranking, old_ranking in zip(current_cases, rankings, old_rankings, strict=True):
+        failures = failed_case(case, ranking, now.by_id)
+        failed += bool(failures)
         earlier = failed_case(case, old_ranking, old_ids)
-        new += [CaseConfusion(case, one) for one in wrong if one not in earlier]
+        new += [CaseConfusion(case, one) for one in failures if one not in earlier]
     return ReplayedCases(len(cases), failed, tuple(new))
 
 
-def new_findings(old: Catalog, new: Catalog, tools: BaselineChanges) -> tuple[Finding, ...]:
+def new_findings(old: Catalog, new: Catalog, changes: BaselineChanges) -> tuple[Finding, ...]:
     """The *block* and *warn* findings that were not there, the worst first, then in tool order.
 
     A finding on a tool that is as it was counts as there whatever its place, which may depend on
     the order of fields.
     """
-    there = {_key(item, item.tool_id) for item in old.findings}
+    old_keys = {_key(item, item.tool_id) for item in old.findings}
     kinds = {(item.tool_id, item.severity, item.code) for item in old.findings}
     fresh = []
     for item in new.findings:
-        before = tools.before.get(item.tool_id, "")
-        is_as_it_was = bool(item.tool_id) and item.tool_id not in tools.new
+        before = changes.before.get(item.tool_id, "")
+        is_as_it_was = bool(item.tool_id) and item.tool_id not in changes.new
         was_there = is_as_it_was and (before, item.severity, item.code) in kinds
-        if item.severity != "info" and not was_there and _key(item, before) not in there:
+        if item.severity != "info" and not was_there and _key(item, before) not in old_keys:
             fresh.append(item)
     return tuple(sorted(fresh, key=lambda item: (item.severity != "block", item.tool_id)))
 
@@ -249,23 +250,23 @@ class StaleDecision:
 
 
 def stale_decisions(
-    catalog: Catalog, baseline: Baseline, tools: BaselineChanges
+    catalog: Catalog, baseline: Baseline, changes: BaselineChanges
 ) -> tuple[StaleDecision, ...]:
     """The decisions in force that name a tool which the baseline has as it was decided on, and the
     catalog has not, in their order; a renamed tool has changed.
     """
-    left = {*catalog.by_id, *tools.before.values()}
-    now = {tool.fingerprint for tool in catalog.tools}
-    then = {tool.fingerprint for tool in baseline.catalog.tools}
+    known_ids = {*catalog.by_id, *changes.before.values()}
+    prints_now = {tool.fingerprint for tool in catalog.tools}
+    prints_then = {tool.fingerprint for tool in baseline.catalog.tools}
     stale = []
     for decision in active(baseline.log):
         if decision.action in _CHANGES_NOTHING:
             continue
         named = zip(decision.fingerprints, decision.ids, strict=True)
-        lost = [tool_id for member, tool_id in named if member in then - now]
-        changed = tuple(tool_id for tool_id in lost if tool_id in left)
-        gone = tuple(tool_id for tool_id in lost if tool_id not in left)
-        if lost:
+        lost_ids = [tool_id for member, tool_id in named if member in prints_then - prints_now]
+        changed = tuple(tool_id for tool_id in lost_ids if tool_id in known_ids)
+        gone = tuple(tool_id for tool_id in lost_ids if tool_id not in known_ids)
+        if lost_ids:
             stale.append(StaleDecision(decision, changed, gone))
     return tuple(stale)
 
@@ -306,7 +307,7 @@ def token_growth(old: Catalog, new: Catalog) -> TokenGrowth:
 def checked_profile(
     name: str,
     baseline: Baseline,
-    tools: BaselineChanges,
+    changes: BaselineChanges,
     analysis: Analysis,
     queries: Sequence[Query],
     setup: SearchSetup,
@@ -316,15 +317,15 @@ def checked_profile(
 
     Raises ``ConfigError`` for a profile that the baseline does not have.
     """
-    renamed = {old: new for new, old in tools.before.items()}
-    log = [under_new_ids(one, renamed) for one in baseline.log]
-    standing = profiles(analysis.catalog, log)
-    if name not in standing:
-        names = ", ".join(standing) or "none"
+    new_ids = {old: new for new, old in changes.before.items()}
+    log = [under_new_ids(one, new_ids) for one in baseline.log]
+    saved = profiles(analysis.catalog, log)
+    if name not in saved:
+        names = ", ".join(saved) or "none"
         raise ConfigError(f"the baseline has no profile {name!r}; it has {names}")
     plan = plan_merge(analysis, log, baseline.plan)
-    queries = queries or [Query("", text) for text in standing[name].intents]
+    queries = queries or [Query("", text) for text in saved[name].intents]
     intents = intents_of(queries, plan, lambda: setup.open([one.tool for one in plan.tools]))
-    chosen = profile_tools(plan, standing[name])
-    report = profile_report(analysis, plan, chosen, intents, analysis.syntheses.costs)
-    return replace(report, misses=misses_of(plan, chosen, queries, ToolsetRanker(setup)))
+    choice = profile_tools(plan, saved[name])
+    report = profile_report(analysis, plan, choice, intents, analysis.syntheses.costs)
+    return replace(report, misses=misses_of(plan, choice, queries, ToolsetRanker(setup)))

@@ -45,11 +45,11 @@ def normal_schema(schema: Any) -> Any:
 
 def _joined(schema: dict[str, Any], key: str, options: list[Any]) -> dict[str, Any]:
     """The schema with its only alternative beside it, where the two say nothing of one thing."""
-    rest = {name: sub for name, sub in schema.items() if name != key}
+    others = {name: sub for name, sub in schema.items() if name != key}
     (option,) = options
-    if not isinstance(option, dict) or rest.keys() & option.keys():
+    if not isinstance(option, dict) or others.keys() & option.keys():
         return schema
-    return {**rest, **option}
+    return {**others, **option}
 
 
 def _together(options: list[Any]) -> JsonObject | None:
@@ -62,11 +62,11 @@ def _together(options: list[Any]) -> JsonObject | None:
         one_each = len({canonical_json(value) for value in values}) == len(values)
         return {"enum": values} if one_each else None
     types = [subschema.type_set(option) for option in options]
-    wide = [one | (_NUMBERS if one & _NUMBERS else frozenset()) for one in types]
-    if not all(types) or sum(map(len, wide)) != len(frozenset().union(*wide)):
+    widened = [one | (_NUMBERS if one & _NUMBERS else frozenset()) for one in types]
+    if not all(types) or sum(map(len, widened)) != len(frozenset().union(*widened)):
         return None
     merged: dict[str, Any] = {"type": [kind for one in types for kind in sorted(one)]}
-    for option, own in zip(options, wide, strict=True):
+    for option, own in zip(options, widened, strict=True):
         others = {key: sub for key, sub in option.items() if key != "type"}
         if others.keys() & merged.keys() or not all(
             own >= subschema.of_keyword(key) for key in others
@@ -193,20 +193,20 @@ def _object(schema: JsonObject | None) -> JsonObject:
 def _arguments(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
     """Breaking: what the old version let a caller send, and the new one is not seen to take."""
     leaves = list(_leaves(old, new, ("schema",), "schema"))
-    sent = _closed(normal_schema(old))
-    safe = subschema.admits(new, sent) or subschema.admits(normal_schema(new), sent)
+    calls = _closed(normal_schema(old))
+    safe = subschema.admits(new, calls) or subschema.admits(normal_schema(new), calls)
     suspects = [] if safe else [leaf for leaf in leaves if leaf.constrains]
     suspects = [s for s in suspects if not _is_same_around(s, old, new)] or suspects
-    blamed = [
+    culprits = [
         s
         for s in suspects
-        if not subschema.admits(normal_schema(_with(old, s.path[1:], s.new)), sent)
+        if not subschema.admits(normal_schema(_with(old, s.path[1:], s.new)), calls)
     ] or suspects
     for leaf in leaves:
         reason = ""
         if leaf.is_property and leaf.new is _ABSENT:
             reason = "calls that send it fail or lose it"
-        elif leaf in blamed:
+        elif leaf in culprits:
             needed = leaf.place == "names"
             reason = "callers must send it now" if needed else "some calls are no longer valid"
         yield leaf.change(reason)
@@ -218,12 +218,12 @@ def _result(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
     safe = subschema.admits(old, new) or subschema.admits(normal_schema(old), normal_schema(new))
     suspects = [] if safe else [leaf for leaf in leaves if leaf.constrains]
     suspects = [s for s in suspects if not _is_same_around(s, old, new)] or suspects
-    blamed = [
+    culprits = [
         s for s in suspects if not subschema.admits(old, _with(old, s.path[1:], s.new))
     ] or suspects
     for leaf in leaves:
         lost = leaf.is_property and leaf.new is _ABSENT
-        yield leaf.change("the result is not what it was" if lost or leaf in blamed else "")
+        yield leaf.change("the result is not what it was" if lost or leaf in culprits else "")
 
 
 def _task_hazard(leaf: _Leaf) -> str:
@@ -285,8 +285,8 @@ def _with(schema: JsonObject, path: Sequence[str], value: Any) -> dict[str, Any]
         value = others if value is _ABSENT else [*others, rest[0]]
     elif rest:
         value = _with(part if isinstance(part, dict) else {}, rest, value)
-    kept = {name: item for name, item in schema.items() if name != key}
-    return kept if value is _ABSENT else {**kept, key: value}
+    siblings = {name: item for name, item in schema.items() if name != key}
+    return siblings if value is _ABSENT else {**siblings, key: value}
 
 
 def _closed(schema: Any) -> Any:

@@ -80,17 +80,17 @@ def failures(report: GateReport, items: Iterable[GateItem], limits: Limits) -> t
     return tuple(_failures(report, items, limits))
 
 
-def tokens_over(failed: Iterable[Failure]) -> Iterator[GateItem]:
+def tokens_over(failures: Iterable[Failure]) -> Iterator[GateItem]:
     """The limits on tokens that are not kept, as cases of their check."""
-    return (GateItem("tokens", (), one.reason) for one in failed if one.check == "tokens")
+    return (GateItem("tokens", (), one.reason) for one in failures if one.check == "tokens")
 
 
 def _failures(report: GateReport, items: Iterable[GateItem], limits: Limits) -> Iterator[Failure]:
     tokens = report.tokens.total
     counts = Counter(item.check for item in items if not item.has_limit)
-    most = {"overlap": limits.new_overlaps, "confusion": limits.new_confusions}
+    maxima = {"overlap": limits.new_overlaps, "confusion": limits.new_confusions}
     for check in CHECKS:
-        count, highest = counts[check.name], most.get(check.name)
+        count, highest = counts[check.name], maxima.get(check.name)
         if highest is not None and count > highest:
             reason = f"{check.counted(count)}, at most {highest:,} allowed"
             yield Failure(check.name, reason)
@@ -126,13 +126,13 @@ def profile_limits(texts: Sequence[str], profile: str | None, has_cases: bool) -
         raise ConfigError("--profile-limit is of a profile; give --profile")
     limits = {}
     for text in texts:
-        what, _, most = text.partition("=")
-        if what not in NOUNS or not most.isdecimal():
+        noun, _, limit = text.partition("=")
+        if noun not in NOUNS or not limit.isdecimal():
             raise ConfigError(
                 f"--profile-limit is {text!r}; give a number for one of {', '.join(NOUNS)}, such "
                 "as tokens=8000"
             )
-        limits[what] = int(most)
+        limits[noun] = int(limit)
     if "misses" in limits and not has_cases:
         raise ConfigError("--profile-limit misses is of cases; give --cases")
     return limits
@@ -147,7 +147,7 @@ def broken_limits(report: ProfileReport, limits: Mapping[str, int]) -> Iterator[
         "confusions": len(report.confusions),
         "misses": report.misses.missed,
     }
-    for what, most in limits.items():
-        if counts[what] > most:
-            amount = quantity(counts[what], NOUNS[what])
-            yield f"profile {report.toolset.profile.name}: {amount}, at most {most:,} allowed"
+    for noun, limit in limits.items():
+        if counts[noun] > limit:
+            amount = quantity(counts[noun], NOUNS[noun])
+            yield f"profile {report.toolset.profile.name}: {amount}, at most {limit:,} allowed"

@@ -200,9 +200,9 @@ def _blocks(
 
 def _item(item: GateItem) -> str:
     link = f" · [open the pair](<{item.address}>)" if item.address else ""
-    shown = item.tools[:_MOST_DETAILS]
-    others = f" and {len(item.tools) - len(shown)} more" if len(item.tools) > len(shown) else ""
-    lines = [f"- {', '.join(map(code, shown))}{others}: {item.says}{link}"]
+    ids = item.tools[:_MOST_DETAILS]
+    others = f" and {len(item.tools) - len(ids)} more" if len(item.tools) > len(ids) else ""
+    lines = [f"- {', '.join(map(code, ids))}{others}: {item.says}{link}"]
     lines += [f"  - {code(detail)}" for detail in item.details[:_MOST_DETAILS]]
     if len(item.details) > _MOST_DETAILS:
         lines.append(f"  - and {len(item.details) - _MOST_DETAILS} more")
@@ -214,13 +214,13 @@ def _tokens(report: GateReport) -> Iterator[str]:
     yield f"\n### Tokens ({growth.counted})\n\n"
     yield "| target | before → now | growth |\n|---|:--|--:|\n"
     yield "".join(f"| {one.name} | {one.in_words} | {one.added:+,} |\n" for one in growth.shapes)
-    moved = sorted(
+    changes = sorted(
         (one for one in growth.servers if one.added), key=lambda one: (-abs(one.added), one.name)
     )
-    if moved:
+    if changes:
         yield f"\nBy server, in the shape {growth.total.name}:\n\n"
-    for one in moved[:_MOST_ITEMS]:
+    for one in changes[:_MOST_ITEMS]:
         name = code(one.name) if one.name else "no server"
         yield f"- {name}: {one.in_words} ({one.added:+,})\n"
-    if len(moved) > _MOST_ITEMS:
-        yield f"- and {len(moved) - _MOST_ITEMS:,} more\n"
+    if len(changes) > _MOST_ITEMS:
+        yield f"- and {len(changes) - _MOST_ITEMS:,} more\n"

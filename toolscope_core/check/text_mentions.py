@@ -99,9 +99,9 @@ def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder; give one with prompts, skills or rules")
     files: list[Path] = []
-    closed: list[OSError] = []
+    errors: list[OSError] = []
     links: list[Path] = []
-    for at, folders, names in os.walk(folder, onerror=closed.append):
+    for at, folders, names in os.walk(folder, onerror=errors.append):
         folders[:] = [name for name in folders if name not in SKIPPED]
         texts = [Path(at, name) for name in names if _is_text(Path(name))]
         links += [path for path in (*texts, *(Path(at, f) for f in folders)) if path.is_symlink()]
@@ -116,7 +116,7 @@ def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
     leads = "is a link that leads out of the folder; give its target too"
     return sorted(files), [
         *(UnreadText(_shown(path, folder), leads) for path in sorted(outside)),
-        *(_unreadable(_shown(Path(error.filename), folder), error) for error in closed),
+        *(_unreadable(_shown(Path(error.filename), folder), error) for error in errors),
     ]
 
 
@@ -125,13 +125,13 @@ def _is_text(path: Path) -> bool:
 
 
 def _search(path: Path, folder: Path, gone: GoneNames) -> TextSearch:
-    shown = _shown(path, folder)
+    label = _shown(path, folder)
     try:
         if path.stat().st_size > LARGEST:
-            return TextSearch(unread=(_too_large(shown),))
-        return search_text(shown, read_file(path), gone)
+            return TextSearch(unread=(_too_large(label),))
+        return search_text(label, read_file(path), gone)
     except OSError as error:
-        return TextSearch(unread=(_unreadable(shown, error),))
+        return TextSearch(unread=(_unreadable(label, error),))
 
 
 def _too_large(file: str) -> UnreadText:

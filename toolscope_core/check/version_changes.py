@@ -48,18 +48,18 @@ class CatalogDiff:
     @property
     def rows(self) -> tuple[DiffRow, ...]:
         """Everything as one flat table: removed, renamed, changed, added."""
-        gone = (
+        removed = (
             DiffRow("removed", t.id, FieldChange("", "removed", t.name, None, "the tool is gone"))
             for t in self.removed
         )
-        ranked = sorted(self.changed, key=lambda change: not change.renamed)
-        differ = (
+        in_order = sorted(self.changed, key=lambda change: not change.renamed)
+        changed = (
             DiffRow("renamed" if change.renamed else "changed", change.new.id, item)
-            for change in ranked
+            for change in in_order
             for item in change.fields
         )
-        come = (DiffRow("added", t.id, FieldChange("", "added", None, t.name)) for t in self.added)
-        return (*gone, *differ, *come)
+        added = (DiffRow("added", t.id, FieldChange("", "added", None, t.name)) for t in self.added)
+        return (*removed, *changed, *added)
 
     @property
     def breaking(self) -> int:
@@ -88,11 +88,11 @@ def diff(old: Catalog, new: Catalog) -> CatalogDiff:
         [tool for tool in old.tools if tool.id not in after],
         [tool for tool in new.tools if tool.id not in before],
     )
-    matched = {id(tool) for pair in pairs for tool in pair}
+    matched_ids = {id(tool) for pair in pairs for tool in pair}
     changes = (ToolChange(a, b, field_changes(a, b)) for a, b in pairs)
     return CatalogDiff(
-        added=_sorted([tool for tool in new.tools if id(tool) not in matched]),
-        removed=_sorted([tool for tool in old.tools if id(tool) not in matched]),
+        added=_sorted([tool for tool in new.tools if id(tool) not in matched_ids]),
+        removed=_sorted([tool for tool in old.tools if id(tool) not in matched_ids]),
         changed=tuple(sorted((c for c in changes if c.fields), key=lambda c: c.new.id)),
     )
 

@@ -29,9 +29,9 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     locate = ToolLocator(catalog, log)
     linking = [item for item in active(log) if item.action in LINKING]
     joined: list[tuple[str, ...]] = []
-    waiting: list[frozenset[str]] = []
+    stale: list[frozenset[str]] = []
     families: list[frozenset[str]] = []
-    apart: set[Pair] = set()
+    cannot: set[Pair] = set()
     doubtful: set[Pair] = set()
     for place, item in enumerate(linking):
         present, changed = locate(item)
@@ -48,23 +48,23 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
             if changed.isdisjoint(ids):
                 joined.append(ids)
             else:
-                waiting.append(frozenset(i for i in ids if not locate.are_decided_on((i,), later)))
+                stale.append(frozenset(i for i in ids if not locate.are_decided_on((i,), later)))
         for i, j in links_of(item)[1]:
             if i in present and j in present:
-                apart.add(Pair.of(present[i], present[j]))
+                cannot.add(Pair.of(present[i], present[j]))
             elif i in now and j in now and not locate.are_decided_on((now[i], now[j]), later):
                 doubtful.add(Pair.of(now[i], now[j]))
     home = united(joined)
     groups = {frozenset(group) for group in home.values() if len(group) > 1}
-    clashing = {frozenset(home[p.left]) for p in apart if p.right in home.get(p.left, ())}
+    conflicts = {frozenset(home[p.left]) for p in cannot if p.right in home.get(p.left, ())}
     return Constraints(
-        must=tuple(sorted(groups - clashing, key=sorted)),
-        cannot=frozenset(apart),
-        stale=tuple(sorted({group for group in waiting if len(group) > 1}, key=sorted)),
+        must=tuple(sorted(groups - conflicts, key=sorted)),
+        cannot=frozenset(cannot),
+        stale=tuple(sorted({group for group in stale if len(group) > 1}, key=sorted)),
         doubtful=frozenset(doubtful),
-        conflict=tuple(sorted(clashing, key=sorted)),
-        put_forward=frozenset(_put_forward(locate, log, ASKING_ACTIONS)) - apart,
-        for_a_person=frozenset(_put_forward(locate, log, HOLDING)) - apart,
+        conflict=tuple(sorted(conflicts, key=sorted)),
+        put_forward=frozenset(_put_forward(locate, log, ASKING_ACTIONS)) - cannot,
+        for_a_person=frozenset(_put_forward(locate, log, HOLDING)) - cannot,
         families=tuple(sorted(set(families), key=sorted)),
         omitted=frozenset(locate.omitted),
         one_account=one_account(catalog, log),
@@ -128,10 +128,10 @@ def namespace_descriptions(catalog: Catalog, log: Sequence[Decision]) -> dict[st
 
 def flags(catalog: Catalog, log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:
     """By tool id the flags that stand on it, oldest first; a tool that has changed has none."""
-    standing: dict[str, tuple[Decision, ...]] = {}
+    active_flags: dict[str, tuple[Decision, ...]] = {}
     for item, _, tool_id in _on_tools(catalog, log, "flag"):
-        standing[tool_id] = (*standing.get(tool_id, ()), item)
-    return standing
+        active_flags[tool_id] = (*active_flags.get(tool_id, ()), item)
+    return active_flags
 
 
 def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
@@ -142,27 +142,27 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
     changed member suspends an edit, but not what was kept: nobody said that it turned round.
     """
     locate = ToolLocator(catalog, log)
-    chosen: dict[frozenset[str], Edit] = {}
+    edits_of: dict[frozenset[str], Edit] = {}
     for item in active(log):
         present, changed = locate(item)
         keeps_one = item.action == "accept" and "canonical" in item.detail
         is_edit = item.action in ("edit", "canonical") and not changed
-        every = present | {at: old for at, old in enumerate(item.ids) if old in changed}
+        all_places = present | {at: old for at, old in enumerate(item.ids) if old in changed}
         if item.action == "canonical" and changed:  # said later than what was kept
-            chosen.pop(frozenset(every.values()), None)
+            edits_of.pop(frozenset(all_places.values()), None)
         if not (keeps_one or is_edit) or not present:
             continue
-        for places in (present, every) if keeps_one else (present,):
+        for places in (present, all_places) if keeps_one else (present,):
             key = frozenset(places.values())
-            edit = chosen.get(key, Edit())
+            edit = edits_of.get(key, Edit())
             if item.action == "edit":
                 edit = replace(edit, document={**edit.document, **item.detail})
             else:
                 position = item.fingerprints.index(item.detail["canonical"])
                 kind = item.detail.get("kind", edit.kind)
                 edit = replace(edit, canonical=places.get(position), kind=kind)
-            chosen[key] = edit
-    return chosen
+            edits_of[key] = edit
+    return edits_of
 
 
 def profiles(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Profile]:
@@ -171,12 +171,12 @@ def profiles(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Profile]:
     """
     locate = ToolLocator(catalog, log)
     latest = {item.detail["profile"]: item for item in active(log) if item.action == "profile"}
-    standing = {}
+    active_profiles = {}
     for name, item in sorted(latest.items()):
         if item.detail.get("deleted") is not True:
             present, changed = locate.in_catalog(item)
-            standing[name] = profile_of(item, present, frozenset(changed))
-    return standing
+            active_profiles[name] = profile_of(item, present, frozenset(changed))
+    return active_profiles
 
 
 def suspended_decisions(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
@@ -224,13 +224,9 @@ class ToolLocator:
     def __init__(self, catalog: Catalog, log: Sequence[Decision]) -> None:
         self._by_id = catalog.by_id
         self._owners: dict[str, list[str]] = {}
-        named_members = {member for decision in log for member in decision.fingerprints}
-        owned = (
-            [tool for tool in catalog.tools if tool.fingerprint in named_members]
-            if named_members
-            else []
-        )
-        for tool in sorted(owned, key=lambda tool: tool.id):
+        members = {member for decision in log for member in decision.fingerprints}
+        tools = [tool for tool in catalog.tools if tool.fingerprint in members] if members else []
+        for tool in sorted(tools, key=lambda tool: tool.id):
             self._owners.setdefault(tool.fingerprint, []).append(tool.id)
         self.omitted = {
             tool_id: item
@@ -244,23 +240,23 @@ class ToolLocator:
         without those that people left out.
         """
         present, changed = self.in_catalog(decision)
-        kept = {at: tool_id for at, tool_id in present.items() if tool_id not in self.omitted}
-        return kept, changed - self.omitted.keys()
+        remaining = {at: tool_id for at, tool_id in present.items() if tool_id not in self.omitted}
+        return remaining, changed - self.omitted.keys()
 
     def in_catalog(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
         """Among tools with one fingerprint the one that bears the recorded id comes first."""
-        named = enumerate(zip(decision.fingerprints, decision.ids, strict=True))
-        present = {i: old for i, (member, old) in named if old in self._owners.get(member, ())}
+        members = enumerate(zip(decision.fingerprints, decision.ids, strict=True))
+        present = {i: old for i, (member, old) in members if old in self._owners.get(member, ())}
         if len(present) == len(decision.fingerprints):
             return present, set()
-        taken = set(present.values())
+        used_ids = set(present.values())
         for i, member in enumerate(decision.fingerprints):
-            free = (tool_id for tool_id in self._owners.get(member, ()) if tool_id not in taken)
+            free = (tool_id for tool_id in self._owners.get(member, ()) if tool_id not in used_ids)
             if i not in present and (tool_id := next(free, None)) is not None:
                 present[i] = tool_id
-                taken.add(tool_id)
-        missing = {old for i, old in enumerate(decision.ids) if i not in present}
-        return present, {old for old in missing - taken if old in self._by_id}
+                used_ids.add(tool_id)
+        absent_ids = {old for i, old in enumerate(decision.ids) if i not in present}
+        return present, {old for old in absent_ids - used_ids if old in self._by_id}
 
     def are_decided_on(self, ids: Iterable[str], log: Iterable[Decision]) -> bool:
         """Whether one of the decisions names all of these tools as they are today."""

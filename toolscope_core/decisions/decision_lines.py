@@ -69,11 +69,11 @@ def decision_row(decision: Decision) -> dict[str, Any]:
     }
 
 
-def under_new_ids(decision: Decision, renamed: Mapping[str, str]) -> Decision:
-    """The decision with the ids that its tools have since they were ``renamed``. The fingerprints
+def under_new_ids(decision: Decision, new_ids: Mapping[str, str]) -> Decision:
+    """The decision with the ids that its tools have since they were ``new_ids``. The fingerprints
     stay, so that such a tool counts as one that has changed.
     """
-    ids = tuple(renamed.get(one, one) for one in decision.ids)
+    ids = tuple(new_ids.get(one, one) for one in decision.ids)
     is_same = ids == decision.ids or len(set(ids)) < len(ids)
     return decision if is_same else replace(decision, ids=ids)
 
@@ -84,19 +84,19 @@ def _tool_with(tools: Mapping[str, Tool], what: str, key: str) -> Tool:
     return tools[key]
 
 
-def _by_fingerprint(detail: Mapping[str, Any], named: Mapping[str, str]) -> dict[str, Any]:
+def _by_fingerprint(detail: Mapping[str, Any], prints: Mapping[str, str]) -> dict[str, Any]:
     """``detail`` with the tool ids in it replaced by fingerprints."""
 
     def translate(value: Any) -> Any:
         if isinstance(value, list | tuple):
             return [translate(item) for item in value]
-        is_id = isinstance(value, str) and value not in named.values()
-        return named.get(value, value) if is_id else value
+        is_id = isinstance(value, str) and value not in prints.values()
+        return prints.get(value, value) if is_id else value
 
     places = ("groups", "drop", "canonical")
     maps = detail.get("maps")
     if isinstance(maps, dict):
-        detail = {**detail, "maps": {named.get(one, one): given for one, given in maps.items()}}
+        detail = {**detail, "maps": {prints.get(one, one): entry for one, entry in maps.items()}}
     return {key: translate(value) if key in places else value for key, value in detail.items()}
 
 
@@ -137,13 +137,13 @@ class ImportPreview:
 
 def decision_lines(log: Sequence[Decision], catalog: Catalog) -> bytes:
     """The log as a ``decisions.jsonl``, every row of it, with what its tools are in ``catalog``."""
-    described = set[str]()
+    ids_so_far = set[str]()
 
     def rows() -> Iterator[JsonObject]:
         for one in log:
             tools = {i: catalog.by_id[i] for i in one.ids if i in catalog.by_id}
-            fresh = {i: _described(tool) for i, tool in tools.items() if i not in described}
-            described.update(fresh)
+            fresh = {i: _described(tool) for i, tool in tools.items() if i not in ids_so_far}
+            ids_so_far.update(fresh)
             yield decision_row(one) | ({_TOOLS: fresh} if fresh else {})
 
     return lines_of(rows())
@@ -183,30 +183,30 @@ def decisions_in(catalog: Catalog, content: bytes, name: str) -> tuple[Decision,
 def _logged(
     catalog: Catalog, rows: Iterable[tuple[int, JsonObject]], name: str
 ) -> dict[int, Decision]:
-    rows, log, placed = list(rows), tuple[Decision, ...](), dict[int, Decision]()
-    described = (
+    rows, log, by_line = list(rows), tuple[Decision, ...](), dict[int, Decision]()
+    snapshots = (
         _tool(i, about) for _, row in rows for i, about in _object(row.get(_TOOLS)).items()
     )
-    earlier = {tool.id: tool for tool in described if tool}
-    renamed = new_ids_of(list(earlier.values()), catalog)
+    earlier = {tool.id: tool for tool in snapshots if tool}
+    new_ids = new_ids_of(list(earlier.values()), catalog)
     of_account = {
-        old: new for old, new in renamed.items() if earlier[old].server == catalog.by_id[new].server
+        old: new for old, new in new_ids.items() if earlier[old].server == catalog.by_id[new].server
     }
     for number, row in rows:
         try:
             decision = decision_of_row(catalog, row)
             is_profile = decision.action == "profile"
-            decision = under_new_ids(decision, of_account if is_profile else renamed)
+            decision = under_new_ids(decision, of_account if is_profile else new_ids)
             _check_document(decision)
             if decision.seq:
-                admitted = recorded(log, decision)
+                entry = recorded(log, decision)
             else:
-                admitted = admit(log, decision, None, suspended_decisions(catalog, log))
+                entry = admit(log, decision, None, suspended_decisions(catalog, log))
         except DecisionError as error:
             raise DecisionError(f"{name}, line {number}: {error}") from error
-        if admitted not in log:
-            log, placed[number] = (*log, admitted), admitted
-    return placed
+        if entry not in log:
+            log, by_line[number] = (*log, entry), entry
+    return by_line
 
 
 def _object(value: object) -> JsonObject:
@@ -238,19 +238,19 @@ def _tools_of(catalog: Catalog) -> Callable[[Decision], bool]:
 
 
 def import_preview(
-    catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision]
+    catalog: Catalog, log: Sequence[Decision], other_log: Sequence[Decision]
 ) -> ImportPreview:
     """A preview of adding the decisions in force of another log to ``log``, in their order.
     Each keeps who decided and when; a refused one is left out.
     """
     grown, rows = tuple(log), list[ImportedRow]()
-    standing = [_content(one) for one in active(log)]
+    contents = [_content(one) for one in active(log)]
     names_tools = _tools_of(catalog)
-    for one in active(theirs):
+    for one in active(other_log):
         own = replace(one, seq=0)
         if one.fingerprints and not names_tools(one):
             rows.append(ImportedRow(own, "of another catalog"))
-        elif _content(one) in standing:
+        elif _content(one) in contents:
             rows.append(ImportedRow(own, "recorded"))
         else:
             try:
@@ -266,13 +266,13 @@ def import_preview(
 def _added(catalog: Catalog, decision: Decision) -> ImportedRow:
     """What becomes of a decision that is added: it may name tools that have changed or are gone."""
     prints = {tool.fingerprint for tool in catalog.tools}
-    named = [
+    unmatched = [
         tool_id
         for tool_id, member in zip(decision.ids, decision.fingerprints, strict=True)
         if member not in prints
     ]
-    changed = [tool_id for tool_id in named if tool_id in catalog.by_id]
-    gone = [tool_id for tool_id in named if tool_id not in catalog.by_id]
+    changed = [tool_id for tool_id in unmatched if tool_id in catalog.by_id]
+    gone = [tool_id for tool_id in unmatched if tool_id not in catalog.by_id]
     why = "; ".join(
         f"{id_list(ids)} {what}" for ids, what in ((changed, "changed"), (gone, "gone")) if ids
     )

@@ -151,13 +151,13 @@ def _member_in_words(member: str, decision: Decision) -> str:
 def _divides(groups: object, decision: Decision) -> bool:
     if not isinstance(groups, list | tuple) or not all(map(_are_texts, groups)):
         return False
-    whole = Counter(chain.from_iterable(groups)) == Counter(decision.fingerprints)
-    return whole and len(groups) > 1 and all(groups)
+    is_partition = Counter(chain.from_iterable(groups)) == Counter(decision.fingerprints)
+    return is_partition and len(groups) > 1 and all(groups)
 
 
 def _is_a_part(dropped: Any, decision: Decision) -> bool:
-    inside = _are_texts(dropped) and Counter(dropped) <= Counter(decision.fingerprints)
-    return inside and 0 < len(dropped) < len(decision.fingerprints)
+    is_subset = _are_texts(dropped) and Counter(dropped) <= Counter(decision.fingerprints)
+    return is_subset and 0 < len(dropped) < len(decision.fingerprints)
 
 
 def _are_renames(renames: object, decision: Decision) -> bool:
@@ -166,24 +166,24 @@ def _are_renames(renames: object, decision: Decision) -> bool:
 
 def _are_maps(maps: object, decision: Decision) -> bool:
     return isinstance(maps, dict) and all(
-        member in decision.fingerprints and _is_map(given) for member, given in maps.items()
+        member in decision.fingerprints and _is_map(value) for member, value in maps.items()
     )
 
 
-def _is_map(given: object) -> bool:
+def _is_map(value: object) -> bool:
     """Whether this is what ``merging.edited_maps`` reads."""
-    if not isinstance(given, dict) or not set(given) <= {"moves", "constants", "dropped"}:
+    if not isinstance(value, dict) or not set(value) <= {"moves", "constants", "dropped"}:
         return False
-    if not all(isinstance(part, dict) for part in given.values()):
+    if not all(isinstance(part, dict) for part in value.values()):
         return False
     return all(
-        isinstance(why, str) and why.strip() for why in given.get("dropped", {}).values()
+        isinstance(why, str) and why.strip() for why in value.get("dropped", {}).values()
     ) and all(
         isinstance(move, dict)
         and isinstance(move.get("to"), str)
         and isinstance(move.get("values", []), list)
         and all(isinstance(two, list) and len(two) == 2 for two in move.get("values", []))
-        for move in given.get("moves", {}).values()
+        for move in value.get("moves", {}).values()
     )
 
 

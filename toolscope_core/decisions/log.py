@@ -30,12 +30,12 @@ def links_of(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]
         case "split" | "recut":
             groups = decision.places(decision.detail["groups"])
             across = (product(a, b) for a, b in combinations(groups, 2))
-            kept = groups if decision.action == "split" else []
-            return kept, list(chain.from_iterable(across))
+            together = groups if decision.action == "split" else []
+            return together, list(chain.from_iterable(across))
         case _:
             (dropped,) = decision.places([decision.detail["drop"]])
-            rest = tuple(i for i in everybody if i not in dropped)
-            return [rest], list(product(dropped, rest))
+            others = tuple(i for i in everybody if i not in dropped)
+            return [others], list(product(dropped, others))
 
 
 def meaning_of(decision: Decision) -> tuple[set[frozenset[Copy]], set[tuple[Copy, Copy]]]:
@@ -73,14 +73,14 @@ def version_of(members: Iterable[str], log: Sequence[Decision]) -> str:
 
 def versions_of(forms: Iterable[Iterable[str]], log: Sequence[Decision]) -> list[str]:
     """``version_of`` for many sets of fingerprints at once."""
-    touched: dict[str, list[int]] = {}
+    seqs_of: dict[str, list[int]] = {}
     for item in _of_merges(active(log)):
         for member in item.fingerprints:
-            touched.setdefault(member, []).append(item.seq)
+            seqs_of.setdefault(member, []).append(item.seq)
     versions = []
     for members in forms:
-        wanted = sorted(members)
-        versions.append(digest(wanted, sorted({s for m in wanted for s in touched.get(m, ())})))
+        prints = sorted(members)
+        versions.append(digest(prints, sorted({s for m in prints for s in seqs_of.get(m, ())})))
     return versions
 
 
@@ -88,7 +88,7 @@ def admit(
     log: Sequence[Decision],
     proposal: Decision,
     seen_version: str | None = None,
-    ignoring: frozenset[int] = frozenset(),
+    suspended: frozenset[int] = frozenset(),
 ) -> Decision:
     """``proposal`` as the row to append, with the next ``seq``; every new row passes here.
 
@@ -97,19 +97,19 @@ def admit(
     standing one is returned, whatever version was seen. An undo gets the members of what it
     retracts. Raises ``StaleDecisionError`` when ``seen_version`` is not today's ``version_of``
     the members, ``DecisionError`` when the proposal is malformed, contradicts a standing
-    decision, or takes back what later decisions build on. Decisions whose seq is in ``ignoring``
+    decision, or takes back what later decisions build on. Decisions whose seq is in ``suspended``
     (those ``suspended``) contradict nothing.
     """
     proposal = _well_formed(log, proposal)
-    standing = active(log)
-    last = next(iter(_touching(_of_merges(standing), proposal.fingerprints)[::-1]), None)
+    in_force = active(log)
+    last = next(iter(_touching(_of_merges(in_force), proposal.fingerprints)[::-1]), None)
     if last is not None and _repeats(last, proposal):
         return last
     if seen_version not in (None, version_of(proposal.fingerprints, log)):
         raise StaleDecisionError(_what_happened(log, proposal))
     if proposal.action == "undo":
         _check_undo(log, proposal)
-    elif (other := _contradicted(standing, proposal, ignoring)) is not None:
+    elif (other := _contradicted(in_force, proposal, suspended)) is not None:
         raise DecisionError(
             f"this {proposal.action_name} of {id_list(proposal.ids)} contradicts {_cite(other)} on "
             f"{id_list(other.ids)}; undo that one first"
@@ -117,18 +117,18 @@ def admit(
     return replace(proposal, seq=log[-1].seq + 1 if log else 1)
 
 
-def building_on(standing: Sequence[Decision], target: Decision) -> list[Decision]:
-    """The later ones of the ``standing`` decisions that share two members with ``target``, or save
+def building_on(in_force: Sequence[Decision], target: Decision) -> list[Decision]:
+    """The later ones of the ``in_force`` decisions that share two members with ``target``, or save
     its profile anew; it cannot be taken back before them.
     """
     if target.action == "profile":
         name = target.detail["profile"]
-        later = (item for item in standing if item.seq > target.seq and item.action == "profile")
+        later = (item for item in in_force if item.seq > target.seq and item.action == "profile")
         return [item for item in later if item.detail["profile"] == name]
     members = Counter(target.fingerprints)
     return [
         item
-        for item in _of_merges(standing)
+        for item in _of_merges(in_force)
         if target.action not in BESIDE_MERGES
         and item.seq > target.seq
         and (Counter(item.fingerprints) & members).total() > 1
@@ -137,12 +137,12 @@ def building_on(standing: Sequence[Decision], target: Decision) -> list[Decision
 
 def notes(log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:
     """By the key of a decision the notes that stand on it, oldest first."""
-    standing: dict[str, tuple[Decision, ...]] = {}
+    notes_on: dict[str, tuple[Decision, ...]] = {}
     for item in active(log):
         if item.action == "note":
             about = item.detail["about"]
-            standing[about] = (*standing.get(about, ()), item)
-    return standing
+            notes_on[about] = (*notes_on.get(about, ()), item)
+    return notes_on
 
 
 def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
@@ -182,37 +182,37 @@ def _target(log: Sequence[Decision], undo: Decision) -> Decision:
 
 def _check_undo(log: Sequence[Decision], undo: Decision) -> None:
     target = _target(log, undo)
-    standing = active(log)
-    if target not in standing:
+    in_force = active(log)
+    if target not in in_force:
         by = next(i for i in log if i.action == "undo" and i.detail["retracts"] == target.seq)
         raise DecisionError(f"{_cite(target)} was already taken back: {_cite(by)}")
-    if later := building_on(standing, target):
+    if later := building_on(in_force, target):
         raise DecisionError(
             f"{_cite(target)} cannot be undone: {', '.join(map(_cite, later))} came later on the "
             "same tools; undo the later ones first"
         )
 
 
-def _repeats(standing: Decision, proposal: Decision) -> bool:
+def _repeats(earlier: Decision, proposal: Decision) -> bool:
     return (
         proposal.action in ON_SEVERAL
-        and standing.action == proposal.action
-        and standing.reviewer == proposal.reviewer
+        and earlier.action == proposal.action
+        and earlier.reviewer == proposal.reviewer
         and all(
-            standing.detail.get(part) == proposal.detail.get(part)
+            earlier.detail.get(part) == proposal.detail.get(part)
             for part in ("relation", "canonical", "kind")
         )
-        and meaning_of(standing) == meaning_of(proposal)
+        and meaning_of(earlier) == meaning_of(proposal)
     )
 
 
 def _contradicted(
-    standing: Sequence[Decision], proposal: Decision, ignoring: frozenset[int]
+    in_force: Sequence[Decision], proposal: Decision, suspended: frozenset[int]
 ) -> Decision | None:
     """The standing decision that completes a contradiction with ``proposal``, if there is one."""
     if proposal.action not in ON_SEVERAL:
         return None
-    linking = [i for i in standing if i.action in LINKING and i.seq not in ignoring]
+    linking = [i for i in in_force if i.action in LINKING and i.seq not in suspended]
     linking = _bearing_on(linking, proposal)
     meanings = [meaning_of(item) for item in (proposal, *linking)]
 
@@ -243,16 +243,14 @@ def _of_merges(log: Sequence[Decision]) -> list[Decision]:
 
 
 def _touching(log: Sequence[Decision], members: Iterable[str]) -> list[Decision]:
-    wanted = set(members)
-    return [item for item in log if not wanted.isdisjoint(item.fingerprints)]
+    prints = set(members)
+    return [item for item in log if not prints.isdisjoint(item.fingerprints)]
 
 
 def _what_happened(log: Sequence[Decision], proposal: Decision) -> str:
     recent = _touching(log, proposal.fingerprints)
-    happened = f"{_cite(recent[-1])} came first" if recent else "they were shown differently"
-    return (
-        f"{id_list(proposal.ids)} changed since you loaded them: {happened}; reload and look again"
-    )
+    cause = f"{_cite(recent[-1])} came first" if recent else "they were shown differently"
+    return f"{id_list(proposal.ids)} changed since you loaded them: {cause}; reload and look again"
 
 
 def _cite(decision: Decision) -> str:
@@ -277,12 +275,12 @@ def with_dependents(log: Sequence[Decision], seqs: Collection[int]) -> tuple[Dec
     """The standing ones of these decisions with all that build on them, directly or through
     others, newest first: the order in which they can be taken back.
     """
-    standing = active(log)
-    chosen = {item.seq: item for item in standing if item.seq in seqs}
-    for item in standing:  # what builds on a decision is later
-        if item.seq in chosen:
-            chosen |= {later.seq: later for later in building_on(standing, item)}
-    return tuple(chosen[seq] for seq in sorted(chosen, reverse=True))
+    in_force = active(log)
+    by_seq = {item.seq: item for item in in_force if item.seq in seqs}
+    for item in in_force:  # what builds on a decision is later
+        if item.seq in by_seq:
+            by_seq |= {later.seq: later for later in building_on(in_force, item)}
+    return tuple(by_seq[seq] for seq in sorted(by_seq, reverse=True))
 
 
 def restoration(log: Sequence[Decision], seq: int) -> Restoration:
@@ -292,21 +290,21 @@ def restoration(log: Sequence[Decision], seq: int) -> Restoration:
     again before it: later edits override earlier ones, so the order is restored too. Notes and
     flags stay.
     """
-    then = _deciding(active([item for item in log if item.seq <= seq]))
-    now = {item.seq: item for item in _deciding(active(log))}
+    target = _deciding(active([item for item in log if item.seq <= seq]))
+    current = {item.seq: item for item in _deciding(active(log))}
     again: list[Decision] = []
-    touched: set[str] = set()
-    for item in then:
-        if item.seq not in now or not touched.isdisjoint(_places(item)):
+    redone_places: set[str] = set()
+    for item in target:
+        if item.seq not in current or not redone_places.isdisjoint(_places(item)):
             again.append(item)
-            touched |= _places(item)
-    kept = {item.seq for item in then} - {item.seq for item in again}
-    back = [now[number] for number in sorted(now, reverse=True) if number not in kept]
+            redone_places |= _places(item)
+    kept_seqs = {item.seq for item in target} - {item.seq for item in again}
+    back = [current[number] for number in sorted(current, reverse=True) if number not in kept_seqs]
     return Restoration(tuple(back), tuple(again))
 
 
-def _deciding(standing: Sequence[Decision]) -> list[Decision]:
-    return [item for item in standing if item.action not in ("flag", "note")]
+def _deciding(decisions: Sequence[Decision]) -> list[Decision]:
+    return [item for item in decisions if item.action not in ("flag", "note")]
 
 
 def _places(item: Decision) -> set[str]:

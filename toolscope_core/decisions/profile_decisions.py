@@ -30,13 +30,13 @@ def profile_of(
     if not isinstance(rows, list | tuple) or len(rows) != len(decision.fingerprints):
         raise _malformed(name, "tools", rows, "a list with one object for each tool, in order")
     present = dict(enumerate(decision.ids)) if present is None else present
-    tools, gone = {}, []
+    tools, gone_ids = {}, []
     for place, (tool_id, row) in enumerate(zip(decision.ids, rows, strict=True)):
         tool = _tool(name, row)
         if place in present or tool_id in changed:
             tools[present.get(place, tool_id)] = tool
         elif tool.by != "kept out":
-            gone.append(tool_id)
+            gone_ids.append(tool_id)
     return Profile(
         name=name,
         tools=tools,
@@ -45,7 +45,7 @@ def profile_of(
         precedence=_texts(name, "precedence", detail.get("precedence", ())),
         intents=_texts(name, "intents", detail.get("intents", ()))[:MOST_INTENTS],
         changed_ids=changed,
-        missing_ids=tuple(gone),
+        missing_ids=tuple(gone_ids),
         seq=decision.seq,
     )
 

@@ -123,17 +123,17 @@ class Bundle:
         yield "clusters.json", _json(rows)
         yield from self._pair_files(counts)
         yield "aliases.json", _json(_aliases(plan))
-        apart = sorted(constraints(self.analysis.catalog, self.log).cannot)
-        yield "never_merge.json", _json([[pair.left, pair.right] for pair in apart])
+        cannot = sorted(constraints(self.analysis.catalog, self.log).cannot)
+        yield "never_merge.json", _json([[pair.left, pair.right] for pair in cannot])
         yield "decisions.jsonl", decision_lines(self.log, plan.catalog)
         yield "dangling.json", _json(list(map(asdict, plan.dangling)))
         yield "fingerprints.json", _json({one.id: one.fingerprint for one in plan.catalog.tools})
         yield "tools.csv", tools_csv(plan.tools, self.costs)
         yield "relabel.csv", relabel_csv(plan.relabels)
         yield from _neutral("neutral.json", plan.tools, plan.catalog, _compact, names_after(plan))
-        came_in = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
+        originals = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
         # hidden characters are in it, so that all but ASCII is escaped
-        yield from _neutral("original.json", came_in, plan.catalog, _ascii)
+        yield from _neutral("original.json", originals, plan.catalog, _ascii)
         text = readme_text(plan, self.analysis.model_verdicts)
         yield "README.md", text.encode("utf-8", "backslashreplace")
         yield from self._variant_file()
@@ -150,8 +150,8 @@ class Bundle:
                 owners = {item.tool.server for item in tools}
                 servers = tuple(one for one in servers if one.name in owners)
             if plan.eager is not None and self.shape == "openai-responses":
-                written = namespace_descriptions(plan.catalog, self.log)
-                described = described_servers(servers, (item.tool for item in tools), written)
+                texts = namespace_descriptions(plan.catalog, self.log)
+                described = described_servers(servers, (item.tool for item in tools), texts)
                 part, servers = in_namespaces(tools, described)
             toolset = write_toolset(part, servers, self.shape, self.sent_as is not None, plan.eager)
             yield name, _json(toolset, 3)
@@ -173,8 +173,8 @@ class Bundle:
     def _variant_file(self) -> Iterator[tuple[str, bytes]]:
         """The accepted document variants of the exported tools, where there are any."""
         accepted = variants(self.plan.catalog, self.log).items()
-        written = {one: variant for one, variant in accepted if variant.is_there}
-        tools = with_variants((item.tool for item in self.plan.tools), written, self.plan.phi)
+        filled = {one: variant for one, variant in accepted if variant.is_there}
+        tools = with_variants((item.tool for item in self.plan.tools), filled, self.plan.phi)
         rows = variant_rows({tool.id: tool.augmentation for tool in tools if tool.augmentation})
         if rows:
             yield _VARIANTS, lines_of(rows)
@@ -185,25 +185,25 @@ class Bundle:
         """
         rows = [
             {
-                "name": chosen.profile.name,
+                "name": choice.profile.name,
                 "tools": [
                     {
                         "id": item.tool.id,
                         "name": item.tool.name,
                         "description": item.tool.description,
-                        "fixed": chosen.fixed.get(item.tool.id, {}),
+                        "fixed": choice.fixed.get(item.tool.id, {}),
                     }
                     for item in own.tools
                 ],
-                "notes": chosen.notes,
+                "notes": choice.notes,
             }
-            for chosen, own in self.profiles
+            for choice, own in self.profiles
         ]
         if rows:
             yield sources.PROFILES, _json({"version": sources.BUNDLE, "profiles": rows}, 4)
-        for chosen, own in self.profiles:
+        for choice, own in self.profiles:
             for name, content in (*self._toolset_files(own), *client_files(own).items()):
-                yield f"{sources.PROFILE_FOLDER}{chosen.profile.name}/{name}", content
+                yield f"{sources.PROFILE_FOLDER}{choice.profile.name}/{name}", content
 
 
 def bundle_of(
@@ -222,9 +222,9 @@ def bundle_of(
     plan = checked_plan(plan, shape, fix, config.leave_out_refused)
     own_plans = []
     for profile in profiles(plan.catalog, log).values():
-        chosen = profile_tools(plan, profile)
-        own = checked_plan(profile_plan(plan, chosen), shape, fix, config.leave_out_refused)
-        own_plans.append((chosen, own))
+        choice = profile_tools(plan, profile)
+        own = checked_plan(profile_plan(plan, choice), shape, fix, config.leave_out_refused)
+        own_plans.append((choice, own))
     costs = Costs()
     sizes = toolset_sizes(plan, shape or plan.catalog.format, costs)
     return Bundle(analysis, plan, log, config, shape, fix, costs, sizes, tuple(own_plans))

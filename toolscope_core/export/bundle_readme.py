@@ -105,11 +105,11 @@ def _rows(title: str, about: str, rows: Sequence[JsonObject]) -> Iterator[str]:
 
 def _example(alpha: ArgumentMap, parameters: Sequence[Parameter]) -> Iterator[str]:
     arguments = sample_arguments(parameters)
-    mapped = map_call(alpha, arguments)
+    new_call = map_call(alpha, arguments)
     yield _call(alpha.tool_id, arguments)
-    yield _call(mapped.tool, mapped.arguments)
-    if mapped.lost:
-        yield f"    lost: {canonical_json(list(mapped.lost))}"
+    yield _call(new_call.tool, new_call.arguments)
+    if new_call.lost:
+        yield f"    lost: {canonical_json(list(new_call.lost))}"
 
 
 def _call(tool: str, arguments: JsonObject) -> str:

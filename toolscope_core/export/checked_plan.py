@@ -50,17 +50,17 @@ def with_fixes(plan: MergePlan, target: str) -> MergePlan:
     ``disambiguated``, and without the hidden characters of names and texts; φ shows the new names
     of tools, α those of parameters. Too many tools are split by ``toolsets``.
     """
-    exported = [item.tool for item in plan.tools]
-    clean = without_hidden_text(exported, sorted(_old_names(plan)))
+    tools = [item.tool for item in plan.tools]
+    clean = without_hidden_text(tools, sorted(_old_names(plan)))
     plan = with_tools(plan, clean) if clean else plan
     plan = with_tools(plan, disambiguated(plan, target))
-    changed = fixed(plan.tools, target, _old_names(plan), plan.catalog.blocked)
-    renamed = {
+    fixes = fixed(plan.tools, target, _old_names(plan), plan.catalog.blocked)
+    new_names = {
         tool_id: NewNames(item.renaming.top, item.renaming.nested)
-        for tool_id, item in changed.items()
+        for tool_id, item in fixes.items()
         if item.renaming.names
     }
-    return with_tools(plan, {tool_id: item.tool for tool_id, item in changed.items()}, renamed)
+    return with_tools(plan, {tool_id: item.tool for tool_id, item in fixes.items()}, new_names)
 
 
 def disambiguated(plan: MergePlan, target: str) -> dict[str, Tool]:
@@ -70,10 +70,10 @@ def disambiguated(plan: MergePlan, target: str) -> dict[str, Tool]:
     """
     if target_named(target).rules.unique != "toolset":
         return {}
-    exported = (item.tool for item in plan.tools if item.tool.id not in plan.catalog.blocked)
-    shared = [tool for same in shared_names(exported) for tool in same]
-    names = unique_names(shared, {item.tool.name for item in plan.tools} | _old_names(plan))
-    return {tool.id: replace(tool, name=names[tool.id]) for tool in shared}
+    tools = (item.tool for item in plan.tools if item.tool.id not in plan.catalog.blocked)
+    same_named = [tool for same in shared_names(tools) for tool in same]
+    names = unique_names(same_named, {item.tool.name for item in plan.tools} | _old_names(plan))
+    return {tool.id: replace(tool, name=names[tool.id]) for tool in same_named}
 
 
 def newcomers_renamed(plan: MergePlan, target: str) -> dict[str, Tool]:
@@ -82,13 +82,13 @@ def newcomers_renamed(plan: MergePlan, target: str) -> dict[str, Tool]:
     """
     if target_named(target).rules.unique != "toolset":
         return {}
-    exported = [item.tool for item in plan.tools]
+    tools = [item.tool for item in plan.tools]
     alphas = {alpha.tool_id: alpha for alpha in plan.arguments}
     earlier = names_now(plan.catalog.former_names, plan.phi, alphas)
-    newcomers = named_as_others(exported, earlier)
-    others = {tool.name for tool in exported} | _old_names(plan)
-    names = unique_names([tool for tool in exported if tool.id in newcomers], others, earlier)
-    by_id = {tool.id: tool for tool in exported}
+    newcomers = named_as_others(tools, earlier)
+    others = {tool.name for tool in tools} | _old_names(plan)
+    names = unique_names([tool for tool in tools if tool.id in newcomers], others, earlier)
+    by_id = {tool.id: tool for tool in tools}
     return {one: replace(by_id[one], name=name) for one, name in names.items()}
 
 
@@ -101,13 +101,13 @@ def readable_plan(
     against it.
     """
     target = shape or plan.catalog.format
-    renamed = newcomers_renamed(plan, target)
-    plan = with_tools(plan, renamed) if renamed else plan
+    new_names = newcomers_renamed(plan, target)
+    plan = with_tools(plan, new_names) if new_names else plan
     plan = with_fixes(plan, target) if fix else plan
     reasons = unreadable([item.tool for item in plan.tools], target)
     if reasons and shape is None:
-        came = unreadable(plan.catalog.tools, target)
-        reasons = {tool_id: why for tool_id, why in reasons.items() if tool_id not in came}
+        at_entry = unreadable(plan.catalog.tools, target)
+        reasons = {tool_id: why for tool_id, why in reasons.items() if tool_id not in at_entry}
     if leave_out and not reasons:
         against = toolset_refusals(plan, shape, fix)
         reasons = {violation.tool_id: violation.message for violation in against[::-1]}
@@ -138,14 +138,14 @@ def toolset_refusals(
     """
     if shape is not None:
         return broken_rules(plan, shape, fix)
-    came = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
-    before = {
+    originals = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
+    at_entry = {
         (violation.tool_id, violation.rule)
-        for violation in rule_violations(came, plan.catalog.format)
+        for violation in rule_violations(originals, plan.catalog.format)
     }
     new = broken_rules(plan, plan.catalog.format, fix)
     return tuple(
-        violation for violation in new if (violation.tool_id, violation.rule) not in before
+        violation for violation in new if (violation.tool_id, violation.rule) not in at_entry
     )
 
 

@@ -58,23 +58,23 @@ def loaded_tools(
     deferrals, rows = evidence.deferrals, []
     for item in plan.tools:
         own = item.tool.id
-        decided = [one for one in (own, *item.members) if one in deferrals]
+        decided_ids = [one for one in (own, *item.members) if one in deferrals]
         rows.append(
             LoadedTool(
                 tool=item.tool,
                 tokens=costs.of(item.tool, shape),
                 calls=sum(evidence.calls.get(one, 0) for one in item.members),
                 share=evidence.shares.get(own),
-                is_eager=bool(decided) and not deferrals[decided[0]],
-                is_decided=bool(decided),
+                is_eager=bool(decided_ids) and not deferrals[decided_ids[0]],
+                is_decided=bool(decided_ids),
             )
         )
-    left = budget - sum(row.tokens for row in rows if row.is_eager)
+    remaining = budget - sum(row.tokens for row in rows if row.is_eager)
     ordered = sorted(rows, key=lambda one: (-one.lost, -one.calls, one.tool.id))
     for place, row in enumerate(ordered):
-        wanted = (row.calls or row.lost) and row.tool.id not in plan.catalog.blocked
-        if wanted and not row.is_decided and row.tokens <= left:
-            left -= row.tokens
+        is_useful = (row.calls or row.lost) and row.tool.id not in plan.catalog.blocked
+        if is_useful and not row.is_decided and row.tokens <= remaining:
+            remaining -= row.tokens
             ordered[place] = replace(row, is_eager=True)
     return tuple(ordered)
 

@@ -40,18 +40,18 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
         raise ExportError(f"{folder} is no bundle; give the folder that merge wrote")
     try:
         catalog = read_parts(folder, "original.json")
-        waiting = _waiting(json.loads(read_file(folder / "clusters.json")), catalog)
+        proposals = _waiting(json.loads(read_file(folder / "clusters.json")), catalog)
     except DAMAGE as error:
         raise ExportError(f"the bundle {folder} is damaged ({error}); export it again") from error
     if unknown := set(servers) - {server.name for server in catalog.servers}:
         raise ConfigError(f"{folder} has no server {min(unknown)!r}; inspect lists its servers")
-    wanted = {one for row in waiting[:most] for one in _members(row)}
-    if not wanted and not servers:
+    members = {one for row in proposals[:most] for one in _members(row)}
+    if not members and not servers:
         raise ConfigError(
-            f"{most} of {quantity(len(waiting), 'proposal')} in {folder} are nothing to review; "
+            f"{most} of {quantity(len(proposals), 'proposal')} in {folder} are nothing to review; "
             "give --most, or a --server"
         )
-    tools = [tool for tool in catalog.tools if tool.id in wanted or tool.server in servers]
+    tools = [tool for tool in catalog.tools if tool.id in members or tool.server in servers]
     ids, owners = {tool.id for tool in tools}, {tool.server for tool in tools}
     return Excerpt(
         write_toolset(
@@ -60,16 +60,16 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
             "neutral",
         ),
         len(tools),
-        sum(ids.issuperset(_members(row)) for row in waiting),
-        len(waiting),
+        sum(ids.issuperset(_members(row)) for row in proposals),
+        len(proposals),
     )
 
 
 def _waiting(clusters: list[JsonObject], catalog: Catalog) -> list[JsonObject]:
     """The proposals that wait, those first that save most."""
-    waiting = [row for row in clusters if row["state"] in _WAITING]
+    proposals = [row for row in clusters if row["state"] in _WAITING]
     return sorted(
-        waiting,
+        proposals,
         key=lambda row: (-_saved(row, catalog), row["weakest_edge"] or 0.0, row["cluster_id"]),
     )
 

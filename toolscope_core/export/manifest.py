@@ -23,10 +23,10 @@ def manifest(
     plan: MergePlan,
     config: PlanConfig,
     thresholds: MergeThresholds,
-    chosen: JsonObject,
+    output: JsonObject,
     siblings: int,
 ) -> JsonObject:
-    """What the bundle of a plan says of itself, without sizes and hashes: ``chosen`` are the
+    """What the bundle of a plan says of itself, without sizes and hashes: ``output`` are the
     ``shape`` and whether fixes are applied (``fix``), ``siblings`` is how many judged pairs are
     related, ``parts`` has the tools of each file of the toolset.
     """
@@ -57,7 +57,7 @@ def manifest(
             "findings": dict(sorted(Counter(f.severity for f in plan.catalog.findings).items())),
         },
         "configuration": {
-            **chosen,
+            **output,
             "threshold": thresholds.similarity,
             "same_job": thresholds.same_job,
             "neighbours": analysis.config.neighbours,
@@ -77,10 +77,10 @@ def manifest(
         **_documents(analysis),
         "toolsets": [
             {"file": name, "tools": len(part), "servers": servers_of(part)}
-            for name, part in named_toolsets(plan, chosen["shape"], chosen["fix"]).items()
+            for name, part in named_toolsets(plan, output["shape"], output["fix"]).items()
         ],
         "violations": [
-            asdict(violation) for violation in broken_rules(plan, chosen["shape"], chosen["fix"])
+            asdict(violation) for violation in broken_rules(plan, output["shape"], output["fix"])
         ],
     }
 
@@ -125,8 +125,8 @@ def toolset_sizes(plan: MergePlan, shape: str, costs: Costs) -> ToolsetSizes:
 def _implied(catalog: Catalog) -> JsonObject:
     """The tool ids of each server that names imply, where they imply one."""
     implied = (tool for tool in catalog.tools if tool.implied_server)
-    owned = sorted(grouped(implied, lambda tool: tool.implied_server).items())
-    rows = {name: [tool.id for tool in tools] for name, tools in owned}
+    by_server = sorted(grouped(implied, lambda tool: tool.implied_server).items())
+    rows = {name: [tool.id for tool in tools] for name, tools in by_server}
     return {"implied_servers": rows} if rows else {}
 
 

@@ -18,13 +18,13 @@ _LONGEST_NAME, _LONGEST_ABOUT = 64, 300
 
 
 def described_servers(
-    servers: Iterable[Server], tools: Iterable[Tool], written: Mapping[str, str]
+    servers: Iterable[Server], tools: Iterable[Tool], texts: Mapping[str, str]
 ) -> tuple[Server, ...]:
-    """Each server that has tools, by name, under what people have ``written`` of its namespace,
+    """Each server that has tools, by name, under the one of ``texts`` that people wrote for it,
     else ``namespace_text``.
     """
     return tuple(
-        replace(server, description=written.get(server.name) or namespace_text(server, own))
+        replace(server, description=texts.get(server.name) or namespace_text(server, own))
         for server, own in servers_with_tools(servers, tools)
     )
 
@@ -53,19 +53,19 @@ def in_namespaces(
     """The tools and their servers under names that OpenAI takes for namespaces, each server one;
     ``servers`` are all that the tools name.
     """
-    named: dict[str, str] = {}
+    new_names: dict[str, str] = {}
     for server in servers:
         name = plain = re.sub(r"[^a-zA-Z0-9_-]", "_", server.name)[:_LONGEST_NAME]
         numbers = count(2)
-        while name in named.values():
+        while name in new_names.values():
             name = f"{plain[:56]}_{next(numbers)}"
-        named[server.name] = name
-    renamed = (
-        replace(server, name=named[server.name], raw={"type": "namespace", **server.raw})
+        new_names[server.name] = name
+    namespaces = (
+        replace(server, name=new_names[server.name], raw={"type": "namespace", **server.raw})
         for server in servers
     )
-    moved = (
-        replace(item, tool=replace(item.tool, server=named.get(item.tool.server, "")))
+    new_tools = (
+        replace(item, tool=replace(item.tool, server=new_names.get(item.tool.server, "")))
         for item in tools
     )
-    return tuple(moved), tuple(renamed)
+    return tuple(new_tools), tuple(namespaces)

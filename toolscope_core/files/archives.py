@@ -60,7 +60,7 @@ def bundle_folder(path: Path) -> Iterator[Path]:
         yield folder
 
 
-def bundle_files_in(content: bytes, called: str) -> dict[str, bytes]:
+def bundle_files_in(content: bytes, label: str) -> dict[str, bytes]:
     """The files that lie beside or below φ in a zip, by their path from there; what has a name
     that the program gives to no file is left out.
 
@@ -71,25 +71,25 @@ def bundle_files_in(content: bytes, called: str) -> dict[str, bytes]:
         with zipfile.ZipFile(_Zip(content)) as archive:
             members = archive.infolist()
             if len(members) > MOST_FILES:
-                raise ConfigError(f"{called} has more than {MOST_FILES:,} files; {_REMEDY}")
+                raise ConfigError(f"{label} has more than {MOST_FILES:,} files; {_REMEDY}")
             entries = {PurePosixPath(one.filename): one for one in members if not one.is_dir()}
             home = next((path.parent for path in entries if path.name == _ANCHOR), None)
             if home is None:
-                raise ConfigError(f"{called} has no {_ANCHOR}; {_REMEDY}")
+                raise ConfigError(f"{label} has no {_ANCHOR}; {_REMEDY}")
             inside = {
                 path.relative_to(home): one
                 for path, one in entries.items()
                 if path.is_relative_to(home)
             }
             files: dict[str, bytes] = {}
-            left = MOST_BYTES
+            budget = MOST_BYTES
             for path, one in inside.items():
                 if all(map(_PART.fullmatch, path.parts)):
-                    files[str(path)] = _inflated(archive, one, left, called)
-                    left -= len(files[str(path)])
+                    files[str(path)] = _inflated(archive, one, budget, label)
+                    budget -= len(files[str(path)])
             return files
     except _DAMAGED as error:
-        raise ConfigError(f"{called} cannot be read as a zip ({error}); {_REMEDY}") from error
+        raise ConfigError(f"{label} cannot be read as a zip ({error}); {_REMEDY}") from error
 
 
 class _Zip(io.BytesIO):

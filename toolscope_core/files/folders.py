@@ -71,8 +71,8 @@ def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str 
         folder = folder.resolve()
         check_ours(folder, program)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        beside = folder.parent / f".{folder.name}-{os.getpid()}-{os.urandom(4).hex()}"
-        new = beside / "new"
+        scratch = folder.parent / f".{folder.name}-{os.getpid()}-{os.urandom(4).hex()}"
+        new = scratch / "new"
         new.mkdir(parents=True)
         try:
             for name, content in files:
@@ -82,9 +82,9 @@ def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str 
             if not folder.exists():
                 new.rename(folder)
             elif not _exchanged(new, folder):
-                _swap(new, folder, beside / "old")
+                _swap(new, folder, scratch / "old")
         finally:
-            shutil.rmtree(beside, ignore_errors=True)
+            shutil.rmtree(scratch, ignore_errors=True)
         _clear_beside(folder)
     except (OSError, RuntimeError) as error:  # resolve() raises the latter for a loop of links
         reason = getattr(error, "strerror", None) or str(error)
@@ -98,10 +98,10 @@ def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str 
 
 def check_ours(folder: Path, program: str = PROGRAM) -> None:
     """Raises ``ExportError`` where the folder holds anything but what this program wrote."""
-    refused = why_not_ours(folder, program)
-    if refused:
+    reason = why_not_ours(folder, program)
+    if reason:
         raise ExportError(
-            f"{folder} is not replaced: {refused}; move it away, or give a new or empty folder "
+            f"{folder} is not replaced: {reason}; move it away, or give a new or empty folder "
             "with --out"
         )
 
@@ -140,10 +140,10 @@ def _hashes(path: Path, program: str) -> dict[str, str] | None:
     try:
         manifest: Any = json.loads(read_file(path))
         hashes = manifest["sha256"]
-        ours = manifest["program"] == program and isinstance(hashes, dict)
+        is_ours = manifest["program"] == program and isinstance(hashes, dict)
     except DAMAGE:
         return None
-    return hashes if ours else None
+    return hashes if is_ours else None
 
 
 def _exchanged(new: Path, folder: Path) -> bool:
@@ -152,8 +152,8 @@ def _exchanged(new: Path, folder: Path) -> bool:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError, TypeError):
         return False
-    done = rename(_HERE, os.fsencode(new), _HERE, os.fsencode(folder), _EXCHANGE)
-    return bool(done == 0)
+    status = rename(_HERE, os.fsencode(new), _HERE, os.fsencode(folder), _EXCHANGE)
+    return bool(status == 0)
 
 
 def _swap(new: Path, folder: Path, old: Path) -> None:
@@ -168,11 +168,11 @@ def _swap(new: Path, folder: Path, old: Path) -> None:
 
 def _clear_beside(folder: Path) -> None:
     """Remove what killed programs left beside ``folder``."""
-    left = re.compile(rf"\.{re.escape(folder.name)}-(\d+)-[0-9a-f]{{8}}")
+    pattern = re.compile(rf"\.{re.escape(folder.name)}-(\d+)-[0-9a-f]{{8}}")
     with suppress(OSError):
         for path in folder.parent.iterdir():
-            made = left.fullmatch(path.name)
-            if made and not _alive(int(made[1])):
+            match = pattern.fullmatch(path.name)
+            if match and not _alive(int(match[1])):
                 shutil.rmtree(path, ignore_errors=True)
 
 

@@ -48,9 +48,9 @@ class CatalogRecord:
 
 
 def save_catalog(
-    store: Store, name: str, catalog: Catalog, renamed: Mapping[str, str] | None = None
+    store: Store, name: str, catalog: Catalog, new_ids: Mapping[str, str] | None = None
 ) -> CatalogRecord:
-    """Store ``catalog`` as the newest version of ``name``, whole or not at all; ``renamed`` has by
+    """Store ``catalog`` as the newest version of ``name``, whole or not at all; ``new_ids`` has by
     their ids in the version before the ids of tools that have others now: decisions follow them.
 
     Where the newest version already is this catalog, in any order of keys, nothing is written and
@@ -59,26 +59,26 @@ def save_catalog(
     if not name.strip():
         raise StoreError(f"the catalog name is {name!r}; give a name that is not blank")
     body: dict[str, Any] = {name: list(map(asdict, getattr(catalog, name))) for name in _PARTS}
-    stored = [item.name for item in fields(Tool) if item.init]
-    tools = [{name: getattr(tool, name) for name in stored} for tool in catalog.tools]
+    names = [item.name for item in fields(Tool) if item.init]
+    tools = [{name: getattr(tool, name) for name in names} for tool in catalog.tools]
     content = digest(catalog.format, body, tools)
     newest = select(CatalogRow).where(CatalogRow.name == name).order_by(-col(CatalogRow.number))
     with store.write() as session:
-        last = session.exec(newest).first()
-        if last is not None and last.content == content:
-            return of_row(CatalogRecord, last)
+        newest_row = session.exec(newest).first()
+        if newest_row is not None and newest_row.content == content:
+            return of_row(CatalogRecord, newest_row)
         row = CatalogRow(
             id=_next_id(session),
             name=name,
-            number=last.number + 1 if last else 1,
+            number=newest_row.number + 1 if newest_row else 1,
             version=catalog.version,
             content=content,
             at=now(),
             format=catalog.format,
             tools=len(tools),
             servers=len(catalog.servers),
-            body={**body, _EXPORTED: last.body.get(_EXPORTED, []) if last else []},
-            renamed=dict(renamed or {}),
+            body={**body, _EXPORTED: newest_row.body.get(_EXPORTED, []) if newest_row else []},
+            renamed=dict(new_ids or {}),
         )
         session.add(row)
         session.flush()
@@ -103,8 +103,8 @@ def rename_catalog(store: Store, name: str, new: str) -> None:
         if session.exec(select(CatalogRow.id).where(CatalogRow.name == new)).first():
             raise StoreError(f"there is a catalog {new} already; choose another name")
         for table in (CatalogRow, *OF_A_NAME):
-            renamed = update(table).where(col(table.name) == name).values(name=new)
-            session.connection().execute(renamed)
+            statement = update(table).where(col(table.name) == name).values(name=new)
+            session.connection().execute(statement)
 
 
 def delete_catalog(store: Store, name: str) -> None:
@@ -115,8 +115,8 @@ def delete_catalog(store: Store, name: str) -> None:
     """
     with store.write() as session:
         ids = _of_name(session, store, name)
-        running = select(JobRow.id).where(col(JobRow.catalog_id).in_(ids))
-        if session.exec(running.where(JobRow.state == "running")).first():
+        live_jobs = select(JobRow.id).where(col(JobRow.catalog_id).in_(ids))
+        if session.exec(live_jobs.where(JobRow.state == "running")).first():
             raise StoreError(f"a job is running on {name}; cancel it, or wait for its end")
         last = _next_id(session) - 1
         setting = session.get(SettingRow, _LAST_ID) or SettingRow(name=_LAST_ID, value={})

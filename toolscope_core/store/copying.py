@@ -40,19 +40,19 @@ def copy_store(
     """
     tables = [_as_stored(table) for table in StoredRow.metadata.sorted_tables]
     copied = []
-    with source.read() as reading, target.write() as writing:
-        _check_idle(source, reading)
-        _check_empty(target, writing.connection(), tables)
+    with source.read() as source_session, target.write() as target_session:
+        _check_idle(source, source_session)
+        _check_empty(target, target_session.connection(), tables)
         for done, table in enumerate(tables):
             progress(Step(f"copy {table.name}", done, len(tables)))
-            for rows in _partitions(table, reading.connection()):
+            for rows in _partitions(table, source_session.connection()):
                 cells = [dict(row._mapping) for row in rows]
-                writing.connection().execute(insert(table), cells)
-            copied.append(_summed(table, reading.connection()))
-            _check_same(target, copied[-1], _summed(table, writing.connection()))
+                target_session.connection().execute(insert(table), cells)
+            copied.append(_summed(table, source_session.connection()))
+            _check_same(target, copied[-1], _summed(table, target_session.connection()))
             (key, *others) = table.primary_key
             if not others and isinstance(key.type, Integer):
-                target.count_on(writing, key)
+                target.count_on(target_session, key)
     return tuple(copied)
 
 
@@ -109,9 +109,9 @@ def _check_empty(target: Store, connection: Connection, tables: Iterable[Table])
         )
 
 
-def _check_same(target: Store, copied: CopiedTable, stored: CopiedTable) -> None:
-    if copied != stored:
+def _check_same(target: Store, expected: CopiedTable, actual: CopiedTable) -> None:
+    if expected != actual:
         raise StoreError(
-            f"the table {copied.name} did not arrive as it was ({copied.rows:,} rows read, "
-            f"{stored.rows:,} found in {target.place}); nothing was copied"
+            f"the table {expected.name} did not arrive as it was ({expected.rows:,} rows read, "
+            f"{actual.rows:,} found in {target.place}); nothing was copied"
         )

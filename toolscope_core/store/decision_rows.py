@@ -22,15 +22,15 @@ def append_decision(store: Store, catalog_id: int, decide: Callable[[Log], Decis
     repeat), that row is the answer and nothing is written either. The log gives ``seq`` (1, 2, …
     without gaps, unless rows were deleted) and, where the decision has no time, ``at``.
     """
-    (made,) = append_decisions(store, catalog_id, [decide])
-    return made
+    (decision,) = append_decisions(store, catalog_id, [decide])
+    return decision
 
 
 def append_decisions(
     store: Store, catalog_id: int, steps: Iterable[Callable[[Log], Decision]]
 ) -> tuple[Decision, ...]:
     """As ``append_decision`` for several steps, each on the log with those before: all or none."""
-    made = []
+    results = []
     with store.write() as session:
         catalog = catalog_row(session, store, catalog_id)
         log = log_in(session, store, catalog)
@@ -39,8 +39,8 @@ def append_decisions(
             if not any(one.seq == decision.seq and one == decision for one in log):
                 decision = _append(session, catalog.name, log, decision)
                 log = (*log, decision)
-            made.append(decision)
-    return tuple(made)
+            results.append(decision)
+    return tuple(results)
 
 
 def _append(session: Session, name: str, log: Log, decision: Decision) -> Decision:
@@ -85,25 +85,25 @@ def _rows(session: Session, store: Store, name: str) -> Log:
     appended, and where one is gone or the last one is another, all are read.
     """
     own = col(DecisionRow.name) == name
-    kept = store.logs_read.get(name, ())
-    last = kept[-1].seq if kept else 0
+    cached = store.logs_read.get(name, ())
+    last = cached[-1].seq if cached else 0
     count = select(func.count()).where(own, col(DecisionRow.seq) < last)
-    if kept and session.exec(count).one() != len(kept) - 1:
-        kept, last = (), 0
+    if cached and session.exec(count).one() != len(cached) - 1:
+        cached, last = (), 0
     rows = select(DecisionRow).where(own, col(DecisionRow.seq) >= last)
     new = [of_row(Decision, row) for row in session.exec(rows.order_by(col(DecisionRow.seq)))]
-    if kept and new[:1] != [kept[-1]]:
+    if cached and new[:1] != [cached[-1]]:
         store.logs_read.pop(name, None)
         return _rows(session, store, name)
-    if kept and len(new) == 1:
-        return kept
+    if cached and len(new) == 1:
+        return cached
     for decision in new:
         try:
             check_form(decision)
         except DecisionError as error:
             row = f"decision row (name {name!r}, seq {decision.seq})"
             raise damaged_row(store, row, str(error)) from error
-    log = (*kept[:-1], *new)
+    log = (*cached[:-1], *new)
     store.logs_read[name] = log
     return log
 
@@ -112,7 +112,7 @@ def _as_of_today(
     decision: Decision, renamings: Sequence[tuple[str, Mapping[str, str]]]
 ) -> Decision:
     """The decision under the ids of the versions that were added after it was made."""
-    for at, renamed in renamings:
+    for at, new_ids in renamings:
         if decision.at <= at:
-            decision = under_new_ids(decision, renamed)
+            decision = under_new_ids(decision, new_ids)
     return decision

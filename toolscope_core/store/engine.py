@@ -148,9 +148,9 @@ def _row_of(session: Session, error: CellError) -> str:
     keys = [type_coerce(key, String) for key in table.primary_key]
     same = type_coerce(error.column, String) == error.text
     values = session.connection().execute(select(*keys).where(same)).first()
-    named = zip(table.primary_key.columns.keys(), values or (), strict=False)
-    shown = (f"{name} {str(value)[:60]}" for name, value in named)
-    return f"{table.name} row ({', '.join(shown)})"
+    columns = zip(table.primary_key.columns.keys(), values or (), strict=False)
+    cells = (f"{name} {str(value)[:60]}" for name, value in columns)
+    return f"{table.name} row ({', '.join(cells)})"
 
 
 _Rebuilt = TypeVar("_Rebuilt")

@@ -95,8 +95,8 @@ def record_step(store: Store, job_id: str, step: Step) -> bool:
 def renew_leases(store: Store, job_ids: Collection[str], lease: float = LEASE_SECONDS) -> None:
     """Say that the process which runs these jobs still lives, for ``lease`` more seconds."""
     with store.write() as session:
-        running = update(JobRow).where(col(JobRow.id).in_(job_ids), col(JobRow.state) == "running")
-        session.connection().execute(running.values(lease_until=store.time(session, lease)))
+        renewal = update(JobRow).where(col(JobRow.id).in_(job_ids), col(JobRow.state) == "running")
+        session.connection().execute(renewal.values(lease_until=store.time(session, lease)))
 
 
 def request_cancel(store: Store, job_id: str) -> Job:
@@ -143,8 +143,8 @@ def _interrupt_orphans(store: Store, session: Session) -> None:
     time = store.time(session)
     orphans = update(JobRow).where(col(JobRow.state) == "running", col(JobRow.lease_until) < time)
     message = "the program ended before this was done; start it again"
-    changed = orphans.values(state="interrupted", message=message, updated_at=time)
-    session.connection().execute(changed)
+    statement = orphans.values(state="interrupted", message=message, updated_at=time)
+    session.connection().execute(statement)
 
 
 def _row(session: Session, store: Store, job_id: str) -> JobRow:

@@ -76,12 +76,12 @@ def _applied(connection: Connection, place: str) -> frozenset[str]:
         )
     applied = frozenset(connection.execute(text("SELECT name FROM migration")).scalars())
     steps = [step.__name__ for step in MIGRATIONS]
-    known, unknown = [name for name in steps if name in applied], sorted(applied - {*steps})
-    if not known or known != steps[: len(known)] or (unknown and known != steps):
+    ours, newer = [name for name in steps if name in applied], sorted(applied - {*steps})
+    if not ours or ours != steps[: len(ours)] or (newer and ours != steps):
         raise _earlier(place, f"its steps are {listed(sorted(applied), 3) or 'none'}")
-    if unknown:
+    if newer:
         raise StoreError(
-            f"{place} was written by a newer ToolScope (it has {', '.join(unknown)}) and was left "
+            f"{place} was written by a newer ToolScope (it has {', '.join(newer)}) and was left "
             "as it is; update ToolScope, or choose another store with TOOLSCOPE_STORE_URL"
         )
     return applied
@@ -94,8 +94,8 @@ def _check_tables(connection: Connection, place: str) -> None:
     for name, table in StoredRow.metadata.tables.items():
         columns = _columns(schema, name) if name in tables else {}
         lacking = table.columns.keys() - columns.keys()
-        more = (about for key, about in columns.items() if key not in table.columns)
-        if lacking or any(not about["nullable"] and about["default"] is None for about in more):
+        extra = (about for key, about in columns.items() if key not in table.columns)
+        if lacking or any(not about["nullable"] and about["default"] is None for about in extra):
             raise _earlier(place, f"{name} has the columns {listed(sorted(columns), 3)}")
 
 

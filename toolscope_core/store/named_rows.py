@@ -185,11 +185,11 @@ def get_selection(store: Store, catalog_id: int, key: str) -> Selection | None:
     """The selection of this key; ``None`` where the catalog has none, or no longer."""
     if not key.isalnum():  # of a link that somebody typed
         return None
-    wanted = select(SelectionRow).where(
+    query = select(SelectionRow).where(
         SelectionRow.catalog_id == catalog_id, SelectionRow.key == key
     )
     with store.read() as session:
-        row = session.exec(wanted).first()
+        row = session.exec(query).first()
         return None if row is None else Selection(catalog_id, row.source, frozenset(row.ids), key)
 
 
@@ -260,15 +260,15 @@ def decide_generated(
     as_shown = {one.key: one for one in shown}
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name
-        changed = [
+        rows = [
             row
             for row in _generated_rows(session, name)
             if row.state not in (state, "failed") and _query(store, row) == as_shown.get(row.key)
         ]
-        for row in changed:
+        for row in rows:
             row.state = state
         _write_set(session, store, name, as_file)
-    return len(changed)
+    return len(rows)
 
 
 def edit_generated(
@@ -301,9 +301,9 @@ def clear_generated(store: Store, catalog_id: int, states: Collection[GeneratedS
 
 
 def _write_set(session: Session, store: Store, name: str, as_file: AsFile) -> None:
-    kept = [_query(store, row) for row in _generated_rows(session, name) if row.state == "kept"]
-    if kept:
-        content = as_file(kept)
+    queries = [_query(store, row) for row in _generated_rows(session, name) if row.state == "kept"]
+    if queries:
+        content = as_file(queries)
         session.merge(QueryFileRow(name=name, file=SET_NAME, at=now(), content=content))
         return
     own = (col(QueryFileRow.name) == name, col(QueryFileRow.file) == SET_NAME)

@@ -152,8 +152,8 @@ class PostgresServer:
 def _prepare(connection: Any, record: Any) -> None:
     """Have each commit reach the disk before it is acknowledged."""
     with connection.cursor() as cursor:
-        (kept,) = cursor.execute("SHOW synchronous_commit").fetchone()
-        if kept == "off":
+        (setting,) = cursor.execute("SHOW synchronous_commit").fetchone()
+        if setting == "off":
             cursor.execute("SET synchronous_commit = on")
     connection.commit()
 

@@ -155,11 +155,11 @@ class StoredLedger:
             # The time of this writer's turn: nothing of before comes after the end of a run.
             at = self._store.time(session)
             keys = [answer.key for answer in answers]
-            kept = {row.key for row in _rows(session, keys, AnswerRow.key)}
+            known_keys = {row.key for row in _rows(session, keys, AnswerRow.key)}
             rows = {
                 answer.key: {**asdict(answer), "at": answer.at or at}
                 for answer in reversed(answers)
-                if answer.key not in kept
+                if answer.key not in known_keys
             }
             connection = session.connection()
             connection.execute(insert(CallRow), [{**asdict(call), "at": call.at or at}])

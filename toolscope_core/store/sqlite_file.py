@@ -80,13 +80,13 @@ class SqliteFile:
     def _prepare(self, connection: sqlite3.Connection, record: Any) -> None:
         """Set what every connection needs and check that it took."""
         connection.isolation_level = None  # transactions begin in _begin, nowhere else
-        wanted = {
+        pragmas = {
             "busy_timeout": round(self._wait * 1000),
             "foreign_keys": 1,
             "synchronous": 2,
             "journal_mode": "wal",
         }
-        for name, value in wanted.items():
+        for name, value in pragmas.items():
             if name == "journal_mode":
                 _set_journal(connection, self._wait)
             else:

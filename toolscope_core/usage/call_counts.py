@@ -129,10 +129,10 @@ class _Names:
             return call.original
         if call.tool in self._ids:
             return call.tool
-        prefixed = CLIENT_PREFIX.fullmatch(call.tool)
-        if prefixed:
-            key = (letters_and_digits(prefixed[1]), prefixed[2])
-            return self._by_server.get(key, self._by_name.get(prefixed[2]))
+        match = CLIENT_PREFIX.fullmatch(call.tool)
+        if match:
+            key = (letters_and_digits(match[1]), match[2])
+            return self._by_server.get(key, self._by_name.get(match[2]))
         return self._by_name.get(call.tool)
 
 

@@ -52,7 +52,7 @@ def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
         return first
 
     calls: list[traced_calls.TracedCall] = []
-    called: dict[str, dict[str, str]] = {}
+    tools_of: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
     for row, (span, own) in enumerate(zip(spans, attributes, strict=True)):
         trace = _place(span)[0]
@@ -63,11 +63,11 @@ def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
             calls.append(
                 traced_calls.TracedCall(tools[row], failed=failed, at=_start(span), key=key)
             )
-            called.setdefault(trace, {})[key or str(row)] = tools[row]
+            tools_of.setdefault(trace, {})[key or str(row)] = tools[row]
         if (text := _request(own)) and trace not in texts:
             texts[trace] = text
     requests = (
-        traced_calls.TracedRequest(text, tuple(called.get(one, {}).values()))
+        traced_calls.TracedRequest(text, tuple(tools_of.get(one, {}).values()))
         for one, text in texts.items()
     )
     unread = sum(
@@ -115,8 +115,8 @@ def _tool(span: Span, attributes: Mapping[str, Any]) -> str:
     method, _, tool = name.partition(" ")
     if not _is_call(attributes) and not (method in _CALLS and tool):
         return ""
-    given = attributes.get("gen_ai.tool.name") or attributes.get("mcp.tool.name")
-    return str(given or (tool if method in _CALLS else name))
+    declared = attributes.get("gen_ai.tool.name") or attributes.get("mcp.tool.name")
+    return str(declared or (tool if method in _CALLS else name))
 
 
 def _is_call(attributes: Mapping[str, Any]) -> bool:

@@ -46,8 +46,8 @@ class _Reading:
     requests: list[traced_calls.TracedRequest] = field(default_factory=list)
     unread: int = 0
 
-    def call(self, made: _Message, number: Any, at: str, line: object) -> None:
-        name = made.get("name")
+    def call(self, message: _Message, number: Any, at: str, line: object) -> None:
+        name = message.get("name")
         if not isinstance(name, str) or not name:
             self.unread += 1
             return
@@ -60,7 +60,7 @@ class _Reading:
         self.places |= {key: place for key in keys if key}
         if place != new:
             return
-        malformed = _is_no_json(made.get("arguments"))
+        malformed = _is_no_json(message.get("arguments"))
         self.calls.append(traced_calls.TracedCall(name, at=at, malformed=malformed, key=keys[0]))
         if self.requests:
             last = self.requests[-1]
@@ -278,9 +278,7 @@ def _logged(rows: Iterable[Mapping[str, Any]]) -> tuple[traced_calls.TracedCall,
             original, tool = str(row.get("original") or ""), str(row["tool"])
             failed, at = outcome in _FAILED, traced_calls.utc_time(row.get("at"))
             key = digest(line, alike[line])
-            called = str(row.get("old_name") or tool)
+            name = str(row.get("old_name") or tool)
             malformed = outcome == "refused"
-            calls.append(
-                traced_calls.TracedCall(tool, original, failed, at, malformed, key, called)
-            )
+            calls.append(traced_calls.TracedCall(tool, original, failed, at, malformed, key, name))
     return tuple(calls)

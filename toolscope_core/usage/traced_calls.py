@@ -84,7 +84,7 @@ def distinct_calls(calls: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
 
 
 def without_logged(
-    calls: Iterable[TracedCall], logged: Iterable[TracedCall]
+    calls: Iterable[TracedCall], log: Iterable[TracedCall]
 ) -> tuple[TracedCall, ...]:
     """The calls that agents tell of, without those that stand in a gateway's log too, each line
     being one. No id says which: it is one of the name, not of a server behind the gateway, that
@@ -92,17 +92,17 @@ def without_logged(
     """
     lines: dict[str, deque[datetime]] = {}
     servers = set[str]()
-    for line in sorted(logged, key=lambda one: one.at):
+    for line in sorted(log, key=lambda one: one.at):
         servers.add(letters_and_digits(line.original.rpartition("/")[0]))
         if line.at:
             times = lines.setdefault(line.called or line.tool, deque())
             times.append(datetime.fromisoformat(line.at))
     own = list(calls)
-    kept = []
+    places = []
     for place, call in sorted(enumerate(own), key=lambda one: one[1].at):
         if not (call.at and _take(lines, servers - {""}, call)):
-            kept.append(place)
-    return tuple(own[place] for place in sorted(kept))
+            places.append(place)
+    return tuple(own[place] for place in sorted(places))
 
 
 def _take(lines: Mapping[str, deque[datetime]], servers: Set[str], call: TracedCall) -> bool:
@@ -127,14 +127,14 @@ def utc_time(value: Any) -> str:
     """
     try:
         if isinstance(value, str) and not value.isdigit():
-            read = datetime.fromisoformat(value)
-            read = read if read.tzinfo else read.replace(tzinfo=UTC)
+            time = datetime.fromisoformat(value)
+            time = time if time.tzinfo else time.replace(tzinfo=UTC)
         elif isinstance(value, (int, float, str)) and not isinstance(value, bool):
             number = float(value)
             seconds = number / 1e9 if number > 1e17 else number / 1e3 if number > 1e11 else number
-            read = datetime.fromtimestamp(seconds, UTC)
+            time = datetime.fromtimestamp(seconds, UTC)
         else:
             return ""
-        return read.astimezone(UTC).isoformat(timespec="seconds")
+        return time.astimezone(UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):
         return ""

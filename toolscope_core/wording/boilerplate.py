@@ -73,11 +73,11 @@ def _plain(server: str, tools: Sequence[Tool]) -> Iterator[Tool]:
     for tool, name, texts in zip(tools, names, texts_of, strict=True):
         short = name[1:] if len(name) > 1 and name[0] in first else name
         short = short[:-1] if len(short) > 1 and short[-1] in last else short
-        rest = [text for text in texts if text not in common]
-        if short == name and len(rest) == len(texts):
+        own_texts = [text for text in texts if text not in common]
+        if short == name and len(own_texts) == len(texts):
             yield _as_declared(tool)
         else:
-            description = " ".join(rest) or source_text(tool)
+            description = " ".join(own_texts) or source_text(tool)
             yield replace(tool, name="_".join(short), description=description, raw={})
 
 

@@ -54,10 +54,10 @@ class Products:
 
 def products_of(tools: Sequence[Tool]) -> tuple[Products, ...]:
     """By row what each tool is made for; it depends on the tool and its own server alone."""
-    named = [_named(tool) for tool in tools]
+    products = [_named(tool) for tool in tools]
     spoken_of: dict[str, Counter[str]] = {}
     sizes = Counter(tool.server for tool in tools)
-    for tool, own in zip(tools, named, strict=True):
+    for tool, own in zip(tools, products, strict=True):
         spoken_of.setdefault(tool.server, Counter()).update((*own.accounts, *own.unlisted))
     profiles = {
         server: frozenset(
@@ -68,7 +68,7 @@ def products_of(tools: Sequence[Tool]) -> tuple[Products, ...]:
     }
     return tuple(
         _with_server(own, server_products(tool.server), profiles.get(tool.server, frozenset()))
-        for tool, own in zip(tools, named, strict=True)
+        for tool, own in zip(tools, products, strict=True)
     )
 
 
@@ -79,9 +79,9 @@ def server_products(server: str) -> Products:
     spellings = ([word for part in parts for word in split_name(part)], [p.lower() for p in parts])
     every = [_mentions([(word, True) for word in words]) for words in spellings]
     products = _products(mention for mentions in every for mention in mentions)
-    listed = {word for spelling in _listed() for word in spelling}
+    known_words = {word for spelling in _listed() for word in spelling}
     rare = {word for word in product_words(server) if word_weight(word) >= _RARE}
-    return replace(products, unlisted=frozenset(rare - listed))
+    return replace(products, unlisted=frozenset(rare - known_words))
 
 
 def names_a_product(words: str) -> bool:
@@ -125,10 +125,10 @@ def _with_server(own: Products, server: Products, profile: frozenset[str]) -> Pr
     """What a tool says itself, with what its server is called; where it says nothing, what the
     server is called and what its other tools speak of.
     """
-    both = own.accounts & server.accounts
-    rest = own.accounts or profile - server.unlisted
+    common = own.accounts & server.accounts
+    accounts = own.accounts or profile - server.unlisted
     return Products(
-        accounts=both or rest | server.accounts,
+        accounts=common or accounts | server.accounts,
         programs=server.programs or own.programs,
         engines=server.engines or own.engines,
         unlisted=profile & server.unlisted,
@@ -193,17 +193,17 @@ def _fields() -> Mapping[str, frozenset[str]]:
 def _listed() -> Mapping[tuple[str, ...], tuple[_Kind, Sequence[str]]]:
     """Spelling, as words → kind and the products that it names."""
     content = json.loads(PRODUCTS.read_text("utf-8"))
-    listed: dict[tuple[str, ...], tuple[_Kind, Sequence[str]]] = {}
+    table: dict[tuple[str, ...], tuple[_Kind, Sequence[str]]] = {}
     content["accounts"]["lines"] = list(chain(*content["accounts"]["lines"].values()))
     for kind in _KINDS:
         for line in content[kind]["lines"]:
             spellings = [tuple(spelling.split()) for spelling in line.split("|")]
             for spelling in spellings:
-                listed.setdefault(spelling, (kind, (" ".join(spellings[0]),)))
+                table.setdefault(spelling, (kind, (" ".join(spellings[0]),)))
     for line, products in content["suites"]["lines"].items():
         for spelling in line.split("|"):
-            listed[tuple(spelling.split())] = ("accounts", products)
-    return listed
+            table[tuple(spelling.split())] = ("accounts", products)
+    return table
 
 
 @lru_cache(maxsize=1)

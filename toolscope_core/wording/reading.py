@@ -77,19 +77,20 @@ class ToolReading:
 @lru_cache(maxsize=65_536)
 def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
     """A tool as words, those of ``plain`` where boilerplate was taken away from it."""
-    read = plain or tool
-    declared = _TAG.sub(" ", without_hidden(source_text(read)[:_LONGEST])).lower()
-    name, text = _name(read), words_of(declared)
+    shown = plain or tool
+    description = _TAG.sub(" ", without_hidden(source_text(shown)[:_LONGEST])).lower()
+    name, text = _name(shown), words_of(description)
     if text[:1] in (["return"], ["returns"]):
         text[0] = "get"  # elsewhere it may be what an investment does
-    named, described = named_words(read), _distinct(word for word in text if not is_filler(word))
-    words = _distinct((*named, *described))
-    spoken = frozenset(key for word in words for key in keys_of(word))
-    sentence = words_of(next(iter(sentences(declared)), ""))
+    name_words = named_words(shown)
+    text_words = _distinct(word for word in text if not is_filler(word))
+    words = _distinct((*name_words, *text_words))
+    word_keys = frozenset(key for word in words for key in keys_of(word))
+    sentence = words_of(next(iter(sentences(description)), ""))
     own_arguments = frozenset(_argument_words(tool))
-    taken = frozenset(key for word in own_arguments for key in keys_of(word))
+    argument_keys = frozenset(key for word in own_arguments for key in keys_of(word))
 
-    verb_at = _verb_in_name(without_hidden(source_name(read)), name)
+    verb_at = _verb_in_name(without_hidden(source_name(shown)), name)
     described_verb = next((word for word in sentence[:3] if action_classes(word)), "")
     verb = name[verb_at] if verb_at is not None else described_verb
     classes = action_classes(verb)
@@ -100,20 +101,20 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
     nouns = _nouns(word for word in in_name if not is_empty(word))
     beginning = (
         word
-        for word in words_of(declared[:_BEGINNING])
+        for word in words_of(description[:_BEGINNING])
         if not is_empty(word) and not (action_classes(word) & classes)
     )
     return ToolReading(
         tool=tool,
         name=name,
         text=tuple(text),
-        named=named,
-        described=described,
+        named=name_words,
+        described=text_words,
         words=words,
         keys=tuple(map(keys_of, words)),
-        lead=frozenset(key for word in (*named, *sentence) for key in keys_of(word)),
-        spoken=spoken,
-        mentioned=spoken | taken,
+        lead=frozenset(key for word in (*name_words, *sentence) for key in keys_of(word)),
+        spoken=word_keys,
+        mentioned=word_keys | argument_keys,
         plain=frozenset((*name, *text, *own_arguments)),
         compounds={a + b: (a, b) for part in (name, text) for a, b in pairwise(part)},
         initials="".join(word[0] for word in (*name, *text)),
@@ -126,7 +127,7 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
         arguments=_nouns(word for one in tool.parameters for word in plain_words(one.name))
         if tool.schema is not None
         else None,
-        taken=taken,
+        taken=argument_keys,
     )
 
 
@@ -151,7 +152,7 @@ def _name(tool: Tool) -> tuple[str, ...]:
 
 def _telling(name: Sequence[str]) -> Iterator[str]:
     for before, word in zip(("", *name), name, strict=False):
-        if not is_filler(word, named=True) and not (before == "by" and word in KEY_WORDS):
+        if not is_filler(word, in_name=True) and not (before == "by" and word in KEY_WORDS):
             yield word
 
 

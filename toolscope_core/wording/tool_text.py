@@ -28,8 +28,8 @@ def source_name(tool: Tool) -> str:
     if operation is None:
         return tool.name
     text = name_source(operation)
-    made = re.escape(identifier(text))
-    return text if re.fullmatch(rf"{made}(_\d+)?", tool.name) else tool.name
+    generated = re.escape(identifier(text))
+    return text if re.fullmatch(rf"{generated}(_\d+)?", tool.name) else tool.name
 
 
 def source_text(tool: Tool) -> str:
@@ -46,8 +46,8 @@ def declared_as(tool: Tool) -> str:
     where it says more than the tool's own name and description; empty where neither does.
     """
     name, summary = source_name(tool), operation_text(operation_of(tool) or {}, "summary").strip()
-    rest = source_text(tool) != tool.description and summary != name
-    return " · ".join([*([name] if name != tool.name else []), *([summary] if rest else [])])
+    is_more = source_text(tool) != tool.description and summary != name
+    return " · ".join([*([name] if name != tool.name else []), *([summary] if is_more else [])])
 
 
 @lru_cache(maxsize=1 << 16)

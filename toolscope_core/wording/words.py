@@ -137,9 +137,9 @@ def is_empty(word: str) -> bool:
     return word in _EMPTY
 
 
-def is_filler(word: str, named: bool = False) -> bool:
-    """Whether the word, of a description or in a name (``named``), tells no tool from another."""
-    return word in (_NAME_FILLER if named else _FILLER)
+def is_filler(word: str, in_name: bool = False) -> bool:
+    """Whether the word, of a description or in a name (``in_name``), tells no tool from another."""
+    return word in (_NAME_FILLER if in_name else _FILLER)
 
 
 def without_ending(word: str, rules: Endings, shortest: int) -> list[str]:
