@@ -125,7 +125,7 @@ def calls_kept(
 def _is_kept(call: GoldCall, old: Tool, new: Tool, alpha: ArgumentMap) -> bool:
     mapped = map_call(alpha, call.arguments)
     was_valid = takes(validator_of(old.schema), call.arguments)
-    if mapped.lost or (was_valid and not takes(validator_of(new.schema), mapped.arguments)):
+    if mapped.losses or (was_valid and not takes(validator_of(new.schema), mapped.arguments)):
         return False
     types = {parameter.name: parameter.type for parameter in old.parameters}
     return unmap_call(alpha, mapped.arguments, types).arguments == call.arguments

@@ -47,7 +47,7 @@ def actions() -> str:
 
 def checks() -> str:
     """What ``check --fail-on`` takes, as a Markdown table."""
-    rows = (f"| `{one.name}` | {one.help} |" for one in CHECKS if one.one)
+    rows = (f"| `{one.name}` | {one.help} |" for one in CHECKS if one.singular)
     return "\n".join(["| `--fail-on` | fails for |", "|---|---|", *rows])
 
 

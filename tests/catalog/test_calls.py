@@ -23,7 +23,7 @@ def test_gold_and_calls_follow_and_the_rest_stays():
     done = relabel_query(row, PHI, ALPHAS)
     mapped = {"tool": "b", "arguments": {"query": "x", "kind": "web"}, "n": 1}
     assert done.row == {"id": 7, "gold": ["b", "c"], "calls": [mapped], "x": None}
-    assert done.changed
+    assert done.is_changed
     assert done.shrunk == ()
     assert list(done.row) == list(row)
 
@@ -42,7 +42,7 @@ def test_calls_are_never_dropped_or_joined():
 
 def test_an_argument_without_a_place_is_named():
     done = relabel_query({"calls": [{"tool": "a", "arguments": {"q": 1, "page": 2}}]}, PHI, ALPHAS)
-    assert done.lost == ("a.page",)
+    assert done.losses == ("a.page",)
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_an_argument_without_a_place_is_named():
 )
 def test_what_phi_leaves_alone_is_unchanged(row):
     done = relabel_query(row, PHI, ALPHAS)
-    assert not done.changed
-    assert done.unknown == (("zz",) if row.get("gold") == ["zz"] else ())
+    assert not done.is_changed
+    assert done.unknown_ids == (("zz",) if row.get("gold") == ["zz"] else ())
 
 
 def test_an_identity_relabelling_changes_nothing():
@@ -77,7 +77,7 @@ def test_arguments_as_text_are_mapped_and_stay_text():
         {"tool": "b", "arguments": '{"kind":"web","query":1}'},
         {"tool": "b", "arguments": "q=1"},
     ]
-    assert done.lost == ("a: its arguments are no object",)
+    assert done.losses == ("a: its arguments are no object",)
 
 
 NAMES = {"find": ("a", "search"), "look": ("c", "look")}
@@ -104,15 +104,15 @@ GIVEN, BECAME = {"q": 1}, {"query": 1, "kind": "web"}
 def test_calls_in_the_forms_of_apis_are_understood(call, expected):
     done = relabel_query({"calls": [call]}, PHI, ALPHAS, NAMES)
     assert done.row["calls"] == [expected]
-    assert done.unread == 0
+    assert done.unread_calls == 0
 
 
 @pytest.mark.parametrize("call", [{"name": "zz", "arguments": {}}, {"arguments": {}}, "a", None])
 def test_calls_that_are_not_understood_are_counted(call):
     done = relabel_query({"calls": [call, {"tool": "a"}]}, PHI, ALPHAS, NAMES)
     assert done.row["calls"][0] == call
-    assert done.unread == 1
-    assert done.unknown == ()
+    assert done.unread_calls == 1
+    assert done.unknown_ids == ()
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_calls_that_are_not_understood_are_counted(call):
 )
 def test_gold_and_calls_that_are_no_lists_are_counted(row, unread):
     done = relabel_query(row, PHI, ALPHAS, NAMES)
-    assert (done.row, done.unread, done.changed) == (row, unread, False)
+    assert (done.row, done.unread_calls, done.is_changed) == (row, unread, False)
 
 
 NAMES_THAT_MEET = st.sampled_from("abcdefgh")
@@ -156,12 +156,12 @@ def check_places(moves, done, call, taken):
     """Each argument has one place: that of its move, or its own where only it may have that."""
     places = {giver(value): name for name, value in done.arguments.items() if value != "constant"}
     assert len(places) == sum(value != "constant" for value in done.arguments.values())
-    assert places.keys().isdisjoint(done.lost)
-    assert places.keys() | set(done.lost) == call.keys()
+    assert places.keys().isdisjoint(done.losses)
+    assert places.keys() | set(done.losses) == call.keys()
     for argument, place in places.items():
         assert place == moves.get(argument, argument)
         assert argument in moves or argument not in taken
-    assert set(done.lost) == (call.keys() & taken) - moves.keys()
+    assert set(done.losses) == (call.keys() & taken) - moves.keys()
 
 
 @pytest.mark.case(72)
@@ -173,11 +173,11 @@ def test_no_argument_comes_under_the_name_of_another_in_any_order(alpha, call, r
     old = dict.fromkeys([*forth, *alpha.dropped], "any")
 
     there, again = (map_call(alpha, one) for one in (call, shuffled))
-    assert (there.arguments, set(there.lost)) == (again.arguments, set(again.lost))
+    assert (there.arguments, set(there.losses)) == (again.arguments, set(again.losses))
     check_places(forth, there, call, {*back, *alpha.constants, *alpha.dropped})
 
     there, again = (unmap_call(alpha, one, old) for one in (call, shuffled))
-    assert (there.arguments, set(there.lost)) == (again.arguments, set(again.lost))
+    assert (there.arguments, set(there.losses)) == (again.arguments, set(again.losses))
     own = {name: value for name, value in call.items() if name not in alpha.constants}
     check_places(back, there, own, old.keys())
 
@@ -195,7 +195,7 @@ def test_no_property_comes_under_the_name_of_another_in_any_order(names, size, i
         kept = {name: value for name, value in inside.items() if name != new}
         expected = {new if name == old else name: value for name, value in kept.items()}
         assert done.arguments == {"a": [expected] if is_listed else expected}
-        assert done.lost == ((place,) if new in inside else ())
+        assert done.losses == ((place,) if new in inside else ())
 
 
 @pytest.mark.parametrize("call", [{"a": 1, "b": 2}, {"b": 2, "a": 1}])

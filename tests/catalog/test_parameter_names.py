@@ -109,10 +109,10 @@ def test_an_undeclared_argument_of_the_new_name_is_lost_aloud():
     alpha = ArgumentMap("t", "t", nested=(NestedRename("/x/*/a b", "/x/*/a_b"),))
     done = map_call(alpha, {"x": [{"a b": 1, "a_b": 2}, {"a_b": 3}, 4]})
     assert done.arguments == {"x": [{"a_b": 1}, {}, 4]}
-    assert done.lost == ("/x/*/a_b",)
+    assert done.losses == ("/x/*/a_b",)
     back = unmap_call(alpha, {"x": [{"a_b": 1, "a b": 2}, {"a b": 3}, 4]}, {})
     assert back.arguments == {"x": [{"a b": 1}, {}, 4]}
-    assert back.lost == ("/x/*/a b",)
+    assert back.losses == ("/x/*/a b",)
 
 
 def test_a_property_at_two_places_that_overlap_has_its_new_name_once():
@@ -120,7 +120,7 @@ def test_a_property_at_two_places_that_overlap_has_its_new_name_once():
     alpha = ArgumentMap("t", "t", nested=renames)
     done = map_call(alpha, {"x": {"y": {"a b": 1}, "z": {"a b": 2}}})
     assert done.arguments == {"x": {"y": {"a_b": 1}, "z": {"a_b": 2}}}
-    assert done.lost == ()
+    assert done.losses == ()
     back = unmap_call(alpha, done.arguments, {})
     assert back.arguments == {"x": {"y": {"a b": 1}, "z": {"a b": 2}}}
 
@@ -182,6 +182,6 @@ def test_old_calls_map_validate_and_map_back(drawn):
     identity = ArgumentMap("t", "t", tuple(ArgumentMove(n, n) for n in schema["properties"]))
     alpha = composed(identity, NewNames(found.top, found.nested))
     done = map_call(alpha, call)
-    assert done.lost == ()
+    assert done.losses == ()
     jsonschema.Draft202012Validator(new_schema).validate(done.arguments)
     assert unmap_call(alpha, done.arguments, {}).arguments == call

@@ -166,7 +166,7 @@ def test_a_name_that_is_gone_is_found_where_it_can_be_nothing_else(value, places
 )  # fmt: skip
 def test_a_clear_name_is_found_however_it_is_written(text):
     (left,) = left_names({"a": f"Then {text}, at once."}, GONE, ())
-    assert left.now == "get_tide"
+    assert left.new_name == "get_tide"
 
 
 @pytest.mark.case(96)
@@ -226,7 +226,7 @@ def test_a_name_that_one_of_two_tools_lost_means_what_its_row_says(row, paths):
     ])  # fmt: skip
     left = [*left_names(row, shared, ())]
     assert [one.path for one in left] == paths
-    assert {one.now for one in left} <= {"fetch or get"}
+    assert {one.new_name for one in left} <= {"fetch or get"}
 
 
 @pytest.mark.case(96)
@@ -244,5 +244,5 @@ def test_what_a_map_put_in_is_no_name_that_was_left():
     row = {"id": "fetch_tide", "gold": ["h/search"], "calls": [call, {"tool": "h/search"}]}
     query = relabel_query(row, {one.old_id: one.new_id for one in PHI}, {alpha.tool_id: alpha})
     assert json.loads(query.row["calls"][0]["arguments"]) == {"kind": "fetch_tide"}
-    assert [*left_names(query.row, GONE, query.settled)] == []
-    assert (query.replaced, query.removed) == (1, ("h/search",))
+    assert [*left_names(query.row, GONE, query.exempt)] == []
+    assert (query.rename_count, query.removed_tools) == (1, ("h/search",))

@@ -43,7 +43,7 @@ def test_a_bundle_holds_the_tools_as_they_came_in_and_what_was_said_of_them(bund
         tool.id: tool.fingerprint for tool in BEFORE.tools
     }
     assert [one.action for one in baseline.log] == ["accept", "keep_apart", "threshold"]
-    assert baseline.settled == {MAILS, WEATHERS}
+    assert baseline.decided_pairs == {MAILS, WEATHERS}
     assert baseline.outcomes[WEATHERS] == "merge", "the judge's own word, whatever people said"
     assert [row.old_id for row in baseline.relabels if row.status == "merged"] == [OTHER_MAIL.id]
     assert (baseline.least_similarity, baseline.least_probability) == (0.7, 0.9)
@@ -53,7 +53,7 @@ def test_a_bundle_holds_the_tools_as_they_came_in_and_what_was_said_of_them(bund
 def test_a_catalog_has_no_verdicts_and_no_decisions(tmp_path):
     baseline = read_baseline(write_catalog(tmp_path / "tools.json", MAIL, WEATHER))
     assert len(baseline.catalog.tools) == 2
-    assert (baseline.outcomes, baseline.log, baseline.settled) == (None, (), frozenset())
+    assert (baseline.outcomes, baseline.log, baseline.decided_pairs) == (None, (), frozenset())
     with pytest.raises(CatalogError, match="nothing-here"):
         read_baseline(tmp_path / "nothing-here")
 
@@ -94,7 +94,7 @@ def test_a_damaged_bundle_is_refused(bundle, name, content):
 def test_pairs_kept_apart_count_from_the_list_alone_too(bundle):
     extra = ["alpha/send_mail", "beta/add_numbers"]
     (bundle / "never_merge.json").write_text(json.dumps([extra]))
-    assert Pair.of(*extra) in read_baseline(bundle).settled
+    assert Pair.of(*extra) in read_baseline(bundle).decided_pairs
 
 
 @pytest.mark.case(90)

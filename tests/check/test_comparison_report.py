@@ -101,8 +101,8 @@ def test_what_the_bundle_said_of_a_pair_counts_before_the_judge(judge):
         catalog(MAIL, reworded(LIKE_MAIL, "Send a letter.")), outcomes={mails: "keep"}
     )
     assert pairs(compare(now, before, judge).pairs.overlaps) == [mails]
-    for there in (replace(before, outcomes={mails: "merge"}), replace(before, settled={mails})):
-        assert compare(now, there, judge).pairs.overlaps == ()
+    for old in (replace(before, outcomes={mails: "merge"}), replace(before, decided_pairs={mails})):
+        assert compare(now, old, judge).pairs.overlaps == ()
 
 
 def test_a_threshold_that_people_applied_holds_for_new_pairs(judge):
@@ -132,8 +132,8 @@ def test_a_lower_probability_makes_overlaps_of_unsure_pairs(judge):
 def test_a_renamed_tool_stands_for_what_it_was(judge):
     renamed = replace(OTHER_MAIL, id="beta/send_a_mail", name="send_a_mail")
     tools = matched(BEFORE, catalog(MAIL, renamed, WEATHER, OTHER_WEATHER, SUM))
-    assert tools.before[renamed.id] == OTHER_MAIL.id
-    assert tools.new == {renamed.id}
+    assert tools.old_ids[renamed.id] == OTHER_MAIL.id
+    assert tools.new_ids == {renamed.id}
     assert tools.earlier(Pair.of(MAIL.id, renamed.id)) == Pair.of(MAIL.id, OTHER_MAIL.id)
     assert tools.earlier(Pair.of(MAIL.id, "delta/other")) is None
 
@@ -186,7 +186,7 @@ def test_decisions_on_changed_and_gone_tools_are_stale_once(judge):
     log = log_of(ACCEPTED, REJECTED, flagged)
     changed = reworded(OTHER_MAIL, "Send a letter.")
     report = compare(catalog(MAIL, changed, OTHER_WEATHER, SUM), Baseline(BEFORE, log), judge)
-    stale = [(one.decision.action, one.changed, one.gone) for one in report.stale]
+    stale = [(one.decision.action, one.changed_ids, one.gone_ids) for one in report.stale]
     assert stale == [("accept", (OTHER_MAIL.id,), ()), ("keep_apart", (), (WEATHER.id,))]
     stale_before = Baseline(catalog(MAIL, changed, WEATHER, OTHER_WEATHER, SUM), log)
     assert compare(stale_before.catalog, stale_before, judge).stale == ()
@@ -196,7 +196,7 @@ def test_a_renamed_tool_has_changed_for_the_decisions_on_it(judge):
     renamed = replace(OTHER_MAIL, id="beta/mail_send", name="mail_send")
     new = catalog(MAIL, renamed, WEATHER, OTHER_WEATHER, SUM)
     report = compare(new, Baseline(BEFORE, log_of(ACCEPTED)), judge)
-    assert [(one.changed, one.gone) for one in report.stale] == [((OTHER_MAIL.id,), ())]
+    assert [(one.changed_ids, one.gone_ids) for one in report.stale] == [((OTHER_MAIL.id,), ())]
 
 
 def test_findings_that_were_there_are_not_told_again(judge):
@@ -240,9 +240,9 @@ def test_limits_are_told_with_what_they_allow(judge):
 
 def test_counts_in_words():
     checks = {one.name: one for one in CHECKS}
-    assert checks["family"].counted(1).startswith("1 new pair of ")
-    assert checks["family"].counted(2).startswith("2 new pairs of ")
-    assert checks["stale"].counted(0) == "0 decisions gone stale"
+    assert checks["family"].count_in_words(1).startswith("1 new pair of ")
+    assert checks["family"].count_in_words(2).startswith("2 new pairs of ")
+    assert checks["stale"].count_in_words(0) == "0 decisions gone stale"
 
 
 @pytest.mark.case(81)

@@ -24,7 +24,7 @@ REAL = {name: getattr(*place) for name, place in PLACES.items()}
 
 
 def names_in(text):
-    return [(one.line, one.name, one.now) for one in mentions_in("p.md", text, GONE)]
+    return [(one.line, one.name, one.new_name) for one in mentions_in("p.md", text, GONE)]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_name_counts_where_it_can_be_nothing_else(text, mentions):
 
 def test_two_tools_of_one_name_may_have_become_two():
     other = Relabel("z/get_crate", "z/find_crate", "z", "get_crate", "find_crate", "renamed")
-    assert gone_names((*ROWS, other), ()).now["get_crate"] == "fetch_crate or find_crate"
+    assert gone_names((*ROWS, other), ()).new_names["get_crate"] == "fetch_crate or find_crate"
 
 
 def test_folders_are_searched_in_order_and_what_is_no_text_is_not(tmp_path, monkeypatch):

@@ -39,9 +39,9 @@ def test_added_removed_and_changed_are_told_apart():
     found = diff(catalog(GET, TAG), catalog(other, PAY))
     assert (names(found.added), names(found.removed)) == (["pay_bill"], ["get_note"])
     (change,) = found.changed
-    assert not change.renamed
+    assert not change.is_renamed
     assert [item.field for item in change.fields] == ["description"]
-    assert [(row.what, row.tool_id) for row in found.rows] == [
+    assert [(row.kind, row.tool_id) for row in found.rows] == [
         ("removed", "s/get_note"),
         ("changed", "s/tag_note"),
         ("added", "s/pay_bill"),
@@ -53,10 +53,10 @@ def test_a_rename_is_neither_removed_nor_added_and_breaks_callers():
     fetch = tool("fetch_note", "Read one note by its identifier.", "note_id")
     found = diff(catalog(GET, PAY), catalog(fetch, PAY))
     assert found.added == found.removed == ()
-    assert [(c.old.id, c.new.id, c.renamed) for c in found.changed] == [
+    assert [(c.old.id, c.new.id, c.is_renamed) for c in found.changed] == [
         ("s/get_note", "s/fetch_note", True)
     ]
-    assert [(row.what, row.change.field) for row in found.rows] == [("renamed", "name")]
+    assert [(row.kind, row.change.field) for row in found.rows] == [("renamed", "name")]
     assert found.breaking == 1
 
 
@@ -82,12 +82,12 @@ def test_ties_go_to_the_first_id_in_any_order():
 def test_a_tool_with_a_new_id_is_the_same_tool():
     found = diff(catalog(GET), catalog(replace(GET, id="7", description="Other words.")))
     assert [item.field for item in found.changed[0].fields] == ["id", "description"]
-    assert not found.changed[0].renamed
+    assert not found.changed[0].is_renamed
 
 
 def test_a_tool_moved_to_another_server_is_renamed():
     found = diff(catalog(GET), catalog(tool("get_note", GET.description, "note_id", server="t")))
-    assert [c.renamed for c in found.changed] == [True]
+    assert [c.is_renamed for c in found.changed] == [True]
     assert [row.change.field for row in found.rows] == ["server"]
 
 

@@ -421,7 +421,7 @@ def check_calls(queries, catalog, relabelling, toolset):
     for call in calls:
         old, alpha = tools[call["tool"]], relabelling.arguments[call["tool"]]
         mapped = map_call(alpha, call["arguments"])
-        assert mapped.lost == ()
+        assert mapped.losses == ()
         if valid(old.schema, call["arguments"]):
             assert valid(schemas[alpha.to], mapped.arguments), call
         types = {p.name: p.type for p in old.parameters}

@@ -47,8 +47,8 @@ def state(log, catalog=CATALOG):
 
 def restored(log, seq):
     way = restoration(log, seq)
-    rows = [undo(one.seq, "bob") for one in way.back]
-    return logged(*rows, *(replace(one, seq=0, reviewer="bob") for one in way.again), log=log)
+    rows = [undo(one.seq, "bob") for one in way.to_undo]
+    return logged(*rows, *(replace(one, seq=0, reviewer="bob") for one in way.to_redo), log=log)
 
 
 def threshold(value):
@@ -67,16 +67,16 @@ def test_an_edit_made_again_keeps_its_place_before_later_ones():
     edits_made = [of("edit", 0, description=text) for text in ("one", "two")]
     log = logged(*edits_made, undo(1, "bob"))
     way = restoration(log, 2)
-    assert [one.seq for one in way.back] == [2]
-    assert [one.detail["description"] for one in way.again] == ["one", "two"]
+    assert [one.seq for one in way.to_undo] == [2]
+    assert [one.detail["description"] for one in way.to_redo] == ["one", "two"]
     assert state(restored(log, 2)) == state(log[:2])
 
 
 def test_what_stood_all_the_time_is_left_alone():
     log = logged(of("accept", 0, 1), of("accept", 2, 3), undo(2, "bob"), of("accept", 4, 5))
     way = restoration(log, 2)
-    assert [one.seq for one in way.back] == [4]
-    assert [one.seq for one in way.again] == [2]
+    assert [one.seq for one in way.to_undo] == [4]
+    assert [one.seq for one in way.to_redo] == [2]
     assert not restoration(log, log[-1].seq)
 
 
@@ -84,7 +84,7 @@ def test_notes_stay_and_name_their_decision():
     log = logged(of("accept", 0, 1))
     log = logged(of("note", 0, 1, about=log[0].key, note="asked the team"), log=log)
     assert [one.detail["note"] for one in notes(log)[log[0].key]] == ["asked the team"]
-    assert [one.seq for one in restoration(log, 0).back] == [1]
+    assert [one.seq for one in restoration(log, 0).to_undo] == [1]
     assert [one.seq for one in with_dependents(log, {1})] == [1], "a note builds on nothing"
 
 

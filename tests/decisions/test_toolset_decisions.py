@@ -96,9 +96,9 @@ def test_a_tool_left_out_has_no_image_and_is_in_no_merge(example):
     asked = {"gold": [gone, other], "calls": [{"tool": gone, "arguments": {}}]}
     query = relabel_query(asked, phi, {})
     assert query.row == {"gold": [other], "calls": asked["calls"]}
-    assert (query.removed, query.emptied, query.unknown) == ((gone,), False, ())
-    assert relabel_query({"gold": [gone]}, phi, {}).emptied
-    assert not relabel_query({"gold": []}, phi, {}).emptied
+    assert (query.removed_tools, query.is_emptied, query.unknown_ids) == ((gone,), False, ())
+    assert relabel_query({"gold": [gone]}, phi, {}).is_emptied
+    assert not relabel_query({"gold": []}, phi, {}).is_emptied
 
 
 @examples(20)

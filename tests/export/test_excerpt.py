@@ -48,7 +48,7 @@ def test_it_has_the_proposals_that_save_most_under_their_ids(whole, tmp_path):
     assert all(
         analysis.catalog.by_id[tool.id].fingerprint == tool.fingerprint for tool in catalog.tools
     )
-    assert (taken.proposals, taken.waiting) == (2, len(clusters))
+    assert (taken.proposals, taken.all_proposals) == (2, len(clusters))
 
 
 def test_what_is_accepted_in_it_is_accepted_in_the_whole(whole, tmp_path):

@@ -348,7 +348,7 @@ def test_calls_of_every_member_of_a_family_lead_back_to_it(apps, random):
         types = {parameter.name: parameter.type for parameter in tool.parameters}
         call = {name: f"{name}-{random.random()}" for name in types if types[name] == "string"}
         mapped = map_call(alpha, call)
-        assert not mapped.lost
+        assert not mapped.losses
         assert mapped.arguments[cluster.selector] == alpha.constants[cluster.selector]
         assert unmap_call(alpha, mapped.arguments, types).arguments == call
 

@@ -46,7 +46,7 @@ def test_rows_name_tools_by_id_or_by_a_name_that_one_tool_has(tmp_path):
     path.write_bytes(file_of(row("pay"), row("b/list"), row("list"), row("gone")))
     loaded = read_variants(path, CATALOG)
     assert set(loaded.by_id) == {"a/pay", "b/list"}
-    assert loaded.unknown == ("list", "gone"), "two tools are called list"
+    assert loaded.unknown_names == ("list", "gone"), "two tools are called list"
     again = variants_in(file_of(*variant_rows(loaded.by_id)), "again", CATALOG)
     assert again.by_id == loaded.by_id, "what is written is read"
 

@@ -20,36 +20,36 @@ from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
 @dataclass(frozen=True, slots=True)
 class MappedCall:
-    """A call on the other side of α; ``lost`` names the arguments that have no place there."""
+    """A call on the other side of α; ``losses`` names the arguments that have no place there."""
 
     tool: str
     arguments: JsonObject
-    lost: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RelabelledQuery:
     """One row of an evaluation set after φ and α, and what became of it.
 
-    ``shrunk`` holds the groups of gold ids that became one; ``removed`` the gold and called tools
-    that were left out of the toolset, with ``emptied`` where no gold tool is left; ``unknown``
-    lists ids that φ does not know (left as they are); ``lost`` names the arguments of its calls
-    that have no place any more; ``unread`` counts the calls of which it is not clear which tool
-    they call; ``replaced`` the names in gold and calls that became others; ``settled`` are the
-    JSON pointers at which a name that is gone may stand: the id of the row, called tools that were
-    left out, and what α has put in.
+    ``shrunk`` holds the groups of gold ids that became one; ``removed_tools`` the gold and called
+    tools that were left out of the toolset, with ``is_emptied`` where no gold tool is left;
+    ``unknown_ids`` lists ids that φ does not know (left as they are); ``losses`` names the
+    arguments of its calls that have no place any more; ``unread_calls`` counts the calls of which
+    it is not clear which tool they call; ``rename_count`` the names in gold and calls that became
+    others; ``exempt`` are the JSON pointers at which a name that is gone may stand: the id of the
+    row, called tools that were left out, and what α has put in.
     """
 
     row: JsonObject
-    changed: bool
+    is_changed: bool
     shrunk: tuple[tuple[str, ...], ...] = ()
-    unknown: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-    unread: int = 0
-    removed: tuple[str, ...] = ()
-    emptied: bool = False
-    replaced: int = 0
-    settled: frozenset[str] = frozenset()
+    unknown_ids: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
+    unread_calls: int = 0
+    removed_tools: tuple[str, ...] = ()
+    is_emptied: bool = False
+    rename_count: int = 0
+    exempt: frozenset[str] = frozenset()
 
     @property
     def is_understood(self) -> bool:
@@ -227,22 +227,18 @@ def relabel_query(
     renamed = [tool for old in old_ids.values() for tool in old if phi.get(tool, tool) != tool]
     return RelabelledQuery(
         row=new_row,
-        changed=canonical_json(new_row) != canonical_json(dict(row)),
+        is_changed=canonical_json(new_row) != canonical_json(dict(row)),
         shrunk=tuple(tuple(old) for old in old_ids.values() if len(old) > 1),
-        unknown=tuple(dict.fromkeys(tool for tool in tool_ids if tool not in phi)),
-        lost=tuple(name for call in calls for name in call.lost),
-        unread=sum(not call.tool for call in calls) + _unreadable(row),
-        removed=tuple(dict.fromkeys((*removed_gold, *called_gone))),
-        emptied=bool(removed_gold) and not new_gold,
-        replaced=len(renamed) + sum(call.is_renamed for call in calls),
-        settled=frozenset(
+        unknown_ids=tuple(dict.fromkeys(tool for tool in tool_ids if tool not in phi)),
+        losses=tuple(name for call in calls for name in call.losses),
+        unread_calls=sum(not call.tool for call in calls) + _unreadable(row),
+        removed_tools=tuple(dict.fromkeys((*removed_gold, *called_gone))),
+        is_emptied=bool(removed_gold) and not new_gold,
+        rename_count=len(renamed) + sum(call.is_renamed for call in calls),
+        exempt=frozenset(
             (
                 "/id",
-                *(
-                    f"/calls/{at}/{place}"
-                    for at, call in enumerate(calls)
-                    for place in call.settled
-                ),
+                *(f"/calls/{at}/{place}" for at, call in enumerate(calls) for place in call.exempt),
             )
         ),
     )
@@ -257,14 +253,14 @@ def _unreadable(row: JsonObject) -> int:
 @dataclass(frozen=True, slots=True)
 class _RelabelledCall:
     """A call rewritten, and the id of the tool that it called; empty if it was not understood.
-    ``settled`` as in ``RelabelledQuery``, in the call.
+    ``exempt`` as in ``RelabelledQuery``, in the call.
     """
 
     row: Any
     tool: str = ""
-    lost: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
     is_renamed: bool = False
-    settled: tuple[str, ...] = ()
+    exempt: tuple[str, ...] = ()
 
 
 def read_call(call: object) -> tuple[str, JsonObject] | None:
@@ -305,7 +301,7 @@ def _relabelled(
     elif tool not in phi and tool_at != ("tool",):
         return _RelabelledCall(call)
     if new is None:
-        return _RelabelledCall(call, old, settled=("/".join(tool_at),))
+        return _RelabelledCall(call, old, exempt=("/".join(tool_at),))
     row, alpha = _put(call, tool_at, new), alphas.get(old)
     arguments = _object(value)
     if alpha is None or value is None:
@@ -317,7 +313,7 @@ def _relabelled(
     new_arguments = dict(new_call.arguments)
     in_same_form = canonical_json(new_arguments) if isinstance(value, str) else new_arguments
     row = _put(row, arguments_at, in_same_form)
-    lost = tuple(f"{old}.{name}" for name in new_call.lost)
+    lost = tuple(f"{old}.{name}" for name in new_call.losses)
     added_names = {*alpha.constants, *(move.target for move in alpha.moves if move.op == "map")}
     exempt = tuple(f"{'/'.join(arguments_at)}/{name}" for name in sorted(added_names))
     return _RelabelledCall(row, old, lost, new != tool, exempt)

@@ -25,12 +25,12 @@ _LONGEST = 20_000
 
 @dataclass(frozen=True, slots=True)
 class LoadedVariants:
-    """Variants by tool id; ``unknown`` are the names in a file that no tool of the catalog has, or
-    several.
+    """Variants by tool id; ``unknown_names`` are the names in a file that no tool of the catalog
+    has, or several.
     """
 
     by_id: Mapping[str, Augmentation]
-    unknown: tuple[str, ...] = ()
+    unknown_names: tuple[str, ...] = ()
 
 
 def read_variants(path: Path, catalog: Catalog) -> LoadedVariants:

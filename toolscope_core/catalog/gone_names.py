@@ -58,27 +58,27 @@ class _SharedName:
     tool which has it, and those that say one which has it no more.
     """
 
-    living: frozenset[str]
-    gone: frozenset[str]
+    living_words: frozenset[str]
+    gone_words: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class GoneNames:
     """Each name that is gone → what it is called now, empty for a tool that was left out; ``alive``
-    are the names of tools that are there; ``shared`` is in both, and means what its row says.
+    are the names of tools that are there; ``shared_names`` is in both, and means what its row says.
     """
 
-    now: Mapping[str, str]
+    new_names: Mapping[str, str]
     alive: frozenset[str] = frozenset()
-    shared: Mapping[str, _SharedName] = field(default_factory=dict)
+    shared_names: Mapping[str, _SharedName] = field(default_factory=dict)
     _clear: Mapping[str, str] = field(init=False)
     _odd: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         alive = {name.casefold() for name in self.alive}
-        clear = {name.strip("_"): name for name in self.now if _BORDER.search(name)}
+        clear = {name.strip("_"): name for name in self.new_names if _BORDER.search(name)}
         other = {_readable(own).casefold(): name for own, name in clear.items()}
-        odd = (name for name in self.now if not _WORD.fullmatch(name) and re.search(r"\w", name))
+        odd = (old for old in self.new_names if not _WORD.fullmatch(old) and re.search(r"\w", old))
         by_spelling = {own: name for own, name in other.items() if own not in alive} | clear
         object.__setattr__(self, "_clear", by_spelling)
         object.__setattr__(self, "_odd", tuple(odd))
@@ -106,7 +106,7 @@ class LeftName:
 
     path: str
     name: str
-    now: str
+    new_name: str
 
 
 def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> GoneNames:
@@ -158,7 +158,7 @@ def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
 def gone_names_in(line: str, gone: GoneNames) -> set[str]:
     """The names in a line of text that are ``gone``."""
     text = _readable(line)
-    return gone.in_words(text) | (_matches(_MARKED, text) & gone.now.keys())
+    return gone.in_words(text) | (_matches(_MARKED, text) & gone.new_names.keys())
 
 
 def left_names(value: Any, gone: GoneNames, exempt: Collection[str]) -> Iterator[LeftName]:
@@ -167,10 +167,10 @@ def left_names(value: Any, gone: GoneNames, exempt: Collection[str]) -> Iterator
     in a row that says a tool which has it, and none that has it no more.
     """
     leftovers = [*_places(value, gone, exempt)]
-    words = _words_of(value) if any(one.name in gone.shared for one in leftovers) else set()
+    words = _words_of(value) if any(one.name in gone.shared_names for one in leftovers) else set()
     for one in leftovers:
-        shared = gone.shared.get(one.name)
-        if shared is None or not words & shared.living or words & shared.gone:
+        shared = gone.shared_names.get(one.name)
+        if shared is None or not words & shared.living_words or words & shared.gone_words:
             yield one
 
 
@@ -192,13 +192,13 @@ def _places(value: Any, gone: GoneNames, exempt: Collection[str]) -> Iterator[Le
             stack += [(f"{path}/{row}", sub) for row, sub in enumerate(inner)][::-1]
         elif isinstance(inner, str) and path not in exempt:
             names = ((path, name) for name in _in_text(inner, gone, is_name=True))
-        yield from (LeftName(at, name, gone.now[name]) for at, name in names)
+        yield from (LeftName(at, name, gone.new_names[name]) for at, name in names)
 
 
 def _is_listing(path: str, inner: Mapping[str, Any], gone: GoneNames) -> bool:
     """Whether an object gives nothing but tools, by their names, numbers or truth values."""
     return _ARGUMENTS.isdisjoint(path.split("/")) and all(
-        (key in gone.now or key in gone.alive) and isinstance(sub, (int, float))
+        (key in gone.new_names or key in gone.alive) and isinstance(sub, (int, float))
         for key, sub in inner.items()
     )
 
@@ -277,7 +277,7 @@ def _in_text(text: str, gone: GoneNames, *, is_name: bool) -> list[str]:
     marked |= {word for run in _LISTED.findall(readable) for word in re.split(r"[\s,-]+", run)}
     if is_name:
         marked |= {text.strip(), readable.strip()}
-    names = gone.in_words(readable) | (marked & gone.now.keys())
+    names = gone.in_words(readable) | (marked & gone.new_names.keys())
     return sorted(one for one in names if not any(one != other and one in other for other in names))
 
 

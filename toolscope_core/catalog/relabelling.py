@@ -57,7 +57,7 @@ class Relabelling:
     relabels: tuple[Relabel, ...]
 
     @property
-    def gone(self) -> GoneNames:
+    def gone_names(self) -> GoneNames:
         """The names and ids that no tool has any more, in every form, → the new name."""
         return gone_forms(self.relabels)
 

@@ -34,17 +34,17 @@ _STATUSES: Mapping[str, RelabelStatus] = {one: one for one in get_args(RelabelSt
 class Baseline:
     """What was accepted before, by the ids of its catalog.
 
-    ``outcomes`` are the verdicts on its pairs, ``None`` where nobody judged it yet; ``settled`` are
-    pairs that people keep apart or put together; ``dangling`` the tools with the names of gone
-    tools that they cited. ``relabels`` is φ, empty for a catalog. ``least_similarity`` and
-    ``least_probability`` are those of the threshold that people applied, ``threshold``,
-    ``model`` and ``plan`` those that a bundle was made with.
+    ``outcomes`` are the verdicts on its pairs, ``None`` where nobody judged it yet;
+    ``decided_pairs`` are pairs that people keep apart or put together; ``dangling`` the tools with
+    the names of gone tools that they cited. ``relabels`` is φ, empty for a catalog.
+    ``least_similarity`` and ``least_probability`` are those of the threshold that people applied,
+    ``threshold``, ``model`` and ``plan`` those that a bundle was made with.
     """
 
     catalog: Catalog
     log: tuple[Decision, ...] = ()
     outcomes: Mapping[Pair, PairOutcome] | None = None
-    settled: frozenset[Pair] = frozenset()
+    decided_pairs: frozenset[Pair] = frozenset()
     dangling: frozenset[tuple[str, str]] = frozenset()
     relabels: tuple[Relabel, ...] = ()
     threshold: float | None = None
@@ -89,7 +89,7 @@ def _with_files(baseline: Baseline, folder: Path) -> Baseline:
     return replace(
         baseline,
         outcomes={Pair.of(row["left"], row["right"]): _OUTCOMES[row["verdict"]] for row in rows},
-        settled=_settled(baseline) | {Pair.of(left, right) for left, right in kept_apart},
+        decided_pairs=_settled(baseline) | {Pair.of(left, right) for left, right in kept_apart},
         dangling=frozenset((item["tool_id"], item["cites"]) for item in dangling),
         relabels=tuple(
             Relabel(**{**row, "status": _STATUSES[row["status"]]}) for row in relabel["entries"]
@@ -115,21 +115,21 @@ def _settled(baseline: Baseline) -> frozenset[Pair]:
 @dataclass(frozen=True, slots=True)
 class BaselineChanges:
     """The ``changes`` of a catalog against an earlier one, without those that only raw records
-    hold; ``before`` is by new id the old id of every tool that was there.
+    hold; ``old_ids`` is by new id the old id of every tool that was there.
     """
 
     changes: CatalogDiff
-    before: Mapping[str, str]
+    old_ids: Mapping[str, str]
 
     @property
-    def new(self) -> frozenset[str]:
+    def new_ids(self) -> frozenset[str]:
         """Ids of the tools that came or changed."""
         changed = {change.new.id for change in self.changes.changed}
         return frozenset(changed.union(tool.id for tool in self.changes.added))
 
     def earlier(self, pair: Pair) -> Pair | None:
         """The pair by the ids of before; ``None`` where one of the two was not there."""
-        left, right = self.before.get(pair.left), self.before.get(pair.right)
+        left, right = self.old_ids.get(pair.left), self.old_ids.get(pair.right)
         return None if left is None or right is None else Pair.of(left, right)
 
 

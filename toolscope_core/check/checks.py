@@ -70,15 +70,15 @@ def new_pairs(
     """The pairs with a new or changed tool that are an overlap, a family or unsure, and were not
     the same before. Pairs that people keep apart or put together are left out.
     """
-    verdicts = _judged(catalog, changes.new, judge)
+    verdicts = _judged(catalog, changes.new_ids, judge)
     earlier = _earlier(changes, baseline, judge) if verdicts else {}
     kinds: dict[PairOutcome, list[Verdict]] = {"merge": [], "family": [], "unsure": []}
     for verdict in verdicts:
         outcome = _outcome(verdict, baseline.least_probability)
         old_pair = changes.earlier(verdict.pair)
         before = None if old_pair is None else earlier.get(old_pair)
-        is_settled = old_pair in baseline.settled or verdict.similarity < baseline.least_similarity
-        if outcome in kinds and not is_settled and not _was_there(outcome, before):
+        skip = old_pair in baseline.decided_pairs or verdict.similarity < baseline.least_similarity
+        if outcome in kinds and not skip and not _was_there(outcome, before):
             kinds[outcome].append(verdict)
     return NewPairs(tuple(kinds["merge"]), tuple(kinds["family"]), tuple(kinds["unsure"]))
 
@@ -146,14 +146,14 @@ def new_danglings(
     phi = {row.old_id: row for row in baseline.relabels}
     remaining = []
     for tool in catalog.tools:
-        row = phi.get(changes.before.get(tool.id, ""))
+        row = phi.get(changes.old_ids.get(tool.id, ""))
         if row is None or row.new_id == row.old_id:
             name = tool.name if row is None or row.status == "kept" else row.new_name
             remaining.append(MergedTool(replace(tool, name=name or tool.name), (tool.id,)))
     return tuple(
         item
         for item in find_dangling(remaining, gone_tools(changes, baseline))
-        if (changes.before.get(item.tool_id, item.tool_id), item.cites) not in baseline.dangling
+        if (changes.old_ids.get(item.tool_id, item.tool_id), item.cites) not in baseline.dangling
     )
 
 
@@ -186,8 +186,8 @@ class ReplayedCases:
     """How many cases there are and fail, and what in them is confused that was not before."""
 
     cases: int = 0
-    failed: int = 0
-    new: tuple[CaseConfusion, ...] = ()
+    failures: int = 0
+    new_confusions: tuple[CaseConfusion, ...] = ()
 
 
 def replayed_cases(
@@ -196,7 +196,7 @@ def replayed_cases(
     """Cases searched in both catalogs, split by rule. A case may name a tool by a name that no
     other has, and by its id of before, where it has another one now.
     """
-    names = {old: new for new, old in changes.before.items() if old not in now.by_id}
+    names = {old: new for new, old in changes.old_ids.items() if old not in now.by_id}
     current_cases = [with_names(case, names) for case in with_ids(cases, now.tools)]
     requests = list(map(request_of("rules"), current_cases))
     rankings = ranker.rankings(now.tools, requests, PLACES)
@@ -224,8 +224,8 @@ def new_findings(old: Catalog, new: Catalog, changes: BaselineChanges) -> tuple[
     kinds = {(item.tool_id, item.severity, item.code) for item in old.findings}
     fresh = []
     for item in new.findings:
-        before = changes.before.get(item.tool_id, "")
-        is_as_it_was = bool(item.tool_id) and item.tool_id not in changes.new
+        before = changes.old_ids.get(item.tool_id, "")
+        is_as_it_was = bool(item.tool_id) and item.tool_id not in changes.new_ids
         was_there = is_as_it_was and (before, item.severity, item.code) in kinds
         if item.severity != "info" and not was_there and _key(item, before) not in old_keys:
             fresh.append(item)
@@ -242,11 +242,11 @@ _CHANGES_NOTHING = ("flag", "note")
 
 @dataclass(frozen=True, slots=True)
 class StaleDecision:
-    """A decision with those of its tools, by the ids it names, that ``changed`` or are ``gone``."""
+    """A decision with those of its tools, by the ids it names, that changed or are gone."""
 
     decision: Decision
-    changed: tuple[str, ...]
-    gone: tuple[str, ...]
+    changed_ids: tuple[str, ...]
+    gone_ids: tuple[str, ...]
 
 
 def stale_decisions(
@@ -255,7 +255,7 @@ def stale_decisions(
     """The decisions in force that name a tool which the baseline has as it was decided on, and the
     catalog has not, in their order; a renamed tool has changed.
     """
-    known_ids = {*catalog.by_id, *changes.before.values()}
+    known_ids = {*catalog.by_id, *changes.old_ids.values()}
     prints_now = {tool.fingerprint for tool in catalog.tools}
     prints_then = {tool.fingerprint for tool in baseline.catalog.tools}
     stale = []
@@ -274,12 +274,12 @@ def stale_decisions(
 @dataclass(frozen=True, slots=True)
 class TokenGrowth:
     """The whole catalog by shape, the one that totals are given in first, and in that shape by
-    server, sorted; ``counted`` says whether tokens are estimates.
+    server, sorted; ``estimator`` says whether tokens are estimates.
     """
 
     shapes: tuple[SizeChange, ...]
     servers: tuple[SizeChange, ...]
-    counted: str
+    estimator: str
 
     @property
     def total(self) -> SizeChange:
@@ -317,7 +317,7 @@ def checked_profile(
 
     Raises ``ConfigError`` for a profile that the baseline does not have.
     """
-    new_ids = {old: new for new, old in changes.before.items()}
+    new_ids = {old: new for new, old in changes.old_ids.items()}
     log = [under_new_ids(one, new_ids) for one in baseline.log]
     saved = profiles(analysis.catalog, log)
     if name not in saved:

@@ -61,7 +61,7 @@ def with_text_mentions(report: GateReport, baseline: Baseline, texts: Sequence[P
     """The report with what the texts in these folders name and is gone, and which were not read.
     Raises ``ConfigError`` for a folder that is none.
     """
-    rows, before = checks.gone_tools(report.tools, baseline), report.tools.before
+    rows, before = checks.gone_tools(report.tools, baseline), report.tools.old_ids
     merged = {row.old_id for row in baseline.relabels if row.status != "kept"}
     still = (t.name for t in report.catalog.tools if before.get(t.id, t.id) not in merged)
     return replace(report, texts=search_below(texts, gone_names(rows, still)))
@@ -107,7 +107,7 @@ class GateItem:
 
     check: str
     tools: tuple[str, ...]
-    says: str
+    summary: str
     details: tuple[str, ...] = ()
     address: str = ""
     has_limit: bool = False
@@ -118,23 +118,23 @@ class Check:
     """What is looked for: its name in commands and files, its title in reports, and in a sentence
     what a case is. ``cases`` lists them.
 
-    ``one`` and ``several`` cases are in words where a person may ask to fail for them, else empty;
-    ``level`` is that of a case which does not fail, in code scanning.
+    ``singular`` and ``plural`` cases are in words where a person may ask to fail for them, else
+    empty; ``level`` is that of a case which does not fail, in code scanning.
     """
 
     name: str
     title: str
     help: str
     cases: Callable[[GateReport, AppPlace], Iterable[GateItem]]
-    one: str = ""
-    several: str = ""
+    singular: str = ""
+    plural: str = ""
     level: Literal["warning", "note"] = "warning"
 
-    def counted(self, count: int) -> str:
+    def count_in_words(self, count: int) -> str:
         """``3 new overlaps``, ``1 decision gone stale``."""
-        if self.several and count != 1:
-            return f"{count:,} {self.several}"
-        return quantity(count, self.one)
+        if self.plural and count != 1:
+            return f"{count:,} {self.plural}"
+        return quantity(count, self.singular)
 
 
 def gate_items(report: GateReport, app: AppPlace) -> tuple[GateItem, ...]:
@@ -170,7 +170,7 @@ def _pairs(
 
     for verdict in sorted(verdicts, key=lambda one: (-probability(one), one.pair)):
         pair: Pair = verdict.pair
-        ids = sorted((pair.left, pair.right), key=lambda one: one not in report.tools.new)
+        ids = sorted((pair.left, pair.right), key=lambda one: one not in report.tools.new_ids)
         relation = _PERHAPS if check == "unsure" else RELATIONS[verdict.relation]
         says = f"{relation}, probability {probability(verdict):.2f}"
         yield _item(check, ids, says, verdict.evidence, app.address(pair))
@@ -193,14 +193,14 @@ def _breaking(report: GateReport) -> Iterator[GateItem]:
 def _stale(stale: checks.StaleDecision) -> GateItem:
     decision = stale.decision
     details = [f"made by {decision.reviewer}, {decision.at[:16].replace('T', ' ')}"]
-    details += [f"{tool_id} changed" for tool_id in stale.changed]
-    details += [f"{tool_id} is gone" for tool_id in stale.gone]
+    details += [f"{tool_id} changed" for tool_id in stale.changed_ids]
+    details += [f"{tool_id} is gone" for tool_id in stale.gone_ids]
     says = f"decision {decision.seq} ({decision.action_name}) waits for a second look"
     return _item("stale", decision.ids, says, details)
 
 
 def _changed(change: ToolChange) -> GateItem:
-    says = "renamed" if change.renamed else "changed since it was accepted"
+    says = "renamed" if change.is_renamed else "changed since it was accepted"
     return _item("changed", (change.new.id,), says, map(_of_field, change.fields))
 
 
@@ -315,7 +315,7 @@ CHECKS = (
         "Texts that name a tool that is gone",
         "A prompt, a skill or rules name a tool that is gone.",
         lambda report, _: (
-            _named("text", f"{one.file}:{one.line}", one.name, one.now)
+            _named("text", f"{one.file}:{one.line}", one.name, one.new_name)
             for one in report.texts.mentions
         ),
         "line of a text that names a tool that is gone",
@@ -371,7 +371,7 @@ CHECKS = (
         "confusion",
         "Cases that find another tool now",
         "A request that found its tool finds another one.",
-        lambda report, _: map(_confusion, report.replayed.new),
+        lambda report, _: map(_confusion, report.replayed.new_confusions),
         "new confusion",
     ),
     Check(

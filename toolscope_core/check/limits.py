@@ -92,10 +92,10 @@ def _failures(report: GateReport, items: Iterable[GateItem], limits: Limits) -> 
     for check in CHECKS:
         count, highest = counts[check.name], maxima.get(check.name)
         if highest is not None and count > highest:
-            reason = f"{check.counted(count)}, at most {highest:,} allowed"
+            reason = f"{check.count_in_words(count)}, at most {highest:,} allowed"
             yield Failure(check.name, reason)
         elif highest is None and check.name in limits.fail_on and count:
-            yield Failure(check.name, check.counted(count))
+            yield Failure(check.name, check.count_in_words(count))
     now = tokens.after.tokens
     if limits.tokens is not None and now > limits.tokens:
         yield Failure("tokens", f"{now:,} tokens, at most {limits.tokens:,} allowed")

@@ -63,7 +63,7 @@ def _result(
     item: GateItem, is_error: bool, lines: Mapping[str, RecordLine], file: Path
 ) -> Mapping[str, Any]:
     places = [lines[tool] for tool in item.tools if tool in lines] or [RecordLine(file, 1)]
-    told_apart = () if item.address else (item.says, item.details[:1])
+    told_apart = () if item.address else (item.summary, item.details[:1])
     fingerprint = digest(item.check, item.tools, told_apart)
     number, check = next(row for row in enumerate(CHECKS) if row[1].name == item.check)
     result = {
@@ -80,7 +80,7 @@ def _result(
 
 def _message(item: GateItem) -> str:
     """The sentences; what SARIF reads as a link or a place to fill in is escaped."""
-    start = f"{', '.join(item.tools)}: {item.says}." if item.tools else f"{item.says}."
+    start = f"{', '.join(item.tools)}: {item.summary}." if item.tools else f"{item.summary}."
     text = shortened(" ".join([start, *item.details]), _LONGEST)
     for mark, escaped in (("\\", "\\\\"), ("[", "\\["), ("]", "\\]"), ("{", "{{"), ("}", "}}")):
         text = text.replace(mark, escaped)
@@ -142,11 +142,11 @@ _COUNTED = ("tests", "failures", "errors")
 
 def _add(suite: ET.Element, item: GateItem, failing: bool) -> None:
     tools = ", ".join(item.tools)
-    name = f"{tools}: {item.says}" if tools else item.says
+    name = f"{tools}: {item.summary}" if tools else item.summary
     case = ET.SubElement(suite, "testcase", classname=f"{_NAME}.{item.check}", name=name)
     text = "\n".join([*item.details, *([item.address] if item.address else [])])
     if failing:
-        ET.SubElement(case, "failure", message=item.says).text = text
+        ET.SubElement(case, "failure", message=item.summary).text = text
     elif text:
         ET.SubElement(case, "system-out").text = text
 
@@ -202,7 +202,7 @@ def _item(item: GateItem) -> str:
     link = f" · [open the pair](<{item.address}>)" if item.address else ""
     ids = item.tools[:_MOST_DETAILS]
     others = f" and {len(item.tools) - len(ids)} more" if len(item.tools) > len(ids) else ""
-    lines = [f"- {', '.join(map(code, ids))}{others}: {item.says}{link}"]
+    lines = [f"- {', '.join(map(code, ids))}{others}: {item.summary}{link}"]
     lines += [f"  - {code(detail)}" for detail in item.details[:_MOST_DETAILS]]
     if len(item.details) > _MOST_DETAILS:
         lines.append(f"  - and {len(item.details) - _MOST_DETAILS} more")
@@ -211,7 +211,7 @@ def _item(item: GateItem) -> str:
 
 def _tokens(report: GateReport) -> Iterator[str]:
     growth = report.tokens
-    yield f"\n### Tokens ({growth.counted})\n\n"
+    yield f"\n### Tokens ({growth.estimator})\n\n"
     yield "| target | before → now | growth |\n|---|:--|--:|\n"
     yield "".join(f"| {one.name} | {one.in_words} | {one.added:+,} |\n" for one in growth.shapes)
     changes = sorted(

@@ -24,14 +24,14 @@ MOST_FILES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class TextMention:
-    """A line of a file that names a tool which is gone; ``now`` is what it is called, empty for one
-    that was left out. ``file`` is the path below the folder that was given.
+    """A line of a file that names a tool which is gone; ``new_name`` is what it is called, empty
+    for one that was left out. ``file`` is the path below the folder that was given.
     """
 
     file: str
     line: int
     name: str
-    now: str
+    new_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def mentions_in(file: str, text: str, gone: GoneNames) -> Iterator[TextMention]:
     """Every line of a text that names a tool which is ``gone`` (``gone_names``), each name once."""
     for number, line in enumerate(text.splitlines(), 1):
         for name in sorted(gone_names_in(line, gone)):
-            yield TextMention(file, number, name, gone.now[name])
+            yield TextMention(file, number, name, gone.new_names[name])
 
 
 def search_text(file: str, content: bytes, gone: GoneNames) -> TextSearch:

@@ -27,7 +27,7 @@ class ToolChange:
     fields: tuple[FieldChange, ...]
 
     @property
-    def renamed(self) -> bool:
+    def is_renamed(self) -> bool:
         """Whether it is called by another name or on another server now."""
         return (self.old.server, self.old.name) != (self.new.server, self.new.name)
 
@@ -52,9 +52,9 @@ class CatalogDiff:
             DiffRow("removed", t.id, FieldChange("", "removed", t.name, None, "the tool is gone"))
             for t in self.removed
         )
-        in_order = sorted(self.changed, key=lambda change: not change.renamed)
+        in_order = sorted(self.changed, key=lambda change: not change.is_renamed)
         changed = (
-            DiffRow("renamed" if change.renamed else "changed", change.new.id, item)
+            DiffRow("renamed" if change.is_renamed else "changed", change.new.id, item)
             for change in in_order
             for item in change.fields
         )
@@ -71,7 +71,7 @@ class CatalogDiff:
 class DiffRow:
     """One change of one tool; the field of a whole tool is empty."""
 
-    what: What
+    kind: What
     tool_id: str
     change: FieldChange
 
@@ -172,7 +172,7 @@ class Changes:
 
 def table(changes: CatalogDiff) -> tuple[ChangeRow, ...]:
     """Every change in a line, breaking ones first, else in the order of the diff."""
-    rows = [change_row(row.what, row.tool_id, row.change) for row in changes.rows]
+    rows = [change_row(row.kind, row.tool_id, row.change) for row in changes.rows]
     return tuple(sorted(rows, key=lambda row: not row.breaking))
 
 
@@ -200,7 +200,7 @@ def counted(changes: CatalogDiff) -> str:
     """``2 added, 1 changed; 1 breaking``, of tools and of breaking changes."""
     count = Counter(
         {"removed": len(changes.removed), "added": len(changes.added)}
-        | Counter("renamed" if change.renamed else "changed" for change in changes.changed)
+        | Counter("renamed" if change.is_renamed else "changed" for change in changes.changed)
     )
     order = ("removed", "renamed", "changed", "added")
     parts = [f"{count[what]} {what}" for what in order if count[what]]

@@ -60,7 +60,7 @@ def excerpt(
     """
     extract = excerpt_of(bundle, most, server or ())
     write_whole(out, json.dumps(extract.toolset, ensure_ascii=True).encode(), "--out")
-    proposals = quantity(extract.waiting, "proposal")
+    proposals = quantity(extract.all_proposals, "proposal")
     say(f"{quantity(extract.tools, 'tool')}, {extract.proposals:,} of {proposals}; written: {out}")
 
 

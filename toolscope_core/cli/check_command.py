@@ -55,7 +55,7 @@ _MOST_SHOWN = 10
 _MOST_DETAILS = 3
 
 
-FailFor = StrEnum("FailFor", [(one.name, one.name) for one in CHECKS if one.one])  # type: ignore[misc]
+FailFor = StrEnum("FailFor", [(one.name, one.name) for one in CHECKS if one.singular])  # type: ignore[misc]
 """What ``check --fail-on`` takes: one case of it is enough to fail."""
 
 
@@ -239,19 +239,19 @@ def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
     largest = max(grown, key=lambda one: one.added, default=None)
     where = f", most of it on {largest.name} ({largest.added:+,})" if largest else ""
     say(
-        f"about {total.in_words} ({report.tokens.counted}){where}"
+        f"about {total.in_words} ({report.tokens.estimator}){where}"
         f"{more(len(report.stale), 'decisions to look at again')}"
     )
     if report.profile:
         say(f"profile {report.profile.toolset.profile.name}: {in_words(report.profile)}")
     if report.replayed.cases:
-        new = quantity(len(report.replayed.new), "new confusion")
+        new = quantity(len(report.replayed.new_confusions), "new confusion")
         replayed = quantity(report.replayed.cases, "case")
-        say(f"{replayed} replayed: {report.replayed.failed:,} not as asked, {new}")
+        say(f"{replayed} replayed: {report.replayed.failures:,} not as asked, {new}")
 
 
 def _tell_item(item: GateItem) -> None:
-    say(f"{item.check:8} {', '.join(item.tools)}: {item.says}")
+    say(f"{item.check:8} {', '.join(item.tools)}: {item.summary}")
     for detail in item.details[:_MOST_DETAILS]:
         say(f"         {detail}")
     if item.address:

@@ -229,7 +229,7 @@ def evaluation(
         whole=rankings.whole,
         tools=len(catalog.tools),
         augmented=len(variants.by_id),
-        unknown_variants=len(variants.unknown),
+        unknown_variants=len(variants.unknown_names),
         from_tools=rankings.from_tools,
         metrics=_intervals(rows),
     )

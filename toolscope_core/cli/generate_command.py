@@ -154,7 +154,7 @@ def augment(
             variants = variants_of_model(catalog.tools, asker)
     else:
         loaded = read_variants(source, catalog)
-        variants, unknown = dict(loaded.by_id), len(loaded.unknown)
+        variants, unknown = dict(loaded.by_id), len(loaded.unknown_names)
     checked = checked_variants(catalog, variants)
     against = {
         tool_id: {"violations": [violation.message for violation in violations]}

@@ -242,7 +242,7 @@ def _changes(changes: CatalogDiff) -> JsonObject:
         "renamed": [
             {"from": change.old.id, "to": change.new.id}
             for change in changes.changed
-            if change.renamed
+            if change.is_renamed
         ],
         "added": [tool.id for tool in changes.added],
         "changed": [

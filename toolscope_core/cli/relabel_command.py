@@ -40,11 +40,11 @@ def relabel(
         line: relabel_query(row, mapping.phi, mapping.arguments, mapping.names)
         for line, row in _rows(queries)
     }
-    gone = mapping.gone
+    gone = mapping.gone_names
     texts = [
-        f"line {line}, {one.path}: {one.name}{f', {one.now} now' if one.now else ''}"
+        f"line {line}, {one.path}: {one.name}{f', {one.new_name} now' if one.new_name else ''}"
         for line, query in relabelled.items()
-        for one in left_names(query.row, gone, query.settled)
+        for one in left_names(query.row, gone, query.exempt)
     ]
     reason = _why_not(queries, [*relabelled.values()], texts)
     if keep_unread or not reason:
@@ -101,15 +101,15 @@ def _keys(rows: Sequence[JsonObject]) -> str:
 def _counts(relabelled: Sequence[RelabelledQuery], rest: int, out: str) -> str:
     """What became of the rows, as a sentence."""
     understood = sum(query.is_understood for query in relabelled)
-    unknown = {name for query in relabelled for name in query.unknown}
-    lost = sum(len(query.lost) for query in relabelled)
+    unknown = {name for query in relabelled for name in query.unknown_ids}
+    lost = sum(len(query.losses) for query in relabelled)
     return (
         f"{quantity(len(relabelled), 'query')}, {understood:,} understood, "
-        f"{sum(one.changed for one in relabelled):,} changed, "
+        f"{sum(one.is_changed for one in relabelled):,} changed, "
         f"{sum(bool(one.shrunk) for one in relabelled):,} shrunk, "
-        f"{quantity(sum(one.replaced for one in relabelled), 'name')} replaced, {rest:,} left, "
+        f"{quantity(sum(one.rename_count for one in relabelled), 'name')} replaced, {rest:,} left, "
         f"{quantity(len(unknown), 'unknown id')}, {quantity(lost, 'argument')} lost, "
-        f"{quantity(sum(one.unread for one in relabelled), 'call')} not understood; "
+        f"{quantity(sum(one.unread_calls for one in relabelled), 'call')} not understood; "
         f"{f'written: {out}' if out else 'nothing is written'}"
     )
 
@@ -120,13 +120,13 @@ def _say_changes(relabelled: Sequence[RelabelledQuery]) -> None:
         for group in query.shrunk:
             say(f"shrunk   query {query.row.get('id', '?')}: {', '.join(group)} are one now")
     for query in relabelled:
-        if query.emptied:
-            gone = ", ".join(query.removed)
+        if query.is_emptied:
+            gone = ", ".join(query.removed_tools)
             say(f"emptied  query {query.row.get('id', '?')}: {gone} left out, no gold tool stays")
     names = {
-        "removed": sorted({name for query in relabelled for name in query.removed}),
-        "lost": [name for query in relabelled for name in query.lost],
-        "unknown": sorted({name for query in relabelled for name in query.unknown}),
+        "removed": sorted({name for query in relabelled for name in query.removed_tools}),
+        "lost": [name for query in relabelled for name in query.losses],
+        "unknown": sorted({name for query in relabelled for name in query.unknown_ids}),
     }
     for word, own in names.items():
         for name in own:

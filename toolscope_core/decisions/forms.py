@@ -42,22 +42,22 @@ class DetailPart:
 
 @dataclass(frozen=True, slots=True)
 class DecisionForm:
-    """The form of one action: ``done`` is its name in the history, ``addresses`` are the tools it
-    names, from ``least`` to ``most``, ``implies`` is what it asks of every later merge, ``undo``
-    what takes it back. ``merge --decisions`` replays every one of them.
+    """The form of one action: ``label`` is its name in the history, ``addresses`` are the tools it
+    names, from ``least_tools`` to ``most``, ``implies`` is what it asks of every later merge,
+    ``undo`` what takes it back. ``merge --decisions`` replays every one of them.
 
-    The detail may have other parts too, such as the batch, unless it is ``closed``: then it has
+    The detail may have other parts too, such as the batch, unless it is ``is_closed``: then it has
     some of these and no others. One ``beside_merges`` joins and parts no tools: what is decided on
     merges neither builds on it nor waits.
     """
 
-    done: str
+    label: str
     addresses: str
     implies: str
     detail: tuple[DetailPart, ...] = ()
-    least: int = 1
+    least_tools: int = 1
     most: int | None = None
-    closed: bool = False
+    is_closed: bool = False
     beside_merges: bool = False
     undo: str = "undo, as long as no later decision builds on it"
 
@@ -72,12 +72,12 @@ def check_form(decision: Decision) -> None:
             f"{size} fingerprints and the ids {id_list(decision.ids)} do not match; give each one "
             "its own tool id"
         )
-    if size < form.least:
-        raise DecisionError(f"{action} names {size} tools; give at least {form.least}")
+    if size < form.least_tools:
+        raise DecisionError(f"{action} names {size} tools; give at least {form.least_tools}")
     if form.most is not None and size > form.most:
         raise DecisionError(f"{action} names {id_list(decision.ids)}; leave both lists empty")
     parts = [part.key for part in form.detail]
-    if form.closed and not set() < set(decision.detail) <= set(parts):
+    if form.is_closed and not set() < set(decision.detail) <= set(parts):
         unknown = sorted(set(decision.detail).difference(parts))
         raise DecisionError(f"{action} has the fields {unknown}; give some of {', '.join(parts)}")
     for part in form.detail:
@@ -97,7 +97,7 @@ def in_words(decision: Decision) -> str:
     form = ACTIONS[decision.action]
     values = ((part, decision.detail.get(part.key)) for part in form.detail)
     details = [words for part, value in values if (words := part.in_words(value, decision))]
-    return f"{form.done} ({', '.join(details)})" if details else form.done
+    return f"{form.label} ({', '.join(details)})" if details else form.label
 
 
 def id_list(ids: Sequence[str]) -> str:
@@ -232,17 +232,17 @@ ACTIONS: Mapping[Action, DecisionForm] = {
         "two tools or more",
         "They are one tool, of the relation that was shown, and keep the member that was.",
         detail=(replace(_KEPT, optional=True), _KIND),
-        least=2,
+        least_tools=2,
     ),
     "keep_apart": DecisionForm(
-        "Kept apart", "two tools or more", "No two of them are ever merged.", least=2
+        "Kept apart", "two tools or more", "No two of them are ever merged.", least_tools=2
     ),
     "recut": DecisionForm(
         "Taken apart, nothing accepted",
         "two tools or more, in groups",
         "No two of different groups are merged; each group of two or more waits as a proposal.",
         detail=(_GROUPS,),
-        least=2,
+        least_tools=2,
     ),
     "split": DecisionForm(
         "Split, parts of two or more accepted",
@@ -250,7 +250,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
         "Each group of two or more is one tool; no two of different groups are merged. No button "
         "makes it any more.",
         detail=(_GROUPS,),
-        least=2,
+        least_tools=2,
     ),
     "drop": DecisionForm(
         "Kept out, the others accepted",
@@ -258,13 +258,13 @@ ACTIONS: Mapping[Action, DecisionForm] = {
         "The others are one tool, with which the dropped are never merged. Keeps newcomers out of "
         "an accepted merge.",
         detail=(DetailPart("drop", _is_a_part, "some, not all, of its tools"),),
-        least=2,
+        least_tools=2,
     ),
     "propose": DecisionForm(
         "Sent to review",
         "two tools or more",
         "They are on one card that waits for a person; no accept policy takes it.",
-        least=2,
+        least_tools=2,
     ),
     "canonical": DecisionForm(
         "Canonical chosen",
@@ -300,7 +300,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
                 optional=True,
             ),
         ),
-        closed=True,
+        is_closed=True,
     ),
     "omit": DecisionForm(
         "Left out",
@@ -389,7 +389,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
                 "the key of a decision as detail.about",
             ),
         ),
-        least=0,
+        least_tools=0,
         beside_merges=True,
     ),
     "profile": DecisionForm(
@@ -408,7 +408,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
                 in_words=lambda value, _: "deleted" if value is True else "",
             ),
         ),
-        least=0,
+        least_tools=0,
         beside_merges=True,
     ),
     "threshold": DecisionForm(
@@ -416,7 +416,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
         "the catalog",
         "Pairs of less similarity or probability are not proposed; the last one standing counts.",
         detail=(_share("similarity"), _share("same_job")),
-        least=0,
+        least_tools=0,
         most=0,
     ),
     "undo": DecisionForm(
@@ -430,7 +430,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
                 "the seq of a decision as detail.retracts",
             ),
         ),
-        least=0,
+        least_tools=0,
         undo="none: decide again",
     ),
 }
@@ -445,7 +445,7 @@ JOINING: tuple[Action, ...] = ("accept", "split", "drop")
 WITH_RELATION: tuple[Action, ...] = (*JOINING, "recut")
 """Those whose detail holds the relation of the cluster on the screen."""
 
-ON_SEVERAL = tuple(action for action, form in ACTIONS.items() if form.least > 1)
+ON_SEVERAL = tuple(action for action, form in ACTIONS.items() if form.least_tools > 1)
 """The actions on two tools or more; *propose* and *recut* leave a card to decide on."""
 
 HOLDING: tuple[Action, ...] = ("propose",)

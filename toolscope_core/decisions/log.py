@@ -260,15 +260,15 @@ def _cite(decision: Decision) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Restoration:
-    """What brings a log to an earlier state: decisions to take back (``back``, newest first), then
-    decisions to make again as they were (``again``, oldest first).
+    """What brings a log to an earlier state: decisions to take back (``to_undo``, newest first),
+    then decisions to make again as they were (``to_redo``, oldest first).
     """
 
-    back: tuple[Decision, ...]
-    again: tuple[Decision, ...]
+    to_undo: tuple[Decision, ...]
+    to_redo: tuple[Decision, ...]
 
     def __bool__(self) -> bool:
-        return bool(self.back or self.again)
+        return bool(self.to_undo or self.to_redo)
 
 
 def with_dependents(log: Sequence[Decision], seqs: Collection[int]) -> tuple[Decision, ...]:

@@ -110,7 +110,7 @@ def mapped_arguments(call: GoldCall, alpha: ArgumentMap | None) -> tuple[JsonObj
     if alpha is None:
         return call.arguments, True
     call_after = map_call(alpha, call.arguments)
-    return call_after.arguments, not call_after.lost
+    return call_after.arguments, not call_after.losses
 
 
 SPLIT_NAMES = {

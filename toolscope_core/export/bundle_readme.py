@@ -108,8 +108,8 @@ def _example(alpha: ArgumentMap, parameters: Sequence[Parameter]) -> Iterator[st
     new_call = map_call(alpha, arguments)
     yield _call(alpha.tool_id, arguments)
     yield _call(new_call.tool, new_call.arguments)
-    if new_call.lost:
-        yield f"    lost: {canonical_json(list(new_call.lost))}"
+    if new_call.losses:
+        yield f"    lost: {canonical_json(list(new_call.losses))}"
 
 
 def _call(tool: str, arguments: JsonObject) -> str:

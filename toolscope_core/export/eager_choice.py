@@ -38,7 +38,7 @@ class LoadedTool:
     is_decided: bool
 
     @property
-    def lost(self) -> float:
+    def lost_calls(self) -> float:
         """How many of its calls the search would lose, and of one more that nobody made yet."""
         return (self.calls + 1) * (1 - self.share) if self.share is not None else 0.0
 
@@ -70,9 +70,9 @@ def loaded_tools(
             )
         )
     remaining = budget - sum(row.tokens for row in rows if row.is_eager)
-    ordered = sorted(rows, key=lambda one: (-one.lost, -one.calls, one.tool.id))
+    ordered = sorted(rows, key=lambda one: (-one.lost_calls, -one.calls, one.tool.id))
     for place, row in enumerate(ordered):
-        is_useful = (row.calls or row.lost) and row.tool.id not in plan.catalog.blocked
+        is_useful = (row.calls or row.lost_calls) and row.tool.id not in plan.catalog.blocked
         if is_useful and not row.is_decided and row.tokens <= remaining:
             remaining -= row.tokens
             ordered[place] = replace(row, is_eager=True)

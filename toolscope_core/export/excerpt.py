@@ -21,12 +21,12 @@ _WAITING = ("proposed", "stale")
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Tools as they came in, under their ids; ``proposals`` of ``waiting`` are whole in it."""
+    """Tools as they came in, by their ids; ``proposals`` of ``all_proposals`` are whole in it."""
 
     toolset: JsonObject
     tools: int
     proposals: int
-    waiting: int
+    all_proposals: int
 
 
 def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:

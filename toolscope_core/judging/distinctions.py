@@ -30,7 +30,7 @@ def unshared(one: ToolReading, other: ToolReading, *, spoken: bool = False) -> t
     """The words of ``one`` that ``other`` says in no form, in order; ``spoken``: neither in its
     name nor its description.
     """
-    mentioned = other.spoken if spoken else other.mentioned
+    mentioned = other.word_keys if spoken else other.all_keys
     keyed = zip(one.words, one.keys, strict=True)
     left = [word for word, keys in keyed if mentioned.isdisjoint(keys)]
     if not left:
@@ -49,8 +49,8 @@ def number_apart(one: ToolReading, other: ToolReading, described: bool = False) 
     """
     verbs = {stem(side.text[0]) for side in (one, other) if side.text}
     same = one.text and _stems(one.text) == _stems(other.text)
-    return (not same and _numbers_apart(one.named, other.named, verbs)) or (
-        described and _numbers_apart(one.described, other.described, verbs)
+    return (not same and _numbers_apart(one.name_words, other.name_words, verbs)) or (
+        described and _numbers_apart(one.text_words, other.text_words, verbs)
     )
 
 
@@ -70,7 +70,7 @@ def voices_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
     if one.text and _stems(one.text) == _stems(other.text):
         return None
     here, there = (
-        {stem(word): (word, _voice(side.name, word)) for word in side.named}
+        {stem(word): (word, _voice(side.name, word)) for word in side.name_words}
         for side in (one, other)
     )
     for root in sorted(here.keys() & there.keys()):
@@ -98,10 +98,10 @@ def alternatives(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
 
 def renamed(one: ToolReading, other: ToolReading) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words of each name that the other name says in no form."""
-    keys = [frozenset(key for word in side.named for key in keys_of(word)) for side in (one, other)]
+    keys = [{key for word in side.name_words for key in keys_of(word)} for side in (one, other)]
     return (
-        tuple(word for word in one.named if keys[1].isdisjoint(keys_of(word))),
-        tuple(word for word in other.named if keys[0].isdisjoint(keys_of(word))),
+        tuple(word for word in one.name_words if keys[1].isdisjoint(keys_of(word))),
+        tuple(word for word in other.name_words if keys[0].isdisjoint(keys_of(word))),
     )
 
 
@@ -125,8 +125,8 @@ def _shortened(word: str, own: ToolReading, other: ToolReading) -> bool:
     """
     if len(word) < 3 or word in _WHOLE:
         return False
-    longer = (long for long in own.described if long.startswith(word) and long in other.plain)
-    if word in own.named and word not in own.described and any(longer):
+    longer = (long for long in own.text_words if long.startswith(word) and long in other.plain)
+    if word in own.name_words and word not in own.text_words and any(longer):
         return True
     if english.is_english(word):
         return False
@@ -233,7 +233,7 @@ def part_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
         return None
     if is_border(name[-2]) or action_classes(head[0]):
         return None
-    unsaid = whole.spoken.isdisjoint(keys_of(name[-1])) and not _is_mentioned(name[-1], whole)
+    unsaid = whole.word_keys.isdisjoint(keys_of(name[-1])) and not _is_mentioned(name[-1], whole)
     return (head[0], name[-1]) if unsaid else None
 
 
@@ -245,7 +245,7 @@ def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | Non
     if things is None:
         return None
     unsaid = (
-        other_tool.spoken.isdisjoint(keys_of(thing))
+        other_tool.word_keys.isdisjoint(keys_of(thing))
         for thing, other_tool in zip(things, (other, one), strict=True)
     )
     return things if any(unsaid) else None
@@ -254,7 +254,9 @@ def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | Non
 def _is_mentioned(word: str, reading: ToolReading, by_text: bool = True) -> bool:
     """Whether a tool says the word at first (``by_text``), or takes it as an argument."""
     keys = keys_of(word)
-    return not reading.taken.isdisjoint(keys) or (by_text and not reading.lead.isdisjoint(keys))
+    return not reading.argument_keys.isdisjoint(keys) or (
+        by_text and not reading.lead.isdisjoint(keys)
+    )
 
 
 def is_key(parameter: Parameter) -> bool:
@@ -278,7 +280,7 @@ def one_and_several(one: ToolReading, other: ToolReading) -> bool:
         "list" in side.name or side.text[:1] in (("list",), ("lists",)) for side in (one, other)
     ]
     one_lists = lists[0] != lists[1]
-    plurals = [{english.is_plural(word) for word in words.named[-1:]} for words in (one, other)]
+    plurals = [{english.is_plural(word) for word in side.name_words[-1:]} for side in (one, other)]
     keyed = [any(p.required and is_key(p) for p in side.tool.parameters) for side in (one, other)]
     if keyed[0] != keyed[1] and (one_lists or plurals[0] != plurals[1]):
         return True
@@ -333,8 +335,8 @@ def _paths_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
     here, there = _address(one.tool), _address(other.tool)
     if here is None or there is None:
         return
-    left = [word for word in here.more_than(there) if other.spoken.isdisjoint(keys_of(word))]
-    left += [word for word in there.more_than(here) if one.spoken.isdisjoint(keys_of(word))]
+    left = [word for word in here.more_than(there) if other.word_keys.isdisjoint(keys_of(word))]
+    left += [word for word in there.more_than(here) if one.word_keys.isdisjoint(keys_of(word))]
     if left:
         yield f"only one of their API paths has {quoted(left)}"
     elif here.of_one != there.of_one:

@@ -57,7 +57,7 @@ def _left_over(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMap) -> 
     fixed = _keys(name for name in alpha.constants)
     offered = _keys(
         p.name for p in kept.tool.parameters if not (p.required or p.name in set_by_calls)
-    ) - _keys(kept.named)  # but what it is named for
+    ) - _keys(kept.name_words)  # but what it is named for
     both_read = effect(kept) == effect(replaced) == "reads"  # *get* adds nothing to *summarize*
     values = (word for value in alpha.constants.values() for word in words_of(str(value)))
     set_keys = fixed | _keys((*set_by_calls, *values))
@@ -108,7 +108,7 @@ def _arguments_apart(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMa
             for word in read_parameter(parameter).parts
             if word not in KEY_WORDS
             and meaning(word) not in read_parameter(counterpart).text
-            and words.spoken.isdisjoint(keys_of(word))
+            and words.word_keys.isdisjoint(keys_of(word))
         ]
         keyed = [distinctions.is_key(p) or p.name.endswith("ids") for p in (source, target)]
         if telling or (keyed[0] != keyed[1] and not _same_kind(source, target)):

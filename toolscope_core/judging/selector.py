@@ -116,7 +116,7 @@ class DistinctWords:
         words = [(unshared(one, reading), unshared(reading, one)) for one in self.readings]
         return DistinctWords(
             (*self.readings, reading),
-            _narrowed(self.name_words, frozenset(reading.named), names),
+            _narrowed(self.name_words, frozenset(reading.name_words), names),
             _narrowed(self.all_words, frozenset(reading.words), words),
         )
 

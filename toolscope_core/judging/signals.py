@@ -50,8 +50,8 @@ def pair_words(a: ToolReading, b: ToolReading) -> PairWords:
     """
     ours, theirs = unshared(a, b), unshared(b, a)
     names = (
-        tuple(word for word in ours if word in a.named),
-        tuple(word for word in theirs if word in b.named),
+        tuple(word for word in ours if word in a.name_words),
+        tuple(word for word in theirs if word in b.name_words),
     )
     weights = total_weight(names[0]), total_weight(names[1])
     return PairWords(
@@ -144,7 +144,7 @@ def _one_word_apart(a: ToolReading, b: ToolReading, names: Sequence[Sequence[str
     if not all(0 < len(words) <= _MOST_APART for words in names):
         return False
     rest = [
-        {stem(word) for word in own.named if word not in words}
+        {stem(word) for word in own.name_words if word not in words}
         for own, words in zip((a, b), names, strict=True)
     ]
     return rest[0] == rest[1]

@@ -196,7 +196,7 @@ def _by_selector(members: Sequence[Tool], stands: Callable[[Pair], bool]) -> lis
 def _have_values(distinct: DistinctWords) -> bool:
     readings, words = distinct.readings, distinct.own_words()
     name_words = [
-        [word for word in own if word in one.named]
+        [word for word in own if word in one.name_words]
         for own, one in zip(words, readings, strict=True)
     ]
     by_server = len({one.tool.server for one in readings}) == len(readings)
@@ -211,12 +211,12 @@ def _have_values(distinct: DistinctWords) -> bool:
 
 def _without_server(reading: ToolReading) -> frozenset[str]:
     """The words of a name that are not its server's: *who am I*, of ``gmail/Gmail_WhoAmI``."""
-    return frozenset(reading.named) - set(words_of(reading.tool.server))
+    return frozenset(reading.name_words) - set(words_of(reading.tool.server))
 
 
 def _vary_otherwise(readings: Sequence[ToolReading], words: Sequence[Sequence[str]]) -> bool:
     """Whether some, but not all, say a name word in another selector: *price*, beside *stock*."""
-    names = [frozenset(one.named) for one in readings]
+    names = [frozenset(one.name_words) for one in readings]
     common = frozenset.intersection(*names)
     return any(name - common - set(own) for name, own in zip(names, words, strict=True))
 

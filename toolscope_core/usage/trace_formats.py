@@ -157,7 +157,7 @@ class _Records:
     conversations: list[list[Any]] = field(default_factory=list)
     sessions: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
     spans: list[Mapping[str, Any]] = field(default_factory=list)
-    logged: list[Mapping[str, Any]] = field(default_factory=list)
+    log_rows: list[Mapping[str, Any]] = field(default_factory=list)
     unread: int = 0
 
 
@@ -180,7 +180,7 @@ def read_traces(files: Mapping[str, bytes]) -> traced_calls.CallTrace:
     logged: list[traced_calls.TracedCall] = []
     spans: list[Mapping[str, Any]] = []
     for records in read:
-        lines, own = _logged(records.logged), [*_conversations(records)]
+        lines, own = _logged(records.log_rows), [*_conversations(records)]
         if not (lines or any(one.calls for one in (*own, trace_of_spans(records.spans)))):
             raise ConfigError(
                 f"{labels[records.scope]} has no call of a tool; give a gateway's log, messages of "
@@ -232,7 +232,7 @@ def _sorted(records: Iterable[Any], scope: str) -> _Records:
         elif isinstance(record.get("messages"), list):
             by_kind.conversations.append(record["messages"])
         elif "tool" in record and "outcome" in record:
-            by_kind.logged.append(record)
+            by_kind.log_rows.append(record)
         elif spans := spans_of(record):
             by_kind.spans += spans
         elif (message := _message(record)) is not None:

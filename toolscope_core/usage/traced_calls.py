@@ -23,8 +23,8 @@ class TracedCall:
     gateway passed it to, else empty. ``malformed``: no tool got it, as its name or its arguments
     were refused or are no JSON; such a call is not ``failed``. ``at`` is ISO 8601 in UTC, empty
     where the trace does not say. What has the same ``key`` is one call, wherever it is written down
-    again; an empty one is like no other. ``called`` is the name that a gateway's log has, which
-    may be one of before.
+    again; an empty one is like no other. ``logged_name`` is the name that a gateway's log has,
+    which may be one of before.
     """
 
     tool: str
@@ -33,7 +33,7 @@ class TracedCall:
     at: str = ""
     malformed: bool = False
     key: str = field(default="", compare=False)
-    called: str = field(default="", compare=False)
+    logged_name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def without_logged(
     for line in sorted(log, key=lambda one: one.at):
         servers.add(letters_and_digits(line.original.rpartition("/")[0]))
         if line.at:
-            times = lines.setdefault(line.called or line.tool, deque())
+            times = lines.setdefault(line.logged_name or line.tool, deque())
             times.append(datetime.fromisoformat(line.at))
     own = list(calls)
     places = []

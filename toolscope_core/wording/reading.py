@@ -36,31 +36,31 @@ _TAG = re.compile(
 class ToolReading:
     """One tool in words, lower case, hidden characters left out; one reading is equal to no other.
 
-    ``name`` and ``text`` are all words of the name and of the description, in order; ``named`` and
-    ``described`` those without filler and repeats, ``words`` both. ``keys`` are the forms that each
-    of ``words`` may be recognised by, ``lead`` those of the name and the first sentence, ``spoken``
-    those of all words, ``mentioned`` those of the arguments as well. ``compounds`` are two words in
-    a row written as one, with the two; ``initials`` the first letters of all words in a row;
-    ``plain`` all words that stand anywhere.
+    ``name`` and ``text`` are all words of the name and of the description, in order; ``name_words``
+    and ``text_words`` those without filler and repeats, ``words`` both. ``keys`` are the forms that
+    each of ``words`` may be recognised by, ``lead`` those of the name and the first sentence,
+    ``word_keys`` those of all words, ``all_keys`` those of the arguments as well. ``compounds`` are
+    two words in a row written as one, with the two; ``initials`` the first letters of all words in
+    a row; ``plain`` all words that stand anywhere.
 
     ``verb`` is the word that says what it does, ``classes`` what that word may mean. Nouns are as
     of one, empty words left out: ``nouns`` are those of the name without its verb, ``phrase`` the
     first noun phrase after the description's verb, ``objects`` the last nouns of name and phrase,
     ``content`` the nouns of the name and the beginning of the description, ``arguments`` the words
-    of the parameter names, ``None`` where parameters are not declared; ``taken`` are the keys of
-    those words and of the values that the parameters list.
+    of the parameter names, ``None`` where parameters are not declared; ``argument_keys`` are the
+    keys of those words and of the values that the parameters list.
     """
 
     tool: Tool
     name: tuple[str, ...]
     text: tuple[str, ...]
-    named: tuple[str, ...]
-    described: tuple[str, ...]
+    name_words: tuple[str, ...]
+    text_words: tuple[str, ...]
     words: tuple[str, ...]
     keys: tuple[WordKeys, ...]
     lead: WordKeys
-    spoken: WordKeys
-    mentioned: WordKeys
+    word_keys: WordKeys
+    all_keys: WordKeys
     plain: frozenset[str]
     compounds: Mapping[str, tuple[str, str]]
     initials: str
@@ -71,7 +71,7 @@ class ToolReading:
     phrase: tuple[str, ...]
     content: tuple[str, ...]
     arguments: tuple[str, ...] | None
-    taken: WordKeys
+    argument_keys: WordKeys
 
 
 @lru_cache(maxsize=65_536)
@@ -108,13 +108,13 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
         tool=tool,
         name=name,
         text=tuple(text),
-        named=name_words,
-        described=text_words,
+        name_words=name_words,
+        text_words=text_words,
         words=words,
         keys=tuple(map(keys_of, words)),
         lead=frozenset(key for word in (*name_words, *sentence) for key in keys_of(word)),
-        spoken=word_keys,
-        mentioned=word_keys | argument_keys,
+        word_keys=word_keys,
+        all_keys=word_keys | argument_keys,
         plain=frozenset((*name, *text, *own_arguments)),
         compounds={a + b: (a, b) for part in (name, text) for a, b in pairwise(part)},
         initials="".join(word[0] for word in (*name, *text)),
@@ -127,7 +127,7 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
         arguments=_nouns(word for one in tool.parameters for word in plain_words(one.name))
         if tool.schema is not None
         else None,
-        taken=argument_keys,
+        argument_keys=argument_keys,
     )
 
 

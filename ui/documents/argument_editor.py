@@ -265,7 +265,7 @@ def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> T
     return TriedCall(
         mapped.arguments,
         back,
-        mapped.lost,
+        mapped.losses,
         calls.call_refusals(document.schema, mapped.arguments),
         same,
         (*unknown, *calls.call_refusals(tool.schema or {}, arguments)),

@@ -65,8 +65,8 @@ def _form(snapshot: Snapshot) -> None:
     except ToolScopeError as error:
         safe_text.show_error(error)
         return
-    if loaded.unknown:
-        names = safe_text.first_few(loaded.unknown, _NAMED)
+    if loaded.unknown_names:
+        names = safe_text.first_few(loaded.unknown_names, _NAMED)
         st.warning(f"Not tools of this catalog, left out: {names}.", icon=":material/help:")
 
     def add() -> None:

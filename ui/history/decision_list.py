@@ -113,12 +113,12 @@ def _undo_all(snapshot: Snapshot, together: Sequence[Decision], key: str) -> Non
 def _restore(snapshot: Snapshot, label: str, seq: int, way: Restoration, last: int) -> None:
     where = f"as decision {seq} left it" if seq else "before the first decision"
     with st.popover(label, icon=":material/restore:"):
-        if way.back:
-            st.markdown(f"Takes back {quantity(len(way.back), 'decision')}:")
-            _listed(way.back)
-        if way.again:
-            st.markdown(f"Makes {quantity(len(way.again), 'decision')} again, in your name:")
-            _listed(way.again)
+        if way.to_undo:
+            st.markdown(f"Takes back {quantity(len(way.to_undo), 'decision')}:")
+            _listed(way.to_undo)
+        if way.to_redo:
+            st.markdown(f"Makes {quantity(len(way.to_redo), 'decision')} again, in your name:")
+            _listed(way.to_redo)
         st.caption("No decision is deleted, so this too can be taken back.")
         decision_buttons.record_button(
             "Restore",
@@ -222,7 +222,7 @@ def _filters(entries: tuple[histories.HistoryEntry, ...]) -> histories.HistoryFi
         made = {entry.decision.action for entry in entries}
         actions = st.multiselect(
             "What", [action for action in ACTIONS if action in made], key="history_actions",
-            format_func=lambda action: ACTIONS[action].done, width=240, placeholder="everything",
+            format_func=lambda action: ACTIONS[action].label, width=240, placeholder="everything",
         )  # fmt: skip
         days = [entry.decision.at[:10] for entry in entries if entry.decision.at]
         first, last = (min(days), max(days)) if days else ("", "")
@@ -261,7 +261,7 @@ def _table(shown: tuple[histories.HistoryEntry, ...], snapshot: Snapshot) -> int
         Column("no.", lambda entry: entry.decision.seq, width=50),
         Column("when", lambda entry: safe_text.clock(entry.decision.at), width=130),
         Column("who", lambda entry: entry.decision.reviewer, width=100),
-        Column("what", lambda entry: ACTIONS[entry.decision.action].done, width=190),
+        Column("what", lambda entry: ACTIONS[entry.decision.action].label, width=190),
         Column(
             "state",
             lambda entry: f"taken back by {entry.undo.reviewer}" if entry.undo else "stands",
@@ -315,7 +315,7 @@ def import_panel(snapshot: Snapshot) -> None:
         st.write(summary(imported))
         columns: Columns[ImportedRow] = [
             Column("outcome", lambda row: _OUTCOMES[row.outcome]),
-            Column("decision", lambda row: ACTIONS[row.decision.action].done),
+            Column("decision", lambda row: ACTIONS[row.decision.action].label),
             Column("who", lambda row: row.decision.reviewer),
             Column("when", lambda row: safe_text.clock(row.decision.at)),
             Column("tools", lambda row: ", ".join(row.decision.ids)),

@@ -161,8 +161,8 @@ def restore(snapshot: Snapshot, seq: int, reviewer: str, last: int) -> Restorati
     way = restoration(snapshot.log, seq)
     steps = [
         _unless_newer(last),
-        *(review.retraction(one.seq, reviewer) for one in way.back),
-        *(_again(snapshot, one, reviewer) for one in way.again),
+        *(review.retraction(one.seq, reviewer) for one in way.to_undo),
+        *(_again(snapshot, one, reviewer) for one in way.to_redo),
     ]
     append_decisions(snapshot.work.store, snapshot.id, steps)
     return way
@@ -257,7 +257,7 @@ def _has(entry: HistoryEntry, words: Sequence[str]) -> bool:
         return True
     one = entry.decision
     parts = [
-        f"{one.seq} {ACTIONS[one.action].done} {one.action} {one.reviewer}",
+        f"{one.seq} {ACTIONS[one.action].label} {one.action} {one.reviewer}",
         *one.ids,
         canonical_json(one.detail),
         *(note.detail["note"] for note in entry.notes),

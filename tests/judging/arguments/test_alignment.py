@@ -275,7 +275,7 @@ def test_undeclared_arguments_keep_their_name_unless_it_is_taken():
     alpha = argument_map(left, right)
     call = map_call(alpha, {"q": "x", "verbose": True, "query": "y"})
     assert call.arguments == {"query": "x", "verbose": True}
-    assert call.lost == ("query",)
+    assert call.losses == ("query",)
 
 
 @pytest.mark.parametrize(
@@ -555,7 +555,7 @@ def test_real_calls_mapped_by_a_real_map_are_valid_and_map_back(labelled_tools, 
         arguments = data.draw(conforming(inline_references(left.schema)))
         assert valid(left.schema, arguments)
         mapped = map_call(one, arguments)
-        assert not mapped.lost
+        assert not mapped.losses
         assert one.notes or valid(schema, mapped.arguments)
         types = {p.name: p.type for p in left.parameters}
         assert unmap_call(one, mapped.arguments, types).arguments == arguments

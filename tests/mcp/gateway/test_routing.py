@@ -70,14 +70,14 @@ def test_what_the_original_declares_is_given_by_the_merged_tool_alone(name):
     updated = replace(south, schema=schema_of(text="string", most="integer", new="string"))
     for arguments in ({"q": "a", name: "b", "where": "s"}, {"where": "s", name: "b", "q": "a"}):
         call = original_call(route, chosen, arguments, updated)
-        assert (call.arguments, call.lost) == ({"text": "a"}, (name,))
+        assert (call.arguments, call.losses) == ({"text": "a"}, (name,))
 
 
 def test_a_tool_without_a_map_takes_what_it_declares(toolset):
     route = read_served_bundle(toolset).table.routes["north_same"]
     tool = Tool("north/same", "same", schema=schema_of(x="integer", deep="string"))
     call = original_call(route, route.originals[0], {"x": 1, "deep": "a", "free": 2}, tool)
-    assert (call.arguments, call.lost) == ({"x": 1, "free": 2}, ("deep",))
+    assert (call.arguments, call.losses) == ({"x": 1, "free": 2}, ("deep",))
 
 
 def test_a_drop_in_calls_the_tool_that_stayed_with_its_own_schema(toolset):

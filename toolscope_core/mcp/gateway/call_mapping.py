@@ -49,7 +49,7 @@ def original_call(
         and "patternProperties" not in route.schema
     ):
         undeclared = (name for name in arguments if name not in own)
-        call = replace(call, lost=tuple(dict.fromkeys((*call.lost, *undeclared))))
+        call = replace(call, losses=tuple(dict.fromkeys((*call.losses, *undeclared))))
     return call
 
 

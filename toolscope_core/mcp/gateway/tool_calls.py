@@ -252,7 +252,7 @@ class ToolCalls:
         against = call_mapping.misplaced_arguments(route, original, arguments, definition)
         _refuse_arguments(route, against)
         mapped = call_mapping.original_call(route, original, arguments, definition)
-        surplus = [f"{route.name} has no argument {name!r}; leave it out" for name in mapped.lost]
+        surplus = [f"{route.name} has no argument {name!r}; leave it out" for name in mapped.losses]
         _refuse_arguments(route, surplus)
         body = {**plain_params(params), "name": original.name, "arguments": dict(mapped.arguments)}
         can = context.session.client_capabilities
@@ -277,8 +277,8 @@ class ToolCalls:
             call.old_name = call.tool
             for alpha in old.maps:
                 mapped = map_call(alpha, call.arguments)
-                if mapped.lost:
-                    surplus = ", ".join(mapped.lost)
+                if mapped.losses:
+                    surplus = ", ".join(mapped.losses)
                     raise _RefusedCall(
                         f"{call.tool} is {old.route} now, which does not take {surplus}"
                     )

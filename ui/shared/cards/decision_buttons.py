@@ -85,7 +85,7 @@ def set_button(
     record_button(
         label,
         lambda: [record(snapshot, ids, version, page_frame.reviewer())],
-        f"{ACTIONS[action].done}: {names}",
+        f"{ACTIONS[action].label}: {names}",
         icon=":material/block:" if action == "keep_apart" else ":material/outbox:",
         **look,
     )
@@ -95,7 +95,7 @@ def decide(
     snapshot: Snapshot, shown: Cluster, action: Action, onward: str | None, **detail: object
 ) -> None:
     """Record a decision on the cluster that was shown; then show the cluster ``onward``."""
-    message = f"{ACTIONS[action].done}: {shown.document.name}"
+    message = f"{ACTIONS[action].label}: {shown.document.name}"
     if shown.newcomers and action in ("accept", "keep_apart"):
         welcome = action == "accept"
         done = attempt(
@@ -189,7 +189,7 @@ def name_after(snapshot: Snapshot, shown: Cluster, chosen: str) -> None:
 def decide_all(snapshot: Snapshot, shown: Sequence[Cluster], action: Action) -> None:
     """Accept these clusters or keep them apart, or keep them for review, as one batch."""
     _decide_each(
-        snapshot, [(action, one, {}) for one in shown], f"{ACTIONS[action].done}: {{}}", "cluster"
+        snapshot, [(action, one, {}) for one in shown], f"{ACTIONS[action].label}: {{}}", "cluster"
     )
 
 
@@ -200,7 +200,7 @@ def decide_pair(
     undone.
     """
     rows = [(action, cluster, dict[str, object]()) for cluster in shown]
-    _decide_each(snapshot, rows, f"{ACTIONS[action].done}: {{}} between {' and '.join(servers)}")
+    _decide_each(snapshot, rows, f"{ACTIONS[action].label}: {{}} between {' and '.join(servers)}")
 
 
 def keep_server(snapshot: Snapshot, pair: batches.ServerPairProposals, server: str) -> None:
@@ -360,7 +360,7 @@ def take_back_button(snapshot: Snapshot, settled: SettledCluster | None) -> None
         return
     decision = settled.decision
     st.button(
-        f"Take it back ({ACTIONS[decision.action].done.lower()} by {decision.reviewer})",
+        f"Take it back ({ACTIONS[decision.action].label.lower()} by {decision.reviewer})",
         key=f"take_back_{decision.seq}",
         type="primary",
         on_click=undo,
