@@ -47,9 +47,8 @@ def variants(work):
 @pytest.fixture
 def own(own):
     work, catalog_id = own
-    assert variants_in(LINES, "v.jsonl", work.snapshot(catalog_id).catalog).unknown_names == (
-        "gone",
-    )
+    loaded = variants_in(LINES, "v.jsonl", work.snapshot(catalog_id).catalog)
+    assert loaded.unknown_names == ("gone",)
     assert reviewed_variants.views(work.snapshot(catalog_id)) == ()
     assert reviewed_variants.add(work.snapshot(catalog_id), LINES, "v.jsonl") == 3
     return own
