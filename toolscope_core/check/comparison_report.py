@@ -145,19 +145,19 @@ def gate_items(report: GateReport, app: AppPlace) -> tuple[GateItem, ...]:
 def _item(
     check: str,
     ids: Iterable[str],
-    says: str,
+    summary: str,
     details: Iterable[str] = (),
     address: str = "",
     has_limit: bool = False,
 ) -> GateItem:
     ids, details = tuple(map(for_terminal, ids)), tuple(map(_line, details))
-    return GateItem(check, ids, says, details, address, has_limit)
+    return GateItem(check, ids, summary, details, address, has_limit)
 
 
 def _problem(problem: Problem) -> GateItem:
     """A record that is no tool, and is not checked; its place stands for its id."""
-    says = "cannot be read, and is not checked"
-    return _item("problem", (_line(problem.position),), says, (problem.reason,))
+    summary = "cannot be read, and is not checked"
+    return _item("problem", (_line(problem.position),), summary, (problem.reason,))
 
 
 def _pairs(
@@ -172,8 +172,8 @@ def _pairs(
         pair: Pair = verdict.pair
         ids = sorted((pair.left, pair.right), key=lambda one: one not in report.tools.new_ids)
         relation = _PERHAPS if check == "unsure" else RELATIONS[verdict.relation]
-        says = f"{relation}, probability {probability(verdict):.2f}"
-        yield _item(check, ids, says, verdict.evidence, app.address(pair))
+        summary = f"{relation}, probability {probability(verdict):.2f}"
+        yield _item(check, ids, summary, verdict.evidence, app.address(pair))
 
 
 def _named(check: str, place: str, name: str, now: str) -> GateItem:
@@ -195,13 +195,13 @@ def _stale(stale: checks.StaleDecision) -> GateItem:
     details = [f"made by {decision.reviewer}, {decision.at[:16].replace('T', ' ')}"]
     details += [f"{tool_id} changed" for tool_id in stale.changed_ids]
     details += [f"{tool_id} is gone" for tool_id in stale.gone_ids]
-    says = f"decision {decision.seq} ({decision.action_name}) waits for a second look"
-    return _item("stale", decision.ids, says, details)
+    summary = f"decision {decision.seq} ({decision.action_name}) waits for a second look"
+    return _item("stale", decision.ids, summary, details)
 
 
 def _changed(change: ToolChange) -> GateItem:
-    says = "renamed" if change.is_renamed else "changed since it was accepted"
-    return _item("changed", (change.new.id,), says, map(_of_field, change.fields))
+    summary = "renamed" if change.is_renamed else "changed since it was accepted"
+    return _item("changed", (change.new.id,), summary, map(_of_field, change.fields))
 
 
 def _of_field(change: FieldChange) -> str:
@@ -235,15 +235,16 @@ def _confusion(one: checks.CaseConfusion) -> GateItem:
     expected, actual = one.confusion.expected, one.confusion.actual
     ids = [name for name in (expected, actual) if name not in (NONE, NOT_A_TOOL)] or [one.case.id]
     if expected == NONE:
-        says = "is found for a request that forbids it"
+        summary = "is found for a request that forbids it"
     elif expected == NOT_A_TOOL:
-        says = "what a request asks for is not there any more"
+        summary = "what a request asks for is not there any more"
     elif actual == NONE:
-        says = "is not found for a request that asks for it"
+        summary = "is not found for a request that asks for it"
     else:
-        says = "the second is found for a request that asks for the first"
+        summary = "the second is found for a request that asks for the first"
     needs = " and ".join(" or ".join(sorted(need)) for need in one.case.gold)
-    return _item("confusion", ids, says, filter(None, (one.case.text, needs and f"needs {needs}")))
+    details = filter(None, (one.case.text, needs and f"needs {needs}"))
+    return _item("confusion", ids, summary, details)
 
 
 def _profile(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
@@ -258,11 +259,11 @@ def _profile(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
     for intent in report.profile.unserved:
         yield _item("profile", (name,), "does not serve a request", (intent.text,), has_limit=True)
     for one in report.profile.confusions:
-        says, ids = f"are alike, and both in the profile {name}", (one.pair.left, one.pair.right)
-        yield _item("profile", ids, says, one.evidence, app.address(one.pair), has_limit=True)
+        summary, ids = f"are alike, and both in the profile {name}", (one.pair.left, one.pair.right)
+        yield _item("profile", ids, summary, one.evidence, app.address(one.pair), has_limit=True)
     for cell, texts in report.profile.misses.texts.items():
-        says = f"the second stands before the first in the profile {name}"
-        yield _item("profile", (cell.expected, cell.actual), says, texts, has_limit=True)
+        summary = f"the second stands before the first in the profile {name}"
+        yield _item("profile", (cell.expected, cell.actual), summary, texts, has_limit=True)
 
 
 def _line(text: str) -> str:

@@ -143,19 +143,21 @@ def _write_claude_code(switches: Sequence[Switch], _: MergePlan) -> str:
     """A part of ``settings.json``: the permission rules that deny a tool, or all of a server, which
     is not started either. Two that have one name there are denied only together.
     """
-    staying = {_cleaned(switch.server) for switch in switches if not switch.is_off}
-    used = {(_cleaned(switch.server), _cleaned(tool)) for switch in switches for tool in switch.on}
-    denied, servers = list[str](), []
+    servers_on = {_cleaned(switch.server) for switch in switches if not switch.is_off}
+    staying = {
+        (_cleaned(switch.server), _cleaned(tool)) for switch in switches for tool in switch.on
+    }
+    deny, servers = list[str](), []
     for switch in switches:
         name = _cleaned(switch.server)
-        if switch.is_off and name not in staying:
-            denied.append(f"mcp__{name}")
+        if switch.is_off and name not in servers_on:
+            deny.append(f"mcp__{name}")
             if name == switch.server:  # an odd name would make the settings invalid
                 servers.append({"serverName": name})
         else:
-            off = [tool for tool in switch.off if (name, _cleaned(tool)) not in used]
-            denied += [f"mcp__{name}__{tool}" for tool in off]
-    settings: JsonObject = {"permissions": {"deny": denied}}
+            off = [tool for tool in switch.off if (name, _cleaned(tool)) not in staying]
+            deny += [f"mcp__{name}__{tool}" for tool in off]
+    settings: JsonObject = {"permissions": {"deny": deny}}
     return json_text({**settings, "deniedMcpServers": servers} if servers else settings)
 
 
@@ -426,9 +428,9 @@ def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
     A name that a tool which stays has too, as with exact copies, is not switched off.
     """
     drop_ins = [cluster for cluster in plan.applied if cluster.kind == "drop_in"]
-    gone = {m for cluster in drop_ins for m in cluster.members if m != cluster.canonical}
-    gone |= set(plan.removed)
-    edited = {
+    off_ids = {m for cluster in drop_ins for m in cluster.members if m != cluster.canonical}
+    off_ids |= set(plan.removed)
+    new_texts = {
         cluster.canonical: cluster.document.description
         for cluster in (*drop_ins, *(one for one in plan.edited if one.kind == "drop_in"))
         if cluster.document.description != plan.catalog.by_id[cluster.canonical].description
@@ -438,12 +440,10 @@ def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
     switches = []
     for server in sorted(by_server.keys() - {""}):
         tools = by_server[server]
-        on = {tool.name for tool in tools if tool.id not in gone}
+        on = {tool.name for tool in tools if tool.id not in off_ids}
         off = {tool.name for tool in tools} - on
-        described = {tool.name: edited[tool.id] for tool in tools if tool.id in edited}
-        shown = eager and {tool.name for tool in tools if tool.name in on and phi[tool.id] in eager}
-        shown_names = None if shown is None else tuple(sorted(shown))
-        switches.append(
-            Switch(server, tuple(sorted(off)), tuple(sorted(on)), described, shown_names)
-        )
+        texts = {tool.name: new_texts[tool.id] for tool in tools if tool.id in new_texts}
+        names = eager and {tool.name for tool in tools if tool.name in on and phi[tool.id] in eager}
+        shown_names = None if names is None else tuple(sorted(names))
+        switches.append(Switch(server, tuple(sorted(off)), tuple(sorted(on)), texts, shown_names))
     return tuple(switches)

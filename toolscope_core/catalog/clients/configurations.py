@@ -57,24 +57,24 @@ def usual_entry(entry: JsonObject) -> dict[str, Any]:
         "url": _own_words(entry.get("url", entry.get("uri"))),
         "headers": _filled(dict(_headers(entry))) or None,
     }
-    kept = {key: part for key, part in entry.items() if key not in _OTHERS and key not in parts}
-    return {**kept, **{key: part for key, part in parts.items() if part is not None}}
+    others = {key: part for key, part in entry.items() if key not in _OTHERS and key not in parts}
+    return {**others, **{key: part for key, part in parts.items() if part is not None}}
 
 
 def _entries(listing: Any) -> dict[str, Any]:
     """The servers in a map by name or a list, if every one is an entry and one can be started."""
     rows = listing.items() if isinstance(listing, dict) else _named(listing)
-    listed = [(name, entry) for name, entry in rows]
-    if not listed or not all(isinstance(entry, dict) for _, entry in listed):
+    pairs = [(name, entry) for name, entry in rows]
+    if not pairs or not all(isinstance(entry, dict) for _, entry in pairs):
         return {}
-    usual = {name: usual_entry(entry) for name, entry in listed}
-    started = {
+    entries = {name: usual_entry(entry) for name, entry in pairs}
+    startable = {
         name: entry
-        for name, entry in usual.items()
+        for name, entry in entries.items()
         if any(isinstance(entry.get(key), str) for key in ("command", "url", "httpUrl"))
     }
-    inner = any(isinstance(entry.get("type"), str) for entry in usual.values())
-    return started if len(started) == len(usual) or inner else {}
+    inner = any(isinstance(entry.get("type"), str) for entry in entries.values())
+    return startable if len(startable) == len(entries) or inner else {}
 
 
 def _named(listing: Any) -> Iterator[tuple[str, Any]]:
@@ -136,12 +136,12 @@ def server_entries(value: Any) -> dict[str, dict[str, Any]]:
     """
     if not isinstance(value, dict):
         return {}
-    listed = _listed(as_usual(value))
-    entries = {writable(name): usual_entry(entry) for name, entry in listed.items()}
+    servers = _listed(as_usual(value))
+    entries = {writable(name): usual_entry(entry) for name, entry in servers.items()}
     for folder, project in object_at(value, "projects").items():
         for name, entry in _listed(object_at(project)).items():
-            taken = writable(name) in entries
-            own_name = writable(f"{name} ({folder})" if taken else name)
+            is_taken = writable(name) in entries
+            own_name = writable(f"{name} ({folder})" if is_taken else name)
             entries[own_name] = usual_entry(entry)
     return entries
 
@@ -149,9 +149,9 @@ def server_entries(value: Any) -> dict[str, dict[str, Any]]:
 def _listed(value: JsonObject) -> dict[str, dict[str, Any]]:
     for key in SERVER_MAPS:
         for holder in (value, object_at(value, "mcp")):
-            listed = holder.get(key)
-            if isinstance(listed, dict) and listed and all(map(starts_server, listed.values())):
-                return listed
+            servers = holder.get(key)
+            if isinstance(servers, dict) and servers and all(map(starts_server, servers.values())):
+                return servers
     return {}
 
 

@@ -29,8 +29,8 @@ def discovered_api(document: JsonObject) -> JsonObject:
     for method in _methods(document, 0):
         verb, path = str(method.get("httpMethod", "GET")).lower(), str(method.get("path", ""))
         item = paths.setdefault(f"/{path.lstrip('/')}", {})
-        again = verb if verb not in item else f"{verb} {method.get('id')}"
-        item[again] = _operation(method)
+        key = verb if verb not in item else f"{verb} {method.get('id')}"
+        item[key] = _operation(method)
     title = document.get("title") or document.get("name")
     schemas = map_objects(document.get("schemas") or {}, _schema)
     return {
@@ -72,14 +72,14 @@ def _content(schema: Any) -> JsonObject:
     return {"content": {"application/json": {"schema": inner}}}
 
 
-def _parameter(name: str, given: JsonObject) -> JsonObject:
-    one = _schema({key: part for key, part in given.items() if key not in _OF_PARAMETER})
-    schema = {"type": "array", "items": one} if given.get("repeated") is True else one
+def _parameter(name: str, parameter: JsonObject) -> JsonObject:
+    item = _schema({key: part for key, part in parameter.items() if key not in _OF_PARAMETER})
+    schema = {"type": "array", "items": item} if parameter.get("repeated") is True else item
     return {
         "name": name,
-        "in": given.get("location", "query"),
-        "required": given.get("required") is True,
-        "description": given.get("description"),
+        "in": parameter.get("location", "query"),
+        "required": parameter.get("required") is True,
+        "description": parameter.get("description"),
         "schema": schema,
     }
 
@@ -94,8 +94,8 @@ def _schema(node: dict[str, Any]) -> JsonObject:
         if isinstance(text, str) and text.lstrip("-").isdecimal() and len(text) < 20:
             node[key] = int(text)
     is_schema = bool(properties_of(node)) or isinstance(node.get("type"), str) or "$ref" in node
-    dropped = ("id", "enumDescriptions", "annotations") if is_schema else ()
-    return {key: part for key, part in node.items() if key not in dropped or isinstance(part, dict)}
+    unused = ("id", "enumDescriptions", "annotations") if is_schema else ()
+    return {key: part for key, part in node.items() if key not in unused or isinstance(part, dict)}
 
 
 BODY, _FORM = "body", "formData"
@@ -134,21 +134,21 @@ def _path_item(item: Any, document: JsonObject) -> Any:
     if not isinstance(item, dict):
         return item
     item = _with_target(item, document)
-    shared = _parameters(item, document)
+    common = _parameters(item, document)
     converted = {
-        key: _swagger_operation(part, shared, document) if isinstance(part, dict) else part
+        key: _swagger_operation(part, common, document) if isinstance(part, dict) else part
         for key, part in item.items()
     }
-    return {**converted, "parameters": _outside_the_body(shared)}
+    return {**converted, "parameters": _outside_the_body(common)}
 
 
 def _swagger_operation(
-    operation: JsonObject, shared: list[Any], document: JsonObject
+    operation: JsonObject, common: list[Any], document: JsonObject
 ) -> JsonObject:
     operation = _with_target(operation, document)
     own = _parameters(operation, document)
     answers = object_at(operation, "responses").items()
-    body = _body([*shared, *own])
+    body = _body([*common, *own])
     return {
         **operation,
         "parameters": _outside_the_body(own),
@@ -166,10 +166,10 @@ def _with_target(value: JsonObject, document: JsonObject) -> JsonObject:
 
 
 def _parameters(holder: JsonObject, document: JsonObject) -> list[Any]:
-    listed = _followed(holder.get("parameters"), document)
-    if isinstance(listed, dict) and "$ref" in listed:
-        return [listed]  # a reference that leads nowhere, which is reported as one
-    return [_followed(one, document) for one in listed] if isinstance(listed, list) else []
+    entries = _followed(holder.get("parameters"), document)
+    if isinstance(entries, dict) and "$ref" in entries:
+        return [entries]  # a reference that leads nowhere, which is reported as one
+    return [_followed(one, document) for one in entries] if isinstance(entries, list) else []
 
 
 def _followed(value: Any, document: JsonObject) -> Any:
@@ -198,10 +198,10 @@ def _swagger_schema(parameter: JsonObject) -> JsonObject:
 
 def _body(parameters: Iterable[Any]) -> JsonObject | None:
     """The request body that the last parameter in it, or the fields of a form, make."""
-    placed = [one for one in parameters if _is_in(one, BODY)]
-    if placed:
-        content = {"application/json": {"schema": placed[-1].get("schema", {})}}
-        return {"content": content, "required": placed[-1].get("required") is True}
+    bodies = [one for one in parameters if _is_in(one, BODY)]
+    if bodies:
+        content = {"application/json": {"schema": bodies[-1].get("schema", {})}}
+        return {"content": content, "required": bodies[-1].get("required") is True}
     fields = {
         one["name"]: one
         for one in parameters

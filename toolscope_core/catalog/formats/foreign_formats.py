@@ -208,10 +208,10 @@ def flat_parameters(schema: JsonObject) -> JsonObject | None:
         if isinstance(sub, dict)
     }
     try:
-        again = read_parameters(flat, schema.get("required"))
+        reread = read_parameters(flat, schema.get("required"))
     except RecordError:
         return None
-    return flat if canonical_json(again) == canonical_json(schema) else None
+    return flat if canonical_json(reread) == canonical_json(schema) else None
 
 
 SEAL_TOOLS = _SealTools(

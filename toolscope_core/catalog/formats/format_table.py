@@ -99,9 +99,9 @@ def detect(
     ``lists`` are the keys of the lists that the records stand in (empty for none), ``servers``
     those that the objects around these lists name.
     """
-    named = [record for record in records if GENERIC.marks(record)]
+    tools = [record for record in records if GENERIC.marks(record)]
     for form in RECORD_FORMATS.values():
-        if form.suits(named, lists, servers) and all(fits(record, form) for record in named):
+        if form.suits(tools, lists, servers) and all(fits(record, form) for record in tools):
             return form
     return GENERIC
 
@@ -116,12 +116,12 @@ def unread(record: JsonObject) -> JsonObject:
     )
     paths += [("type",)] if record.get("type") == "function" else []
     for part, part_places in GENERIC.places.items():
-        read, value = GENERIC.find(record, part) or ((), None)
+        place, value = GENERIC.find(record, part) or ((), None)
         if part == "annotations" and isinstance(value, dict):
-            paths += [(*read, hint) for hint in record_format.HINTS]
+            paths += [(*place, hint) for hint in record_format.HINTS]
         else:
             unused = (path for path in part_places if record_format.value_at(record, path) is None)
-            paths += [*unused, *([read] if read else [])]
+            paths += [*unused, *([place] if place else [])]
     for path in paths:
         record = _without(record, path)
     return record
@@ -152,6 +152,6 @@ def _without(value: JsonObject, path: record_format.Path) -> JsonObject:
     """A copy without what stands at the path, and without objects that this leaves empty."""
     key, rest = path[0], path[1:]
     inner = value.get(key)
-    kept = _without(inner, rest) if rest and isinstance(inner, dict) else {}
+    part = _without(inner, rest) if rest and isinstance(inner, dict) else {}
     others = {name: item for name, item in value.items() if name != key}
-    return {**others, key: kept} if kept else others
+    return {**others, key: part} if part else others

@@ -45,18 +45,18 @@ def readable_results(schema: Any) -> tuple[JsonObject | None, str]:
     if isinstance(schema, dict) and schema.get("type") == "object" and _compiles(schema):
         return schema, ""
     try:
-        read = read_returns(schema) if isinstance(schema, dict) else None
+        result = read_returns(schema) if isinstance(schema, dict) else None
     except RecordError:
-        read = None
-    if read is not None and "type" not in read and isinstance(read.get("properties"), dict):
-        read = {**read, "type": "object"}
-    if read is None or read.get("type") != "object":
+        result = None
+    if result is not None and "type" not in result and isinstance(result.get("properties"), dict):
+        result = {**result, "type": "object"}
+    if result is None or result.get("type") != "object":
         return None, "Its outputSchema declares no object; many clients take nothing else."
-    portable = drop_narrowed(walking.map_schemas(read, lambda sub: set_aside(sub, _wrong(sub))))
-    mended = walking.map_schemas(portable, _without_idle)
-    if not _DIALECTS.fullmatch(str(mended.get("$schema", ""))):
-        mended.pop("$schema", None)
-    return (mended if _compiles(mended) else None), NOT_COMPILED
+    portable = drop_narrowed(walking.map_schemas(result, lambda sub: set_aside(sub, _wrong(sub))))
+    readable = walking.map_schemas(portable, _without_idle)
+    if not _DIALECTS.fullmatch(str(readable.get("$schema", ""))):
+        readable.pop("$schema", None)
+    return (readable if _compiles(readable) else None), NOT_COMPILED
 
 
 def _compiles(schema: JsonObject) -> bool:
@@ -133,12 +133,12 @@ def readable_record(record: JsonObject) -> ReadableRecord:
     its results takes every result that it took before, or is left out. What else no client reads is
     left out. An ``x-mcp-header`` that is not valid stays: clients have to leave out such a tool.
     """
-    mended, faults = dict(record), list[RecordFault]()
+    result, faults = dict(record), list[RecordFault]()
     for key, is_read in _BESIDE.items():
         if key in record and not is_read(record[key]):
-            mended[key] = _without_wrong_hints(record[key]) if key == "annotations" else None
-            if not mended[key]:
-                del mended[key]
+            result[key] = _without_wrong_hints(record[key]) if key == "annotations" else None
+            if not result[key]:
+                del result[key]
             faults.append(
                 RecordFault(
                     key, f"The SDKs of MCP do not read {_shown(key, record[key])}.", LEFT_OUT
@@ -146,18 +146,18 @@ def readable_record(record: JsonObject) -> ReadableRecord:
             )
     parameters = record.get("inputSchema")
     if isinstance(parameters, dict):
-        mended["inputSchema"], found = _with_objects(parameters, "parameter")
-        faults += [*found, *_header_faults(parameters)]
+        result["inputSchema"], more = _with_objects(parameters, "parameter")
+        faults += [*more, *_header_faults(parameters)]
     if "outputSchema" in record:
         results, message = readable_results(record["outputSchema"])
         if message:
             fix = UNCHANGED if results is None else AS_BEFORE
             faults.append(RecordFault("outputSchema", message, fix))
-        del mended["outputSchema"]
+        del result["outputSchema"]
         if results is not None:
-            mended["outputSchema"], found = _with_objects(results, "result")
-            faults += found
-    return ReadableRecord(mended if faults else record, tuple(faults))
+            result["outputSchema"], more = _with_objects(results, "result")
+            faults += more
+    return ReadableRecord(result if faults else record, tuple(faults))
 
 
 def may_be_odd(tool: Tool) -> bool:
@@ -175,9 +175,9 @@ def without_nulls(record: JsonObject) -> JsonObject:
     """The record of a tool without what is null beside its schemas: that says nothing, and not
     every client reads it.
     """
-    kept = _filled(record)
-    beside = {key: kept[key] for key in _BESIDE if key in kept and key != "_meta"}
-    return {**kept, **walking.map_objects(beside, _filled)}
+    filled = _filled(record)
+    parts = {key: filled[key] for key in _BESIDE if key in filled and key != "_meta"}
+    return {**filled, **walking.map_objects(parts, _filled)}
 
 
 def _filled(value: JsonObject) -> JsonObject:
@@ -186,21 +186,21 @@ def _filled(value: JsonObject) -> JsonObject:
 
 def _with_objects(schema: JsonObject, what: str) -> tuple[JsonObject, list[RecordFault]]:
     """The schema with objects for what it declares as ``true`` or ``false`` at the top."""
-    declared = walking.properties_of(schema)
-    names = [name for name, sub in declared.items() if isinstance(sub, bool)]
+    properties = walking.properties_of(schema)
+    names = [name for name, sub in properties.items() if isinstance(sub, bool)]
     if not names:
         return schema, []
-    objects: JsonObject = {name: {} if declared[name] else {"not": {}} for name in names}
+    objects: JsonObject = {name: {} if properties[name] else {"not": {}} for name in names}
     faults = [
         RecordFault(
             name,
-            f"The {what} {name!r} is declared as {canonical_json(declared[name])}; clients with "
+            f"The {what} {name!r} is declared as {canonical_json(properties[name])}; clients with "
             "the TypeScript SDK then read no tool of any server.",
             canonical_json(objects[name]),
         )
         for name in names
     ]
-    return {**schema, "properties": {**declared, **objects}}, faults
+    return {**schema, "properties": {**properties, **objects}}, faults
 
 
 def _header_faults(parameters: JsonObject) -> Iterator[RecordFault]:
@@ -220,8 +220,8 @@ def _header_faults(parameters: JsonObject) -> Iterator[RecordFault]:
         elif header.lower() in names:
             why = "is given twice"
         if why:
-            shown = f"The {_shown(HEADER, header)}"
-            yield RecordFault(HEADER, f"{shown} {why}; clients have to leave out such a tool.")
+            subject = f"The {_shown(HEADER, header)}"
+            yield RecordFault(HEADER, f"{subject} {why}; clients have to leave out such a tool.")
             return
         names.add(header.lower())
 
@@ -285,8 +285,8 @@ class _Mcp(RecordFormat):
         self, records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
     ) -> bool:
         """Under ``tools`` a record that says nothing of its parameters still is an MCP tool."""
-        listed = "" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in records)
-        return listed and not any(server.raw for server in servers)
+        in_lists = "" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in records)
+        return in_lists and not any(server.raw for server in servers)
 
     def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
         record = without_nulls(record)

@@ -18,18 +18,18 @@ _NAMES = "former_names"
 def names_written(names: Sequence[FormerName]) -> JsonObject:
     """The names as they stand beside the tools. Nothing in it looks like a tool."""
     rows = grouped(names, lambda one: one.name)
-    listed = {
+    rows_by_name = {
         name: [[one.server, one.tool_id, one.maps] for one in own] for name, own in rows.items()
     }
-    return {_NAMES: listed} if listed else {}
+    return {_NAMES: rows_by_name} if rows_by_name else {}
 
 
 def former_names_in(document: Any) -> tuple[FormerName, ...]:
     """The names in a document in this shape; what is of another form is left out."""
-    listed = document.get(_NAMES) if isinstance(document, dict) else None
+    by_name = document.get(_NAMES) if isinstance(document, dict) else None
     return tuple(
         FormerName(name, *row)
-        for name, rows in (listed.items() if isinstance(listed, dict) else ())
+        for name, rows in (by_name.items() if isinstance(by_name, dict) else ())
         for row in (rows if isinstance(rows, list) else ())
         if isinstance(row, list) and len(row) == 3 and all(isinstance(text, str) for text in row)
     )

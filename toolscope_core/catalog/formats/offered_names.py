@@ -36,19 +36,19 @@ def new_names(
     none can fit. ``own`` are reserved names, by the server whose tools may have them.
     """
     wrong = wrong_names(tools, target, blocked)
-    taken = {comparable_name(name) for name in reserved}
+    keys = {comparable_name(name) for name in reserved}
     used: defaultdict[str, set[str]] = defaultdict(set)
     for tool in tools:
         if tool.id not in wrong and target.rules.unique != "none":
             used[_scope(tool, target)].add(_key(tool.name, target))
-    offered: dict[str, tuple[str, Rule]] = {}
+    offers: dict[str, tuple[str, Rule]] = {}
     for tool in tools:
         if tool.id in wrong:
-            mine = used[_scope(tool, target)]
-            name = offered_name(tool, target, mine, taken, own.get(tool.server, frozenset()))
-            mine.add(_key(name, target))
-            offered[tool.id] = (name, wrong[tool.id])
-    return offered
+            scope = used[_scope(tool, target)]
+            name = offered_name(tool, target, scope, keys, own.get(tool.server, frozenset()))
+            scope.add(_key(name, target))
+            offers[tool.id] = (name, wrong[tool.id])
+    return offers
 
 
 def wrong_names(
@@ -58,14 +58,14 @@ def wrong_names(
     of those that share one the first keeps it, a tool that copies another's name for bad ends only
     if all are blocked.
     """
-    kept: dict[tuple[str, str], str] = {}
+    owners: dict[tuple[str, str], str] = {}
     wrong: dict[str, Rule] = {}
     for tool in sorted(tools, key=lambda tool: tool.id in blocked):
         if not _fits(tool.name, tool, target):
             wrong[tool.id] = "name"
         elif target.rules.unique != "none":
             key = (_scope(tool, target), _key(tool.name, target))
-            if kept.setdefault(key, tool.id) != tool.id:
+            if owners.setdefault(key, tool.id) != tool.id:
                 wrong[tool.id] = "unique"
     return wrong
 
@@ -93,16 +93,16 @@ def unique_names(
         for tool in ordered
         if (key := comparable_name(tool.name)) not in had and len(servers[key]) > 1
     } | named_as_others(ordered, former)
-    taken = servers.keys() | set(map(comparable_name, reserved)) | had.keys()
-    prefixed = [
-        replace(tool, name=_with_server(tool, row, taken, own.get(tool.server, set())))
+    keys = servers.keys() | set(map(comparable_name, reserved)) | had.keys()
+    candidates = [
+        replace(tool, name=_with_server(tool, row, keys, own.get(tool.server, set())))
         if tool.id in shared
         else tool
         for tool in ordered
     ]
-    new = new_names(prefixed, row, (*reserved, *had), shared, own)
-    renamed = {tool.id: tool.name for tool in prefixed if tool.id in shared}
-    return renamed | {tool_id: name for tool_id, (name, _) in new.items()}
+    new = new_names(candidates, row, (*reserved, *had), shared, own)
+    names = {tool.id: tool.name for tool in candidates if tool.id in shared}
+    return names | {tool_id: name for tool_id, (name, _) in new.items()}
 
 
 def named_as_others(tools: Iterable[Tool], former: Iterable[FormerName]) -> set[str]:
@@ -130,8 +130,8 @@ def shared_names(tools: Iterable[Tool]) -> tuple[tuple[Tool, ...], ...]:
     by_name: defaultdict[str, list[Tool]] = defaultdict(list)
     for tool in tools:
         by_name[comparable_name(tool.name)].append(tool)
-    named = (tuple(by_name[name]) for name in sorted(by_name))
-    return tuple(same for same in named if len({tool.server for tool in same}) > 1)
+    groups = (tuple(by_name[name]) for name in sorted(by_name))
+    return tuple(same for same in groups if len({tool.server for tool in same}) > 1)
 
 
 def offered_name(
@@ -180,10 +180,10 @@ def spelled_name(name: str, stem: str, others: str) -> str:
     Other scripts are transliterated; a name that has no letter in any becomes a hash.
     """
     plain = transliterated(name).replace("'", "")
-    spelled = re.sub(rf"[^A-Za-z0-9{others}]+", "_", plain).strip("_")
-    if not re.search("[A-Za-z0-9]", spelled):
+    spelling = re.sub(rf"[^A-Za-z0-9{others}]+", "_", plain).strip("_")
+    if not re.search("[A-Za-z0-9]", spelling):
         return f"{stem}_{digest(name)[:HASH_DIGITS]}"
-    return spelled if re.match("[A-Za-z]", spelled) else f"{stem}_{spelled}"
+    return spelling if re.match("[A-Za-z]", spelling) else f"{stem}_{spelling}"
 
 
 def cut_text(text: str, most: int | None) -> str:
@@ -191,13 +191,13 @@ def cut_text(text: str, most: int | None) -> str:
     return text if most is None or len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-def _with_server(tool: Tool, target: Target, taken: Set[str], own: Set[str]) -> str:
+def _with_server(tool: Tool, target: Target, keys: Set[str], own: Set[str]) -> str:
     """The tool's name with its server in front, as short as every API takes it and not taken, but
     perhaps its server's ``own`` of before.
     """
     name = plain_name(f"{tool.server}_{tool.name}", target)
     key = comparable_name(name)
-    if len(name) <= SHORT_NAME and (key not in taken or key in own):
+    if len(name) <= SHORT_NAME and (key not in keys or key in own):
         return name
     room = SHORT_NAME - HASH_DIGITS - 1
     return f"{name[:room]}_{digest(tool.server, tool.name)[:HASH_DIGITS]}"

@@ -71,14 +71,14 @@ class _Family:
 
     def schemas(self, budget: ExpansionBudget) -> JsonObject:
         """The named schemas, and beside each parent with children what it says for itself."""
-        apart = {name: self._apart(schema) for name, schema in self._named.items()}
+        by_name = {name: self._apart(schema) for name, schema in self._named.items()}
         for name in self._children:
-            own = apart[name]
-            apart[self._own_name(name)] = {k: v for k, v in own.items() if k not in _OF_PARENTS}
+            own = by_name[name]
+            by_name[self._own_name(name)] = {k: v for k, v in own.items() if k not in _OF_PARENTS}
             if not own.keys() & set(_CHOICES):
-                added = self._added(name, budget)
-                apart[name] = {**own, "properties": {**added, **walking.properties_of(own)}}
-        return apart
+                inherited = self._added(name, budget)
+                by_name[name] = {**own, "properties": {**inherited, **walking.properties_of(own)}}
+        return by_name
 
     def _parent(self, part: Any) -> str:
         """The parent that a part of ``allOf`` refers to; empty for any other part."""
@@ -118,23 +118,23 @@ class _Family:
 
     def _descendants(self, parent: str) -> list[str]:
         descendants = dict.fromkeys(self._children[parent])
-        waiting = list(descendants)
-        while waiting:
-            further = [one for one in self._children.get(waiting.pop(), []) if one != parent]
-            waiting += [one for one in further if one not in descendants]
+        stack = list(descendants)
+        while stack:
+            further = [one for one in self._children.get(stack.pop(), []) if one != parent]
+            stack += [one for one in further if one not in descendants]
             descendants |= dict.fromkeys(further)
         return list(descendants)
 
     def _declared(self, schema: Any) -> Iterator[tuple[str, Any]]:
         """The properties of a schema and of its parts, but for those of its parents."""
-        waiting, seen = [schema], set[int]()
-        while waiting:
-            part = waiting.pop()
+        stack, seen = [schema], set[int]()
+        while stack:
+            part = stack.pop()
             if isinstance(part, dict) and id(part) not in seen:
                 seen.add(id(part))
                 yield from walking.properties_of(part).items()
                 further = [one for one in _parts(part) if not self._parent(one)]
-                waiting += [
+                stack += [
                     *further,
                     *(walking.resolve(self._document, r.get("$ref")) for r in further),
                 ]
@@ -196,17 +196,17 @@ def _on_their_own(
     tools: Sequence[JsonObject | Flaw], document: JsonObject, budget: ExpansionBudget
 ) -> Iterator[JsonObject | Flaw]:
     """The tools with what their schemas refer to in the document beside these."""
-    placed = [
+    places = [
         (row, key)
         for row, tool in enumerate(tools)
         if isinstance(tool, dict)
         for key in SCHEMAS
         if key in tool
     ]
-    schemas = [tool[key] for row, key in placed if isinstance(tool := tools[row], dict)]
-    carried = dict(zip(placed, Definitions(document, budget).carry(schemas), strict=True))
+    schemas = [tool[key] for row, key in places if isinstance(tool := tools[row], dict)]
+    by_place = dict(zip(places, Definitions(document, budget).carry(schemas), strict=True))
     for row, tool in enumerate(tools):
-        own = {key: carried[row, key] for key in SCHEMAS if (row, key) in carried}
+        own = {key: by_place[row, key] for key in SCHEMAS if (row, key) in by_place}
         outside = next((schema for schema in own.values() if isinstance(schema, ValueError)), None)
         if isinstance(tool, Flaw):
             yield tool
@@ -219,23 +219,23 @@ def _on_their_own(
 
 def _as_json_schema(schema: Any, unused: walking.Mark) -> JsonObject:
     """The schema without the properties of the other direction, as JSON Schema writes it."""
-    sent = modern = walking.without_marked(schema, unused)
+    plain = modern = walking.without_marked(schema, unused)
     with suppress(RecordError):  # which its reader tells
-        modern = modernised(sent)
-    return sent if canonical_json(modern) == canonical_json(sent) else modern
+        modern = modernised(plain)
+    return plain if canonical_json(modern) == canonical_json(plain) else modern
 
 
 def _named_apart(tools: Iterable[JsonObject | Flaw]) -> list[JsonObject | Flaw]:
-    used: Counter[str] = Counter()
-    apart: list[JsonObject | Flaw] = []
+    counts: Counter[str] = Counter()
+    result: list[JsonObject | Flaw] = []
     for tool in tools:
         if isinstance(tool, dict):
-            used[tool["name"]] += 1
-            again = f"_{used[tool['name']]}" if used[tool["name"]] > 1 else ""
-            apart.append({**tool, "name": f"{tool['name']}{again}"})
+            counts[tool["name"]] += 1
+            suffix = f"_{counts[tool['name']]}" if counts[tool["name"]] > 1 else ""
+            result.append({**tool, "name": f"{tool['name']}{suffix}"})
         else:
-            apart.append(tool)
-    return apart
+            result.append(tool)
+    return result
 
 
 def find_inferred(tool: Tool) -> tuple[Finding, ...]:

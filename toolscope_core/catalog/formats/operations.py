@@ -82,9 +82,9 @@ class _Reader:
             except _UnclearError as error:
                 yield Flaw(f"(paths) {error}")
                 return
-        for path, given in paths.items() if isinstance(paths, dict) else ():
+        for path, item in paths.items() if isinstance(paths, dict) else ():
             if not path.startswith("x-"):
-                yield from self._at_path(path, given)
+                yield from self._at_path(path, item)
         if not isinstance(paths, dict):
             yield _no_object("paths", paths)
         webhooks = self.document.get("webhooks")
@@ -93,12 +93,12 @@ class _Reader:
         for name in webhooks if isinstance(webhooks, dict) else ():
             yield Flaw(f"(webhook {name[:80]}) is called by the API and by no agent; leave it out")
 
-    def _at_path(self, path: str, given: Any) -> Iterator[OpenApiOperation | Flaw]:
+    def _at_path(self, path: str, path_item: Any) -> Iterator[OpenApiOperation | Flaw]:
         """The operations of a path: its own, and those of the path item that it refers to."""
-        items = [given]
-        if isinstance(given, dict) and "$ref" in given:
+        items = [path_item]
+        if isinstance(path_item, dict) and "$ref" in path_item:
             try:
-                items.append(self._follow(given))
+                items.append(self._follow(path_item))
             except _UnclearError as error:
                 yield Flaw(f"({path[:80]}) {error}")
         holders = [item for item in items if isinstance(item, dict)]
@@ -120,11 +120,11 @@ class _Reader:
             operation = self._with_target(operation)
             if operation.keys().isdisjoint(_OPERATION):
                 raise _UnclearError("refers to what is no operation; correct the reference")
-        listed = [*self._parameters(item), *self._parameters(operation)]
-        schema, places, ignored = self._arguments(listed, operation)
+        parameters = [*self._parameters(item), *self._parameters(operation)]
+        schema, places, ignored = self._arguments(parameters, operation)
         texts = (operation.get("description"), operation.get("summary"))
         description = next((text for text in texts if isinstance(text, str) and text.strip()), "")
-        returned = self._returned(operation)
+        results = self._returned(operation)
         hints = _HINTS.get(method, {})
         own_words = {
             key: operation[key] for key in OWN_WORDS if isinstance(operation.get(key), str)
@@ -136,27 +136,27 @@ class _Reader:
             "name": identifier(name_source(meta)) or _unspelled(method, path),
             "description": description or f"Executes {method.upper()} {path}",
             "inputSchema": schema,
-            **({"outputSchema": returned} if returned else {}),
+            **({"outputSchema": results} if results else {}),
             **({"annotations": dict(hints)} if hints else {}),
             "_meta": {OPENAPI_META: {**meta, "arguments": places, "inferred": [*hints]}},
         }
 
     def _parameters(self, holder: JsonObject) -> list[Any]:
-        listed = self._follow(holder.get("parameters"))
-        if isinstance(listed, dict):
+        entries = self._follow(holder.get("parameters"))
+        if isinstance(entries, dict):
             raise _UnclearError("has an object as its parameters; give a list")
-        return listed if isinstance(listed, list) else []
+        return entries if isinstance(entries, list) else []
 
     def _arguments(
-        self, listed: list[Any], operation: JsonObject
+        self, entries: list[Any], operation: JsonObject
     ) -> tuple[JsonObject, JsonObject, list[str]]:
         """One object schema of all arguments, for each its ``[location, original name]``, and the
         headers that are none.
         """
         parameters: dict[tuple[str, str], tuple[Any, bool]] = {}
         ignored = set[str]()
-        for given in listed:
-            parameter = self._follow(given)
+        for entry in entries:
+            parameter = self._follow(entry)
             name = parameter.get("name") if isinstance(parameter, dict) else None
             if not isinstance(name, str):
                 raise _UnclearError("has a parameter without a name; name each")
@@ -164,28 +164,28 @@ class _Reader:
             if place == "header" and name.lower() in IGNORED:
                 ignored.add(name)
                 continue
-            needed = parameter.get("required") is True or place == "path"
+            is_needed = parameter.get("required") is True or place == "path"
             self._charge(parameter)
-            parameters[place, name] = (self._parameter_schema(parameter), needed)
+            parameters[place, name] = (self._parameter_schema(parameter), is_needed)
         body, body_needed = self._body(operation)
         names = Counter([*(name for _, name in parameters), *body["properties"]])
         properties: dict[str, Any] = {}
         places: dict[str, list[str]] = {}
         required = set()
-        for (place, name), (schema, needed) in parameters.items():
-            flat = name if names[name] == 1 else f"{name}__{place}"
-            if flat in properties:
-                raise _UnclearError(f"has two arguments {flat!r}; rename one")
-            properties[flat], places[flat] = schema, [place, name]
-            required |= {flat} if needed else set()
+        for (place, name), (schema, is_needed) in parameters.items():
+            argument = name if names[name] == 1 else f"{name}__{place}"
+            if argument in properties:
+                raise _UnclearError(f"has two arguments {argument!r}; rename one")
+            properties[argument], places[argument] = schema, [place, name]
+            required |= {argument} if is_needed else set()
         for name, schema in body["properties"].items():
             if name in properties:
                 raise _UnclearError(f"has two arguments {name!r}; rename one")
             self._charge(schema)
             properties[name], places[name] = schema, ["body", name]
         required |= set(body["required"]) if body_needed else set()
-        whole = {"type": "object", "properties": properties, "required": sorted(required)}
-        return whole, places, sorted(ignored)
+        combined = {"type": "object", "properties": properties, "required": sorted(required)}
+        return combined, places, sorted(ignored)
 
     def _body(self, operation: JsonObject) -> tuple[dict[str, Any], bool]:
         """Properties and required names of the request body without those that only answers have;
@@ -195,19 +195,19 @@ class _Reader:
         schema = self._content_schema(body)
         if schema is None:
             return {"properties": {}, "required": []}, False
-        needed = body.get("required") is True
-        whole = self._whole(schema)
-        properties = walking.properties_of(whole)
+        is_needed = body.get("required") is True
+        merged = self._whole(schema)
+        properties = walking.properties_of(merged)
         if not properties:
-            return {"properties": {"body": schema}, "required": ["body"]}, needed
-        sent = {
+            return {"properties": {"body": schema}, "required": ["body"]}, is_needed
+        inputs = {
             name: sub
             for name, sub in properties.items()
             if not walking.is_marked(sub, self.document, "readOnly")
         }
-        unsent = properties.keys() - sent.keys()
-        names = [name for name in walking.required_of(whole) if name not in unsent]
-        return {"properties": sent, "required": names}, needed
+        unsent = properties.keys() - inputs.keys()
+        names = [name for name in walking.required_of(merged) if name not in unsent]
+        return {"properties": inputs, "required": names}, is_needed
 
     def _returned(self, operation: JsonObject) -> JsonObject | None:
         """The schema of the first answer that is a success and has one."""
@@ -269,22 +269,22 @@ class _Reader:
 
         One that names itself adds nothing to itself; others are worked out once a document.
         """
-        named = schema.get("$ref") if isinstance(schema, dict) else None
-        if not isinstance(named, str):
+        reference = schema.get("$ref") if isinstance(schema, dict) else None
+        if not isinstance(reference, str):
             return self._merged(schema, depth)
-        if named in self._wholes:
-            return self._wholes[named]
-        if named in self._open or depth > MAX_DEPTH:
+        if reference in self._wholes:
+            return self._wholes[reference]
+        if reference in self._open or depth > MAX_DEPTH:
             self._cuts += 1
             return {}
         cuts = self._cuts
-        self._open.add(named)
+        self._open.add(reference)
         try:
             merged = self._merged(schema, depth)
         finally:
-            self._open.discard(named)
+            self._open.discard(reference)
         if cuts == self._cuts:
-            self._wholes[named] = merged
+            self._wholes[reference] = merged
         return merged
 
     def _merged(self, schema: Any, depth: int) -> JsonObject:
@@ -301,8 +301,8 @@ class _Reader:
 
     def _charge(self, value: Any) -> None:
         """A part of the document that is used again costs its size, and something at least."""
-        again = id(value) in self._sizes
-        if not again:
+        is_repeated = id(value) in self._sizes
+        if not is_repeated:
             self._sizes[id(value)] = measure(value).values
         elif not self.budget.take(self._sizes[id(value)]):
             raise _UnclearError(
@@ -312,8 +312,8 @@ class _Reader:
 
 def _unspelled(method: str, path: str) -> str:
     """A name where nothing is written in letters that a name may have."""
-    named = path.strip("/")
-    return f"{method.upper()}_{digest(path)[:8]}"[:NAME_LENGTH] if named else method.upper()
+    plain_path = path.strip("/")
+    return f"{method.upper()}_{digest(path)[:8]}"[:NAME_LENGTH] if plain_path else method.upper()
 
 
 def _place(method: str, path: str) -> str:
@@ -333,7 +333,7 @@ def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
     yield from ((key.lower(), item[key]) for key in by_rule)
     more = item.get(MORE_METHODS, {})
     yield from more.items() if isinstance(more, dict) else [(MORE_METHODS, more)]
-    for key, held in item.items():
-        left = key not in (*by_rule, *OF_A_PATH) and not key.startswith("x-")
-        if left and isinstance(held, (dict, list)):
+    for key, part in item.items():
+        is_unknown = key not in (*by_rule, *OF_A_PATH) and not key.startswith("x-")
+        if is_unknown and isinstance(part, (dict, list)):
             yield key, Flaw(f"has a method that OpenAPI does not know; put it under {MORE_METHODS}")

@@ -50,10 +50,10 @@ def renaming(schema: JsonObject, rule: str, is_top: bool = False) -> Renaming:
     They depend on nothing but the names of the schema's properties.
     """
     all_names = set(property_names(schema))
-    refused = refused_names(schema, rule, is_top)
-    if not refused:
+    bad_names = refused_names(schema, rule, is_top)
+    if not bad_names:
         return Renaming(schema=schema)
-    names = _offers(refused, all_names)
+    names = _offers(bad_names, all_names)
     try:
         for sub in walking.every_schema(schema):
             _check(sub, names)
@@ -84,19 +84,19 @@ class _UnsureError(Exception):
     """Why names cannot be changed safely, as a sentence."""
 
 
-def _offers(refused: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
+def _offers(bad_names: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
     """A free name for each, of letters, digits and underscores that every rule takes."""
-    taken = {comparable_name(name) for name in all_names}
-    offered = {}
-    for name in refused:
+    keys = {comparable_name(name) for name in all_names}
+    offers = {}
+    for name in bad_names:
         plain = spelled_name(name, "arg", "_")
         stem = plain[: _LONGEST - _HASH_DIGITS - 1]
         hashed = (f"{stem}_{digest(name, n)[:_HASH_DIGITS]}" for n in count())
         names = chain([plain[:_LONGEST]], hashed)
-        new = next(n for n in names if comparable_name(n) not in taken)
-        taken.add(comparable_name(new))
-        offered[name] = new
-    return offered
+        new = next(n for n in names if comparable_name(n) not in keys)
+        keys.add(comparable_name(new))
+        offers[name] = new
+    return offers
 
 
 def _check(schema: JsonObject, names: Mapping[str, str]) -> None:
@@ -148,9 +148,9 @@ def _in_place(
 ) -> tuple[list[JsonObject], tuple[str, ...]]:
     """The schemas that hold for one value, with those that they refer to or combine."""
     parts: list[JsonObject] = []
-    waiting, passed = list(here), dict.fromkeys(trail)
-    while waiting:
-        part = waiting.pop()
+    stack, references = list(here), dict.fromkeys(trail)
+    while stack:
+        part = stack.pop()
         if next(steps, None) is None:
             raise _UnsureError("The parameters are too large to follow every name.")
         if not isinstance(part, dict):
@@ -160,14 +160,14 @@ def _in_place(
         if reference is not None:
             if reference in trail and _reaches(root, part, names, set()):
                 raise _UnsureError(f"The parameters refer to themselves ({reference!r}).")
-            if reference not in passed:
-                passed[reference] = None
-                waiting.append(walking.resolve(root, reference))
+            if reference not in references:
+                references[reference] = None
+                stack.append(walking.resolve(root, reference))
         for key in IN_PLACE:
             inner = part.get(key)
-            waiting += inner if isinstance(inner, list) else [inner]
-        waiting += list(part.get("dependentSchemas", {}).values())
-    return parts, tuple(passed)
+            stack += inner if isinstance(inner, list) else [inner]
+        stack += list(part.get("dependentSchemas", {}).values())
+    return parts, tuple(references)
 
 
 def _reaches(root: JsonObject, schema: Any, names: Mapping[str, str], seen: set[str]) -> bool:
@@ -189,8 +189,8 @@ def _named(schema: JsonObject) -> Iterator[str]:
     yield from schema.get("properties", {})
     yield from schema.get("required", [])
     yield from schema.get("dependentSchemas", {})
-    for name, needed in schema.get("dependentRequired", {}).items():
-        yield from (name, *needed)
+    for name, others in schema.get("dependentRequired", {}).items():
+        yield from (name, *others)
 
 
 def _rewritten(result: dict[str, Any], names: Mapping[str, str]) -> JsonObject:
@@ -238,10 +238,10 @@ def plain_object(schema: JsonObject) -> JsonObject | None:
     text = canonical_json(schema)
     if any(f'"#/{key}' in text for key in TOP_LEVEL):
         return None
-    opened = _Opener(schema).opened(schema, MAX_INSIDE)
-    lost = _unchecked(schema)
-    texts = [text for text in (schema.get("description"), lost) if isinstance(text, str) and text]
-    return {**opened, "description": " ".join(texts)} if lost else opened
+    plain = _Opener(schema).opened(schema, MAX_INSIDE)
+    choice = _unchecked(schema)
+    texts = [text for text in (schema.get("description"), choice) if isinstance(text, str) and text]
+    return {**plain, "description": " ".join(texts)} if choice else plain
 
 
 def _unchecked(schema: JsonObject) -> str:
@@ -250,12 +250,12 @@ def _unchecked(schema: JsonObject) -> str:
     """
     for key, word in (("oneOf", "one only of"), ("anyOf", "at least one of")):
         parts = schema.get(key)
-        listed = (
+        required = (
             [walking.required_of(part) for part in parts if isinstance(part, dict)] if parts else []
         )
-        always = set.intersection(*map(set, listed)) if listed else set()
+        always = set.intersection(*map(set, required)) if required else set()
         choices = [
-            " with ".join(dict.fromkeys(n for n in names if n not in always)) for names in listed
+            " with ".join(dict.fromkeys(n for n in names if n not in always)) for names in required
         ]
         if len(choices) > 1 and all(choices) and len(choices) <= _MOST_CHOICES:
             return f"Give {word}: {', '.join(dict.fromkeys(choices))}."
@@ -280,10 +280,10 @@ class _Opener:
             branches = [self._branch(part, depth - 1) for part in parts]
             for name, alternatives in _declared(branches).items():
                 together = "allOf" if key == "allOf" else "anyOf"
-                joined = alternatives[0] if len(alternatives) == 1 else {together: alternatives}
-                properties.setdefault(name, joined)
-            needed = [set(walking.required_of(branch)) for branch in branches]
-            common = set.union(*needed) if key == "allOf" else set.intersection(*needed)
+                merged = alternatives[0] if len(alternatives) == 1 else {together: alternatives}
+                properties.setdefault(name, merged)
+            by_branch = [set(walking.required_of(branch)) for branch in branches]
+            common = set.union(*by_branch) if key == "allOf" else set.intersection(*by_branch)
             required += sorted(common - set(required))
         if properties or "properties" in plain:
             plain["properties"] = properties

@@ -93,9 +93,9 @@ def built_in_record(record: Any) -> JsonObject | None:
     """The record of a built-in tool as its API takes it; ``None`` for any other record."""
     if not isinstance(record, dict):
         return None
-    kept = record.get(KEPT)
-    if isinstance(kept, dict) and home_of(kept):
-        return kept
+    original = record.get(KEPT)
+    if isinstance(original, dict) and home_of(original):
+        return original
     return record if home_of(record) else None
 
 
@@ -246,11 +246,11 @@ class RecordFormat(Target):
         by_server: defaultdict[str, list[JsonObject]] = defaultdict(list)
         for record, item in zip(records, tools, strict=True):
             by_server[item.tool.server].append(record)
-        written: list[JsonObject] = []
+        rows: list[JsonObject] = []
         for name in sorted(by_server.keys() | owners.keys()):
             owner, own = owners.get(name, Server(name)), by_server[name]
-            written += [{**self.holder(owner), "tools": own}] if self.holds(owner) else own
-        return written
+            rows += [{**self.holder(owner), "tools": own}] if self.holds(owner) else own
+        return rows
 
 
 def read_record(
@@ -269,7 +269,7 @@ def read_record(
     own = record.get("id")
     own_id = own if isinstance(own, str) else "" if own is None else canonical_json(own)
     hints = form.get(record, "annotations")
-    given = hints if isinstance(hints, dict) else {}
+    values = hints if isinstance(hints, dict) else {}
     return Tool(
         id=own_id if own_id.strip() else f"{server}/{name}" if server else name,
         name=name,
@@ -278,7 +278,7 @@ def read_record(
         schema=read_parameters(form.get(record, "schema"), record.get("required"), budget),
         returns=read_returns(form.get(record, "returns"), budget),
         annotations={
-            key: given[key] for key, kind in HINTS.items() if isinstance(given.get(key), kind)
+            key: values[key] for key, kind in HINTS.items() if isinstance(values.get(key), kind)
         },
         raw=record,
     )
@@ -310,6 +310,6 @@ def with_value(record: JsonObject, path: Path, value: Any) -> JsonObject:
 def _text(form: RecordFormat, record: JsonObject, part: ToolPart) -> str:
     value = form.get(record, part)
     if value is not None and not isinstance(value, str):
-        shown = canonical_json(value)[:60]
-        raise RecordError(f"has the {part} {shown}, which is not text; write it in quotes")
+        excerpt = canonical_json(value)[:60]
+        raise RecordError(f"has the {part} {excerpt}, which is not text; write it in quotes")
     return value or ""

@@ -106,10 +106,10 @@ def fixed(
     row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
     names = offered_names.new_names(ordered, row, reserved, blocked)
-    changed = {}
+    fixes = {}
     for tool in ordered:
         name = names[tool.id][0] if tool.id in names else ""
-        schema, renamed = _fixed_schema(tool.schema, row)
+        schema, renaming = _fixed_schema(tool.schema, row)
         result = replace(
             tool,
             name=name or tool.name,
@@ -119,8 +119,8 @@ def fixed(
         if row.rules.mcp_record:
             result = _as_clients_read_it(result)
         if result != tool:
-            changed[tool.id] = FixedTool(result, renamed)
-    return changed
+            fixes[tool.id] = FixedTool(result, renaming)
+    return fixes
 
 
 def unreadable(tools: Iterable[Tool], target: str) -> dict[str, str]:
@@ -209,12 +209,12 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
             remedy = "" if fault.fix else f"M{AT_SERVER[1:-1]}, or leave the tool out."
             yield RuleViolation(tool.id, "schema", fault.value, fault.message, fault.fix, remedy)
     rule = rules.parameter_rule
-    refused = parameter_names.refused_names(schema, rule, rules.top_parameters) if rule else []
-    renamed = _fixed_schema(schema, target)[1] if refused else parameter_names.Renaming()
-    for name in refused:
+    bad_names = parameter_names.refused_names(schema, rule, rules.top_parameters) if rule else []
+    renaming = _fixed_schema(schema, target)[1] if bad_names else parameter_names.Renaming()
+    for name in bad_names:
         message = f"The parameter {name!r} does not match {rules.parameter_rule} of {target.title}."
-        fix = "" if renamed.obstacle else renamed.names.get(name, "left out")
-        remedy = f"{renamed.obstacle} M{AT_SERVER[1:]}" if renamed.obstacle else ""
+        fix = "" if renaming.obstacle else renaming.names.get(name, "left out")
+        remedy = f"{renaming.obstacle} M{AT_SERVER[1:]}" if renaming.obstacle else ""
         yield RuleViolation(tool.id, "parameter", name, message, fix, remedy)
 
 
@@ -226,14 +226,14 @@ def _fixed_schema(
         return None, parameter_names.Renaming()
     rules = target.rules
     plain = (parameter_names.plain_object(schema) or schema) if rules.whole_object else schema
-    whole: JsonObject = map_schemas(plain, _with_items) if rules.typed_items else plain
+    full: JsonObject = map_schemas(plain, _with_items) if rules.typed_items else plain
     rule = rules.parameter_rule
-    renamed = (
-        parameter_names.renaming(whole, rule, rules.top_parameters)
+    renaming = (
+        parameter_names.renaming(full, rule, rules.top_parameters)
         if rule
         else parameter_names.Renaming()
     )
-    return (renamed.schema if renamed.names else whole), renamed
+    return (renaming.schema if renaming.names else full), renaming
 
 
 def _as_record(tool: Tool) -> mcp_records.ReadableRecord:
@@ -248,13 +248,13 @@ def _as_clients_read_it(tool: Tool) -> Tool:
     readable = _as_record(tool)
     if not readable.faults:
         return tool
-    read = record_format.read_record(readable.record, mcp_records.MCP, tool.server)
+    result = record_format.read_record(readable.record, mcp_records.MCP, tool.server)
     return replace(
         tool,
-        description=read.description,
-        schema=read.schema,
-        returns=read.returns,
-        annotations=read.annotations,
+        description=result.description,
+        schema=result.schema,
+        returns=result.returns,
+        annotations=result.annotations,
         raw=readable.record,
     )
 

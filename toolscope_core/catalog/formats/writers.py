@@ -82,8 +82,8 @@ def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
     if foreign and form.renews:
         original = None
     record = tool.raw if original else form.template
-    same = original is not None and original.content_hash == tool.content_hash
-    for part in () if same else OVERLAID:
+    is_same = original is not None and original.content_hash == tool.content_hash
+    for part in () if is_same else OVERLAID:
         value = getattr(tool, part)
         if not _is_same(value, getattr(original or _NOTHING, part)):
             record = _set_part(record, form, part, value)
@@ -95,8 +95,8 @@ def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
         record = {**record, "id": tool.id}
     if sendable:
         record = form.sendable(record, is_new=original is None)
-    named = record_format.own_server(record, form)
-    if named != tool.server and (named or "server" in form.template):
+    server = record_format.own_server(record, form)
+    if server != tool.server and (server or "server" in form.template):
         record = record_format.with_value(record, _place(record, form, "server"), tool.server)
     return record
 
@@ -199,15 +199,15 @@ def _keep_ids(
     ):
         return records
     servers = [item.tool.server if "server" in form.places else "" for item in tools]
-    again = [
+    reread = [
         _read_again(record, form, server) for record, server in zip(records, servers, strict=True)
     ]
-    given = {(tool.id, tool.content_hash) for tool in assign_ids(again)}
-    if given == {(item.tool.id, item.tool.content_hash) for item in tools}:
+    ids = {(tool.id, tool.content_hash) for tool in assign_ids(reread)}
+    if ids == {(item.tool.id, item.tool.content_hash) for item in tools}:
         return records
     return [
         record if alone.id == item.tool.id else {**record, "id": item.tool.id}
-        for record, alone, item in zip(records, again, tools, strict=True)
+        for record, alone, item in zip(records, reread, tools, strict=True)
     ]
 
 

@@ -38,8 +38,8 @@ def hidden_in(tools: Sequence[Tool]) -> tuple[Finding, ...]:
 def _may_hide(tool: Tool) -> bool:
     """Whether anything in a tool is more than printable ASCII: a quick look that saves most."""
     texts = [tool.name, tool.description, tool.schema, tool.returns, tool.annotations, tool.raw]
-    whole = canonical_json(texts)
-    return not (whole.isascii() and whole.isprintable()) or ESCAPED.search(whole) is not None
+    text = canonical_json(texts)
+    return not (text.isascii() and text.isprintable()) or ESCAPED.search(text) is not None
 
 
 def without_hidden_text(tools: Sequence[Tool], reserved: Sequence[str]) -> dict[str, Tool]:
@@ -48,16 +48,16 @@ def without_hidden_text(tools: Sequence[Tool], reserved: Sequence[str]) -> dict[
     A new name is none of ``reserved``, nor another tool's. Names of parameters and values stay:
     calls are made of them.
     """
-    taken = {comparable_name(name) for name in (*reserved, *(tool.name for tool in tools))}
+    keys = {comparable_name(name) for name in (*reserved, *(tool.name for tool in tools))}
     hiding = {finding.tool_id for finding in hidden_in(tools)}
-    changed: dict[str, Tool] = {}
+    clean: dict[str, Tool] = {}
     for tool in sorted((tool for tool in tools if tool.id in hiding), key=lambda tool: tool.id):
         name = tool.name
         if count_hidden(name):
-            name = next(new for new in _names(tool) if comparable_name(new) not in taken)
-            taken.add(comparable_name(name))
-        changed[tool.id] = with_clean_texts(tool, name)
-    return {tool.id: changed[tool.id] for tool in tools if changed.get(tool.id, tool) != tool}
+            name = next(new for new in _names(tool) if comparable_name(new) not in keys)
+            keys.add(comparable_name(name))
+        clean[tool.id] = with_clean_texts(tool, name)
+    return {tool.id: clean[tool.id] for tool in tools if clean.get(tool.id, tool) != tool}
 
 
 def with_clean_texts(tool: Tool, name: str = "") -> Tool:
@@ -86,21 +86,21 @@ def _names(tool: Tool) -> Iterator[str]:
     yield from (f"{plain or 'tool'}_{digest(tool.id, n)[:HASH_DIGITS]}" for n in count())
 
 
-def _clean(value: Any, renamed: Mapping[tuple[str, str], str] = _NOTHING) -> Any:
+def _clean(value: Any, new_texts: Mapping[tuple[str, str], str] = _NOTHING) -> Any:
     """The value with its texts cleaned; keys, lists of texts and what calls are made of stay.
 
-    ``renamed`` has new texts by key and old text.
+    ``new_texts`` has new texts by key and old text.
     """
     if isinstance(value, list):
-        return [item if isinstance(item, str) else _clean(item, renamed) for item in value]
+        return [item if isinstance(item, str) else _clean(item, new_texts) for item in value]
     if not isinstance(value, dict):
         return value
     clean: dict[str, Any] = {}
     for key, item in value.items():
         if isinstance(item, str):
-            clean[key] = renamed.get((key, item), item if key in _KEPT else cleaned(item))
+            clean[key] = new_texts.get((key, item), item if key in _KEPT else cleaned(item))
         elif key in _NAMED and isinstance(item, dict):
-            clean[key] = {name: _clean(sub, renamed) for name, sub in item.items()}
+            clean[key] = {name: _clean(sub, new_texts) for name, sub in item.items()}
         else:
-            clean[key] = item if key in _VALUES else _clean(item, renamed)
+            clean[key] = item if key in _VALUES else _clean(item, new_texts)
     return clean

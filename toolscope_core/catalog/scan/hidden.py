@@ -72,18 +72,18 @@ def find_hidden(tool_id: str, path: str, text: str) -> Finding | None:
     places = _hidden_at(text)
     if not places:
         return None
-    shown = _spell(text, set(places), max(0, places[0] - AROUND), places[0] + _SHOWN)
+    around = _spell(text, set(places), max(0, places[0] - AROUND), places[0] + _SHOWN)
     field = visible(path)
     if places == [0] and text[0] == BOM:
         message = f"The {field} starts with a byte order mark; it can be deleted."
-        return Finding(tool_id, "info", "leading-bom", field, message, shown)
+        return Finding(tool_id, "info", "leading-bom", field, message, around)
     is_prose = path.rpartition("/")[2] in PROSE or _EXAMPLES.search(path)
     if is_prose and _are_stray(text, places):
         several = f"{len(places)} stray invisible characters"
         strays = "a stray invisible character" if len(places) == 1 else several
         message = f"The {field} holds {strays}, which can be removed (`merge --fix`)."
-        return Finding(tool_id, "warn", "stray-invisible", field, message, shown)
-    return Finding(tool_id, "block", "hidden-unicode", field, _message(field, text, places), shown)
+        return Finding(tool_id, "warn", "stray-invisible", field, message, around)
+    return Finding(tool_id, "block", "hidden-unicode", field, _message(field, text, places), around)
 
 
 def without_hidden(text: str) -> str:
@@ -135,10 +135,10 @@ def _message(field: str, text: str, places: list[int]) -> str:
         f"The {field} holds {len(hidden)} hidden character{several} ({', '.join(kinds)}); "
         "delete what is hidden, or leave the tool out."
     )
-    spelled = "".join(
+    decoded = "".join(
         chr(ord(char) - 0xE0000) for char in hidden if "\U000e0020" <= char < "\U000e007f"
     )
-    return f"{message} They spell: {spelled[:200]!r}." if spelled else message
+    return f"{message} They spell: {decoded[:200]!r}." if decoded else message
 
 
 def _hidden_at(text: str) -> list[int]:
@@ -193,11 +193,11 @@ def _is_picture(char: str) -> bool:
 
 
 def _spell(text: str, hidden: set[int], start: int, end: int) -> str:
-    spelled = "".join(
+    spelling = "".join(
         f"⟨U+{ord(char):04X}⟩" if place in hidden else char
         for place, char in enumerate(text[start:end], start)
     )
-    return f"{'…' if start else ''}{spelled}{'…' if end < len(text) else ''}"
+    return f"{'…' if start else ''}{spelling}{'…' if end < len(text) else ''}"
 
 
 EXCERPT_LENGTH = 90
@@ -221,8 +221,8 @@ class Passage(NamedTuple):
     def cut(self, at: int) -> str:
         """The neighbourhood of a position, in one line, invisible characters written out."""
         start, end = max(0, at - AROUND), at + EXCERPT_LENGTH
-        shown = " ".join(visible(self.text[start:end]).split())
-        return f"{'…' if start else ''}{shown}{'…' if end < len(self.text) else ''}"
+        excerpt = " ".join(visible(self.text[start:end]).split())
+        return f"{'…' if start else ''}{excerpt}{'…' if end < len(self.text) else ''}"
 
 
 def passages(tool: Tool) -> tuple[Passage, ...]:

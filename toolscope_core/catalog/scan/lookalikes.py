@@ -39,8 +39,8 @@ def plain_text(text: str) -> str:
     if text.isascii():
         return text
     decomposed = normalise("NFKD", without_hidden(text).translate(_TABLE))
-    kept = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return kept.translate(_TABLE)
+    letters = "".join(char for char in decomposed if not unicodedata.combining(char))
+    return letters.translate(_TABLE)
 
 
 def name_key(name: str) -> str:
@@ -73,21 +73,21 @@ def find_lookalikes(tools: Sequence[Tool]) -> Iterator[Finding]:
 
 
 def _finding(tool: Tool, others: Iterable[str]) -> Finding:
-    shown, other = visible(tool.name), visible(min(others))
+    name, other = visible(tool.name), visible(min(others))
     if not _is_disguised(tool.name):
         message = (
-            f"The name {shown!r} is hard to tell from {other!r}; rename one of the two, or make "
+            f"The name {name!r} is hard to tell from {other!r}; rename one of the two, or make "
             "sure that both are meant."
         )
-        return Finding(tool.id, "warn", "look-alike-name", "name", message, shown)
+        return Finding(tool.id, "warn", "look-alike-name", "name", message, name)
     odd = [char for char in tool.name if plain_text(char) != char]
-    named = ", ".join(dict.fromkeys(f"U+{ord(char):04X}" for char in odd))
+    codes = ", ".join(dict.fromkeys(f"U+{ord(char):04X}" for char in odd))
     message = (
-        f"The name {shown!r} looks like {other!r} but is spelled with other characters ({named}); "
+        f"The name {name!r} looks like {other!r} but is spelled with other characters ({codes}); "
         "leave this tool out, or have its server rename it."
     )
-    spelled = "".join(f"⟨U+{ord(char):04X}⟩" if char in odd else char for char in tool.name)
-    return Finding(tool.id, "block", "look-alike-name", "name", message, spelled)
+    excerpt = "".join(f"⟨U+{ord(char):04X}⟩" if char in odd else char for char in tool.name)
+    return Finding(tool.id, "block", "look-alike-name", "name", message, excerpt)
 
 
 def _is_disguised(name: str) -> bool:

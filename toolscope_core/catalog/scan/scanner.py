@@ -92,41 +92,41 @@ def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> It
 
 
 def _cited(text: str, names: ToolNames) -> set[str]:
-    cited = {*names.rare.intersection(TOKEN.findall(text))}
+    names_found = {*names.rare.intersection(TOKEN.findall(text))}
     if "`" in text or "()" in text:
         marked = (one or other for one, other in QUOTED.findall(text))
-        cited.update(name for name in marked if name in names.owners)
-    return cited
+        names_found.update(name for name in marked if name in names.owners)
+    return names_found
 
 
 def _citation(tool: Tool, passage: Passage, text: str, name: str, owners: set[str]) -> Finding:
     at = text.find(name)
     plain = Passage(passage.path, text)
-    shown = visible(name).replace("{", "{{").replace("}", "}}")
+    label = visible(name).replace("{", "{{").replace("}", "}}")
     sentences = [*_sentences(text, name)]
-    redefined = any(map(REDEFINES.search, sentences))
+    redefines = any(map(REDEFINES.search, sentences))
     is_one_list = not tool.server and owners == {""}
     if not is_one_list:
-        redefined = redefined or any(map(COMES_FIRST.search, sentences))
-    if tool.server and tool.server in owners and len(owners) > 1 and redefined:
+        redefines = redefines or any(map(COMES_FIRST.search, sentences))
+    if tool.server and tool.server in owners and len(owners) > 1 and redefines:
         message = (
-            f"The {{field}} says how {shown!r} is to be used, a name that other servers have too; "
+            f"The {{field}} says how {label!r} is to be used, a name that other servers have too; "
             "make sure that it means its own."
         )
         return plain.finding(tool.id, "warn", "cites-tool", message, at)
     if tool.server and tool.server in owners:
         message = (
-            f"The {{field}} names {shown!r} of the same server; rename it there too if you merge."
+            f"The {{field}} names {label!r} of the same server; rename it there too if you merge."
         )
         return plain.finding(tool.id, "info", "cites-tool", message, at)
-    if redefined:
+    if redefines:
         message = (
-            f"The {{field}} says how {shown!r}, a tool that is not its own, is to be used; leave "
+            f"The {{field}} says how {label!r}, a tool that is not its own, is to be used; leave "
             "this tool out, or have that text removed."
         )
         return plain.finding(tool.id, "block", "redefines-tool", message, at)
     message = (
-        f"The {{field}} names {shown!r}, a tool that is not known to be its own; check what it "
+        f"The {{field}} names {label!r}, a tool that is not known to be its own; check what it "
         "says of it."
     )
     return plain.finding(tool.id, "warn", "cites-tool", message, at)
@@ -134,8 +134,8 @@ def _citation(tool: Tool, passage: Passage, text: str, name: str, owners: set[st
 
 def _sentences(text: str, name: str) -> Iterator[str]:
     """The sentences that hold the name, which is replaced by a mark."""
-    whole = re.compile(rf"(?<![\w]){re.escape(name)}(?!\w)")
-    marked = whole.sub(_CITED, text)
+    pattern = re.compile(rf"(?<![\w]){re.escape(name)}(?!\w)")
+    marked = pattern.sub(_CITED, text)
     for sentence in SENTENCE.split(marked):
         if _CITED in sentence:
             yield sentence
@@ -229,9 +229,9 @@ def _text(tool: Tool) -> Sequence[str]:
 
 
 def _shadowing(tool: Tool, original: Tool, added: Mapping[str, Finding]) -> Finding:
-    what = " and ".join(ADDED[code] for code in added)
+    extras = " and ".join(ADDED[code] for code in added)
     message = (
-        f"This tool copies {visible(original.id)!r} and adds {what}; keep the original and leave "
+        f"This tool copies {visible(original.id)!r} and adds {extras}; keep the original and leave "
         "this one out."
     )
     first = next(iter(added.values()))
@@ -341,8 +341,8 @@ def with_own_words(tool: Tool, name: str, description: str, names: ToolNames) ->
     """The tool under that name and description, or its own where one is empty or blocked; ``names``
     are those of the tools beside it.
     """
-    given = replace(tool, name=name or tool.name, description=description)
-    findings = tuple(one for one in scan_words(given, names) if name or one.field != "name")
+    candidate = replace(tool, name=name or tool.name, description=description)
+    findings = tuple(one for one in scan_words(candidate, names) if name or one.field != "name")
     blocked = {one.field for one in findings if one.severity == "block"}
     name = tool.name if not name or "name" in blocked else name
     is_own = not description or "description" in blocked

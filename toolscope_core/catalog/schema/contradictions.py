@@ -53,10 +53,10 @@ def _found(schema: Any, root: JsonObject, place: str, around: frozenset[str]) ->
 
 def _declared(schema: JsonObject, root: JsonObject) -> frozenset[str] | None:
     """The names that a schema, and what holds beside it, declares; ``None`` where any may be."""
-    waiting: list[Any] = [schema]
+    stack: list[Any] = [schema]
     names, seen = set[str](), set[int]()
-    while waiting:
-        part = waiting.pop()
+    while stack:
+        part = stack.pop()
         if not isinstance(part, dict) or id(part) in seen:
             continue
         seen.add(id(part))
@@ -67,11 +67,11 @@ def _declared(schema: JsonObject, root: JsonObject) -> frozenset[str] | None:
             target = walking.resolve(root, part["$ref"])
             if not isinstance(target, dict):
                 return None
-            waiting.append(target)
+            stack.append(target)
         for key in IN_PLACE:
             inner = part.get(key)
-            waiting += inner if isinstance(inner, list) else [inner]
-        waiting += walking.object_at(part, "dependentSchemas").values()
+            stack += inner if isinstance(inner, list) else [inner]
+        stack += walking.object_at(part, "dependentSchemas").values()
     return frozenset(names)
 
 
@@ -80,14 +80,14 @@ def _ghosts(schema: JsonObject, place: str, names: frozenset[str] | None) -> Ite
         return
     ghosts = [name for name in walking.required_of(schema) if name not in names]
     if ghosts:
-        shown = ", ".join(map(repr, ghosts))
+        excerpt = ", ".join(map(repr, ghosts))
         is_closed = schema.get("additionalProperties") is False
-        message = f"The {place} requires {shown[:120]}, which it does not declare; " + (
+        message = f"The {place} requires {excerpt[:120]}, which it does not declare; " + (
             "nothing else is allowed, so that no call is valid: have it mended."
             if is_closed
             else "declare it, or some APIs refuse the tool."
         )
-        yield True, "ghost-required", f"{place}/required", message, shown
+        yield True, "ghost-required", f"{place}/required", message, excerpt
 
 
 def _odd_values(schema: JsonObject, place: str) -> Iterator[_Row]:
@@ -97,16 +97,16 @@ def _odd_values(schema: JsonObject, place: str) -> Iterator[_Row]:
     if isinstance(values, list) and values:
         odd = [value for value in values if not is_of_type(value, schema)]
         if odd:
-            shown = canonical_json(odd)
+            text = canonical_json(odd)
             none = len(odd) == len(values)
-            message = f"The {place} allows {shown[:80]}, which its type does not; " + (
+            message = f"The {place} allows {text[:80]}, which its type does not; " + (
                 "no value is valid there: have it mended." if none else "nobody can send that."
             )
-            yield none, "impossible-enum", f"{place}/enum", message, shown[:200]
+            yield none, "impossible-enum", f"{place}/enum", message, text[:200]
     default = schema.get("default")
     fixed = values if isinstance(values, list) and values else [default]
     is_allowed = any(canonical_json(value) == canonical_json(default) for value in fixed)
     if default is not None and not (is_allowed and is_of_type(default, schema)):
-        shown = canonical_json(default)
-        message = f"The {place} has the default {shown[:80]}, which it does not allow; correct it."
-        yield False, "impossible-default", f"{place}/default", message, shown[:200]
+        text = canonical_json(default)
+        message = f"The {place} has the default {text[:80]}, which it does not allow; correct it."
+        yield False, "impossible-default", f"{place}/default", message, text[:200]

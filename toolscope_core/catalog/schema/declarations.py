@@ -135,16 +135,16 @@ def _from_list(entries: list[Any], where: str) -> JsonObject:
     required = []
     flagged = any(isinstance(entry, dict) and "required" in entry for entry in entries)
     for number, entry in enumerate(entries, 1):
-        named = {"name": entry} if isinstance(entry, str) else entry
-        name = named.get("name") if isinstance(named, dict) else None
+        item = {"name": entry} if isinstance(entry, str) else entry
+        name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(name, str):
-            raise RecordError(f"has no name for entry {number} of {where}; name each parameter")
+            raise RecordError(f"has no name for entry {number} of {where}; name each item")
         if name in properties:
             raise RecordError(f"has {name!r} twice in {where}; keep one")
         properties[name] = {
-            key: sub for key, sub in named.items() if key not in ("name", "optional", "required")
+            key: sub for key, sub in item.items() if key not in ("name", "optional", "required")
         }
-        if named.get("required") is True if flagged else named.get("optional") is not True:
+        if item.get("required") is True if flagged else item.get("optional") is not True:
             required.append(name)
     return {"type": "object", "properties": properties, "required": required}
 
@@ -191,36 +191,36 @@ def _with_null(schema: dict[str, Any]) -> JsonObject:
     """The schema, taking null where it has no type and is ``nullable``."""
     if schema.get("nullable") is not True or "type" in schema:
         return schema
-    rest = {key: sub for key, sub in schema.items() if key != "nullable"}
-    if isinstance(rest.get("enum"), list):
-        return {**rest, "enum": [*rest["enum"], *([] if None in rest["enum"] else [None])]}
-    notes = {key: part for key, part in rest.items() if key in ("title", "description", "default")}
-    says = {key: part for key, part in rest.items() if key not in notes}
-    return {"anyOf": [says, {"type": "null"}], **notes} if says else notes
+    base = {key: sub for key, sub in schema.items() if key != "nullable"}
+    if isinstance(base.get("enum"), list):
+        return {**base, "enum": [*base["enum"], *([] if None in base["enum"] else [None])]}
+    notes = {key: part for key, part in base.items() if key in ("title", "description", "default")}
+    constraints = {key: part for key, part in base.items() if key not in notes}
+    return {"anyOf": [constraints, {"type": "null"}], **notes} if constraints else notes
 
 
 def _modernise(schema: dict[str, Any]) -> dict[str, Any]:
     """Keywords of older drafts, OpenAPI 3.0 and Gemini as JSON Schema 2020-12 writes them."""
-    changed: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for key in keywords.BOUNDS[2:]:
         if isinstance(schema.get(key), bool):
             bound = schema.get(f"m{key.removeprefix('exclusiveM')}")
-            changed[key] = bound if schema[key] else None
+            changes[key] = bound if schema[key] else None
             if schema[key]:
-                changed[f"m{key.removeprefix('exclusiveM')}"] = None
+                changes[f"m{key.removeprefix('exclusiveM')}"] = None
     for key in keywords.COUNTS:
         text = schema.get(key)
         if isinstance(text, str) and re.fullmatch(r"[0-9]{1,9}", text):
-            changed[key] = int(text)
+            changes[key] = int(text)
     if not isinstance(schema.get("examples", []), list):
-        changed["examples"] = [schema["examples"]]
+        changes["examples"] = [schema["examples"]]
     if isinstance(schema.get("items"), list):
-        changed["prefixItems"] = schema["items"] or None
-        changed["items"] = schema.get("additionalItems")
-        changed["additionalItems"] = None
-    if not changed:
+        changes["prefixItems"] = schema["items"] or None
+        changes["items"] = schema.get("additionalItems")
+        changes["additionalItems"] = None
+    if not changes:
         return schema
-    return {key: sub for key, sub in {**schema, **changed}.items() if sub is not None}
+    return {key: sub for key, sub in {**schema, **changes}.items() if sub is not None}
 
 
 def _as_schema(text: str) -> JsonObject:
@@ -241,8 +241,8 @@ def _read_properties(properties: object, where: str) -> dict[str, Any]:
     if isinstance(properties, dict):
         return {}
     if isinstance(properties, list) and properties:
-        listed = _from_list(properties, f"{where}/properties")
-        return {key: listed[key] for key in ("properties", "required")}
+        schema = _from_list(properties, f"{where}/properties")
+        return {key: schema[key] for key in ("properties", "required")}
     if properties is None or properties == []:
         return {"properties": {}}
     raise RecordError(f"has {_shown(properties)} at {where}/properties; give an object")

@@ -64,7 +64,7 @@ class Definitions:
         while nearest:
             reached |= dict.fromkeys(sorted(nearest))
             try:
-                further = [self._target(named).references for named in nearest]
+                further = [self._target(reference).references for reference in nearest]
             except OutsideError as error:
                 return error
             nearest = set(chain.from_iterable(further)) - reached.keys()
@@ -86,27 +86,27 @@ class Definitions:
         return sum(self._targets[reference].values for reference in targets)
 
     def _on_its_own(self, schema: JsonObject, targets: Sequence[str], limit: int) -> JsonObject:
-        carried = []
-        left = limit
+        references = []
+        budget = limit
         for reference in targets:
-            left -= self._targets[reference].values
-            if left < 0:
+            budget -= self._targets[reference].values
+            if budget < 0:
                 break
-            carried.append(reference)
-        named = _names(carried)
-        places = {own: f"#/$defs/{name}" for own, name in named.items()}
-        whole: JsonObject = map_references(schema, places.get)
-        if named:
+            references.append(reference)
+        names = _names(references)
+        places = {own: f"#/$defs/{name}" for own, name in names.items()}
+        result: JsonObject = map_references(schema, places.get)
+        if names:
             defs = {
                 name: map_references(self._targets[own].schema, places.get)
-                for own, name in named.items()
+                for own, name in names.items()
             }
-            whole = {**whole, "$defs": defs}
-        if len(carried) == len(targets):
-            return whole
-        omitted = len(targets) - len(carried)
+            result = {**result, "$defs": defs}
+        if len(references) == len(targets):
+            return result
+        omitted = len(targets) - len(references)
         how = f"{omitted:,} of {len(targets):,} schemas that it refers to are left out"
-        return marked_as_shortened(whole, how)
+        return marked_as_shortened(result, how)
 
 
 def _fair_share(sizes: Iterable[int], budget: int) -> int:
@@ -124,13 +124,13 @@ def _names(references: Iterable[str]) -> dict[str, str]:
     """A name under ``$defs`` for each reference, after its last word."""
     names: dict[str, str] = {}
     uses: dict[str, int] = {}
-    taken: set[str] = set()
+    used: set[str] = set()
     for reference in references:
         stem = re.sub(r"[^A-Za-z0-9_.-]", "_", reference.rpartition("/")[2]) or "root"
         name = stem
-        while name in taken:
+        while name in used:
             uses[stem] = uses.get(stem, 1) + 1
             name = f"{stem}_{uses[stem]}"
-        taken.add(name)
+        used.add(name)
         names[reference] = name
     return names

@@ -56,11 +56,11 @@ def split_invalid(schema: JsonObject) -> JsonObject:
 
 def set_aside(schema: JsonObject, keys: Iterable[str]) -> JsonObject:
     """The schema with these of its keywords moved under ``INVALID``."""
-    moved = {key: schema[key] for key in keys}
-    if not moved:
+    invalid = {key: schema[key] for key in keys}
+    if not invalid:
         return schema
-    kept = {key: sub for key, sub in schema.items() if key not in moved}
-    return {**kept, INVALID: {**schema.get(INVALID, {}), **moved}}
+    others = {key: sub for key, sub in schema.items() if key not in invalid}
+    return {**others, INVALID: {**schema.get(INVALID, {}), **invalid}}
 
 
 def find_invalid(tool: Tool) -> tuple[Finding, ...]:
@@ -104,18 +104,18 @@ def _without(schema: JsonObject, paths: Iterable[Sequence[Any]]) -> JsonObject:
     inside: dict[str, list[Sequence[Any]]] = {}
     for key, *rest in paths:
         inside.setdefault(key, []).append(rest)
-    kept = dict(schema)
+    result = dict(schema)
     wrong = {}
     for key, rests in inside.items():
         corrected = _corrected(key, schema[key], rests)
         if corrected is None:
-            wrong[key] = kept.pop(key)
+            wrong[key] = result.pop(key)
         else:
-            kept[key] = corrected
+            result[key] = corrected
     if not wrong:
-        return kept
-    earlier = kept.pop(INVALID, None)
-    return {**kept, INVALID: {**(earlier if isinstance(earlier, dict) else {}), **wrong}}
+        return result
+    earlier = result.pop(INVALID, None)
+    return {**result, INVALID: {**(earlier if isinstance(earlier, dict) else {}), **wrong}}
 
 
 def _corrected(key: str, value: Any, paths: Sequence[Sequence[Any]]) -> Any:
@@ -126,10 +126,10 @@ def _corrected(key: str, value: Any, paths: Sequence[Sequence[Any]]) -> Any:
         by_name: dict[Any, list[Sequence[Any]]] = {}
         for name, *rest in paths:
             by_name.setdefault(name, []).append(rest)
-        changed = copy(value)
+        result = copy(value)
         for name, rests in by_name.items():
-            changed[name] = _without(value[name], rests)
-        return changed
+            result[name] = _without(value[name], rests)
+        return result
     return None
 
 

@@ -56,21 +56,21 @@ def lasting_pointers(schema: JsonObject) -> JsonObject:
         return schema
     free = (name for number in range(1, 1_000_000) if (name := f"part_{number}") not in definitions)
     names = dict(zip(through, free, strict=False))
-    moved = {name: walking.resolve(schema, reference) for reference, name in names.items()}
+    targets = {name: walking.resolve(schema, reference) for reference, name in names.items()}
     pointers = {reference: f"#/$defs/{name}" for reference, name in names.items()}
-    renamed: JsonObject = walking.map_references(
-        {**schema, "$defs": {**definitions, **moved}},
+    result: JsonObject = walking.map_references(
+        {**schema, "$defs": {**definitions, **targets}},
         lambda own: pointers.get(own, own),
         walking.VALUES,
     )
-    return renamed
+    return result
 
 
-def _without_siblings(changed: dict[str, Any]) -> JsonObject:
+def _without_siblings(schema: dict[str, Any]) -> JsonObject:
     """The schema with what stands beside its ``$ref`` and would act on values under ``INVALID``."""
-    if not isinstance(changed.get("$ref"), str):
-        return changed
-    return set_aside(changed, [key for key in changed if key not in ("$ref", *_WITHOUT_EFFECT)])
+    if not isinstance(schema.get("$ref"), str):
+        return schema
+    return set_aside(schema, [key for key in schema if key not in ("$ref", *_WITHOUT_EFFECT)])
 
 
 def _anchors(value: Any, place: str) -> Iterator[tuple[str, str]]:

@@ -33,8 +33,8 @@ def drop_narrowed(schema: JsonObject) -> JsonObject:
     """
     if not any(INVALID in node for node in walking.objects_in(schema)):
         return schema
-    dropped: JsonObject = walking.map_schemas(schema, _Dropper(schema).drop)
-    return dropped
+    result: JsonObject = walking.map_schemas(schema, _Dropper(schema).drop)
+    return result
 
 
 class _Dropper:
@@ -170,9 +170,9 @@ def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
 def _interact(parts: list[JsonObject]) -> bool:
     """Whether keywords that are read together stand in different schemas."""
     for keys in READ_TOGETHER:
-        given = [own for part in parts if (own := {k: part[k] for k in keys if k in part})]
-        together = len({key for part in given for key in part}) > 1
-        if together and not all(_same(given[0], other) for other in given[1:]):
+        keyword_sets = [own for part in parts if (own := {k: part[k] for k in keys if k in part})]
+        together = len({key for part in keyword_sets for key in part}) > 1
+        if together and not all(_same(keyword_sets[0], other) for other in keyword_sets[1:]):
             return True
     return False
 
@@ -251,10 +251,10 @@ def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:
     """The schema with what its own ``$ref`` names in its place."""
     for _ in range(MAX_DEPTH):
         target = walking.resolve(root, schema.get("$ref"))
-        joined = _with_siblings(target, schema) if isinstance(target, dict) else None
-        if joined is None:
+        merged = _with_siblings(target, schema) if isinstance(target, dict) else None
+        if merged is None:
             break
-        schema = joined
+        schema = merged
     return schema
 
 
@@ -339,14 +339,14 @@ class _Merger:
 
 def _before_those_that_name_them(root: JsonObject) -> list[str]:
     """The references of all parts under ``allOf`` from which no part leads into a circle."""
-    named: dict[str, set[str]] = {}
-    waiting = _part_references(root)
-    while waiting:
-        reference = waiting.pop()
-        if reference not in named:
-            named[reference] = set(_part_references(_inline({"$ref": reference}, root)))
-            waiting += named[reference]
-    order = TopologicalSorter(named)
+    parts_of: dict[str, set[str]] = {}
+    stack = _part_references(root)
+    while stack:
+        reference = stack.pop()
+        if reference not in parts_of:
+            parts_of[reference] = set(_part_references(_inline({"$ref": reference}, root)))
+            stack += parts_of[reference]
+    order = TopologicalSorter(parts_of)
     with suppress(CycleError):
         order.prepare()
     ordered: list[str] = []
@@ -364,5 +364,5 @@ def _part_references(value: Any) -> list[str]:
         if isinstance(node.get("allOf"), list)
         for part in node["allOf"]
     ]
-    named = [part.get("$ref") for part in parts if isinstance(part, dict)]
-    return [reference for reference in named if isinstance(reference, str)]
+    references = [part.get("$ref") for part in parts if isinstance(part, dict)]
+    return [reference for reference in references if isinstance(reference, str)]

@@ -85,16 +85,16 @@ def every_schema(schema: Any) -> Iterator[JsonObject]:
             yield from every_schema(sub)
 
 
-def objects_in(value: Any, skipped: Collection[str] = ()) -> Iterator[JsonObject]:
-    """Every object in a JSON value, the outer first, but for what stands under ``skipped`` keys."""
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
+def objects_in(value: Any, skip: Collection[str] = ()) -> Iterator[JsonObject]:
+    """Every object in a JSON value, the outer first, but for what stands under ``skip`` keys."""
+    stack = [value]
+    while stack:
+        value = stack.pop()
         if isinstance(value, dict):
             yield value
-            waiting += [sub for key, sub in value.items() if key not in skipped][::-1]
+            stack += [sub for key, sub in value.items() if key not in skip][::-1]
         elif isinstance(value, list):
-            waiting += value[::-1]
+            stack += value[::-1]
 
 
 def map_objects(
