@@ -72,7 +72,7 @@ def test_odd_families_end(schemas):
 
 def test_what_is_added_is_taken_from_the_budget():
     document = {"components": {"schemas": SCHEMAS}}
-    widened = with_children(document, ExpansionBudget(left=1))
+    widened = with_children(document, ExpansionBudget(remaining=1))
     added = widened["components"]["schemas"]["Load"]["properties"].keys() - {"kind"}
     assert len(added) == 1
     plain = {"components": {"schemas": {"A": {"type": "object"}}}}

@@ -92,22 +92,22 @@ def test_memory_has_an_end_and_the_message_names_the_limit_and_the_file(monkeypa
 
 @pytest.mark.case(67)
 def test_a_slow_file_keeps_nobody_else_waiting():
-    with isolation._waiting.connect():  # a reading that does not end
+    with isolation._reader.connect():  # a reading that does not end
         assert read_isolated([ODD]).tools[0].name == "a"
 
 
 def test_a_process_that_was_ended_is_started_again():
     read_isolated([ODD])
-    os.kill(isolation._waiting.process.pid, signal.SIGKILL)
-    isolation._waiting.process.wait()
+    os.kill(isolation._reader.process.pid, signal.SIGKILL)
+    isolation._reader.process.wait()
     assert read_isolated([ODD]).tools
-    isolation._waiting.end()
-    assert isolation._waiting.process is None
+    isolation._reader.end()
+    assert isolation._reader.process is None
     assert read_isolated([ODD]).tools
 
 
 def test_a_process_that_cannot_be_started_is_a_sentence(monkeypatch):
-    monkeypatch.setattr(isolation, "_waiting", isolation._ReadingProcess())
+    monkeypatch.setattr(isolation, "_reader", isolation._ReadingProcess())
     monkeypatch.setattr(isolation.sys, "executable", "./no such program")
     with pytest.raises(CatalogError, match=r"started .*No such"):
         read_isolated([ODD])
@@ -116,14 +116,14 @@ def test_a_process_that_cannot_be_started_is_a_sentence(monkeypatch):
 def test_it_takes_no_module_from_where_its_parent_stands(monkeypatch, tmp_path):
     (tmp_path / "json.py").write_text("raise SystemExit(5)")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(isolation, "_waiting", isolation._ReadingProcess())
+    monkeypatch.setattr(isolation, "_reader", isolation._ReadingProcess())
     assert read_isolated([ODD]).tools
-    isolation._waiting.end()
+    isolation._reader.end()
 
 
 def test_without_such_processes_it_is_read_here(monkeypatch):
     monkeypatch.setattr(isolation, "CAN_FORK", False)
-    monkeypatch.setattr(isolation, "_waiting", None)
+    monkeypatch.setattr(isolation, "_reader", None)
     assert read_isolated([ODD]).tools
 
 
@@ -145,7 +145,7 @@ def as_child(monkeypatch):
                 reading_child.read(connection, lambda *limits: setattr(self, "noted", limits))
 
     here = Here()
-    monkeypatch.setattr(isolation, "_waiting", here)
+    monkeypatch.setattr(isolation, "_reader", here)
     yield here
     here.thread.join()
 
@@ -228,7 +228,7 @@ def test_a_large_catalog_is_read_once_for_all_commands(tmp_path, caches, monkeyp
     assert first == read_catalog(load_paths([path]))
     assert [tool.augmentation for tool in first.tools[:1]] == [None]
     with monkeypatch.context() as without_reading:
-        without_reading.setattr(isolation, "_waiting", None)
+        without_reading.setattr(isolation, "_reader", None)
         again = read_files([path])
         assert again == first
         assert (again.problems, again.findings) == (first.problems, first.findings)

@@ -23,7 +23,7 @@ from tests.check.compared_bundle import (
 from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import tool_size, tool_tokens
-from toolscope_core.check.baseline import Baseline, matched
+from toolscope_core.check.baseline import Baseline, catalog_changes
 from toolscope_core.check.checks import PairJudge
 from toolscope_core.check.comparison_report import CHECKS, AppPlace, compare, gate_items
 from toolscope_core.check.limits import Limits, failures, growth_limit
@@ -131,7 +131,7 @@ def test_a_lower_probability_makes_overlaps_of_unsure_pairs(judge):
 
 def test_a_renamed_tool_stands_for_what_it_was(judge):
     renamed = replace(OTHER_MAIL, id="beta/send_a_mail", name="send_a_mail")
-    tools = matched(BEFORE, catalog(MAIL, renamed, WEATHER, OTHER_WEATHER, SUM))
+    tools = catalog_changes(BEFORE, catalog(MAIL, renamed, WEATHER, OTHER_WEATHER, SUM))
     assert tools.old_ids[renamed.id] == OTHER_MAIL.id
     assert tools.new_ids == {renamed.id}
     assert tools.earlier(Pair.of(MAIL.id, renamed.id)) == Pair.of(MAIL.id, OTHER_MAIL.id)
@@ -140,7 +140,7 @@ def test_a_renamed_tool_stands_for_what_it_was(judge):
 
 def test_fields_that_only_the_record_holds_change_nothing():
     with_vendor_field = replace(MAIL, raw={"name": "send_mail", "vendor": 1})
-    assert matched(catalog(MAIL), catalog(with_vendor_field)).changes.rows == ()
+    assert catalog_changes(catalog(MAIL), catalog(with_vendor_field)).diff.rows == ()
 
 
 def test_names_that_went_are_dangling_where_texts_still_have_them(judge):

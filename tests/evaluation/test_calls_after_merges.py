@@ -23,7 +23,7 @@ def calls(at, good, failed=0, malformed=0, tool="x", original="a/get"):
     return (
         *[TracedCall(tool, original, at=at)] * good,
         *[TracedCall(tool, original, True, at)] * failed,
-        *[TracedCall(tool, original, at=at, malformed=True)] * malformed,
+        *[TracedCall(tool, original, at=at, is_malformed=True)] * malformed,
     )
 
 

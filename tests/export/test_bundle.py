@@ -259,7 +259,7 @@ def test_a_failing_disk_leaves_or_puts_back_the_last_bundle(files, tmp_path, mon
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, step, refuse)
-    monkeypatch.setattr(folders, "_exchanged", lambda new, folder: False)
+    monkeypatch.setattr(folders, "_exchange", lambda new, folder: False)
     with pytest.raises(ExportError, match=r"space .*unchanged"):
         write_folder(files.items(), tmp_path / "out")
     assert standing(tmp_path / "out") == set(NAMES)

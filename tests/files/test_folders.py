@@ -112,7 +112,7 @@ def test_a_loop_of_links_and_a_name_too_long_are_sentences(tmp_path):
 
 
 STEPS = (
-    *((Path, "mkdir"), (Path, "write_bytes"), (Path, "rename"), (folders, "_exchanged")),
+    *((Path, "mkdir"), (Path, "write_bytes"), (Path, "rename"), (folders, "_exchange")),
     (shutil, "rmtree"),
 )
 
@@ -161,7 +161,7 @@ def test_whenever_it_is_killed_the_old_or_the_new_bundle_is_there(tmp_path):
 def test_where_folders_cannot_be_exchanged_the_old_one_stays_until_the_new_one_is_there(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(folders, "_exchanged", lambda new, folder: False)
+    monkeypatch.setattr(folders, "_exchange", lambda new, folder: False)
     out, rename = tmp_path / "out", Path.rename
     for files in (OLD, NEW):
         write_folder(files.items(), out)

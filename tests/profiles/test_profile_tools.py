@@ -245,7 +245,7 @@ def test_the_plan_of_a_profile_removes_all_other_tools_and_keeps_every_alpha():
     assert json.loads(client_files(own)["clients/vscode.json"])["reader"]["tools"] == [kept, MAIL]
     attic, cellar = switches_of(own)
     assert attic.off == ("delete_file", *(["read_file"] if kept == GET else []))
-    assert {**attic.described, **cellar.described} == {
+    assert {**attic.descriptions, **cellar.descriptions} == {
         kept.split("/")[1]: "Read it.",
         "send_mail": "Read in the profile.",
     }

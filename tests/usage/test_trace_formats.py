@@ -92,7 +92,7 @@ def lines(rows):
 )
 def test_every_kind_gives_the_same_call_and_request(content, failed, at):
     trace = read_trace(content, "t.json")
-    assert trace.calls == (TracedCall("read", failed=failed, at=at),)
+    assert trace.calls == (TracedCall("read", has_failed=failed, at=at),)
     assert trace.requests == ASKED
 
 
@@ -101,7 +101,7 @@ def test_a_gateways_log_says_which_original_did_it_and_what_it_refused():
     assert read_trace(lines([*LOG, held]), "log").calls == (
         TracedCall("get", "a/read", False, "2026-01-01T10:00:00+00:00"),
         TracedCall("get", "a/read", True, "2026-01-02T10:00:00+00:00"),
-        TracedCall("get", "", False, "2026-01-03T10:00:00+00:00", malformed=True),
+        TracedCall("get", "", False, "2026-01-03T10:00:00+00:00", is_malformed=True),
     )
 
 
@@ -117,7 +117,7 @@ def test_arguments_that_are_no_json_make_a_call_malformed_and_not_failed(argumen
         place.get("function", place)["arguments"] = arguments
         rows.append({"role": "tool", "tool_call_id": "1", "status": "error"})
         (call,) = read_trace(json.dumps(rows).encode(), "t").calls
-        assert (call.malformed, call.failed) == (malformed, not malformed)
+        assert (call.is_malformed, call.has_failed) == (malformed, not malformed)
 
 
 def test_what_is_no_trace_is_refused_with_its_place():
@@ -163,7 +163,7 @@ def answered(number, *, failed=False):
 
 def counted(*files):
     trace = read_traces({f"{row}.json": lines(file) for row, file in enumerate(files)})
-    return [(call.tool, call.failed) for call in trace.calls]
+    return [(call.tool, call.has_failed) for call in trace.calls]
 
 
 @pytest.mark.case(92)

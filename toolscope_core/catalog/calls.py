@@ -93,7 +93,7 @@ def map_call(alpha: ArgumentMap, arguments: JsonObject) -> MappedCall:
     """
     moves = {move.source: (move.target, partial(_forward, move)) for move in alpha.moves}
     declared = {move.target for move in alpha.moves} | alpha.constants.keys() | alpha.dropped.keys()
-    mapped, lost = _moved(arguments, moves, declared)
+    mapped, lost = _mapped_arguments(arguments, moves, declared)
     for rename in alpha.nested:
         mapped = renamed_inside(mapped, rename.source, rename.target, lost)
     return MappedCall(alpha.to, {**mapped, **alpha.constants}, tuple(dict.fromkeys(lost)))
@@ -115,11 +115,11 @@ def unmap_call(alpha: ArgumentMap, arguments: JsonObject, types: Mapping[str, st
     }
     declared = {move.source for move in alpha.moves} | alpha.dropped.keys() | types.keys()
     own = {name: value for name, value in arguments.items() if name not in alpha.constants}
-    back, unplaced = _moved(own, moves, declared)
+    back, unplaced = _mapped_arguments(own, moves, declared)
     return MappedCall(alpha.tool_id, back, tuple(dict.fromkeys((*lost, *unplaced))))
 
 
-def _moved(
+def _mapped_arguments(
     arguments: JsonObject,
     moves: Mapping[str, tuple[str, Callable[[Any], Any]]],
     declared: Collection[str],
@@ -215,7 +215,7 @@ def relabel_query(
         if tool not in old_ones:
             old_ones.append(tool)
     called_tools = row["calls"] if isinstance(row.get("calls"), list) else ()
-    calls = [_relabelled(call, phi, alphas, names or {}) for call in called_tools]
+    calls = [_relabel_call(call, phi, alphas, names or {}) for call in called_tools]
     new_row = dict(row)
     if isinstance(gold, list):
         new_row["gold"] = new_gold
@@ -284,7 +284,7 @@ def _places(call: object) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     return None
 
 
-def _relabelled(
+def _relabel_call(
     call: object,
     phi: Mapping[str, str | None],
     alphas: Mapping[str, ArgumentMap],

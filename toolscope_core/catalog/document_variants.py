@@ -37,12 +37,12 @@ def read_variants(path: Path, catalog: Catalog) -> LoadedVariants:
     """The variants of a JSONL file for the tools of a catalog. Raises ``ConfigError`` for a row of
     another form, a tool that comes twice, and a file without a variant of the catalog's tools.
     """
-    return _loaded(read_rows(path), str(path), catalog)
+    return _by_id(read_rows(path), str(path), catalog)
 
 
 def variants_in(content: bytes, label: str, catalog: Catalog) -> LoadedVariants:
     """As ``read_variants``, of the content of a file."""
-    return _loaded(rows_in(content, label), label, catalog)
+    return _by_id(rows_in(content, label), label, catalog)
 
 
 def variant_rows(variants: Mapping[str, Augmentation]) -> list[JsonObject]:
@@ -97,7 +97,7 @@ def _joined(ids: Sequence[str], variants: Mapping[str, Augmentation]) -> Augment
     return Augmentation(found_variants[0].expanded, tuple(questions)[:MOST_QUESTIONS])
 
 
-def _loaded(rows: Iterable[tuple[int, JsonObject]], label: str, catalog: Catalog) -> LoadedVariants:
+def _by_id(rows: Iterable[tuple[int, JsonObject]], label: str, catalog: Catalog) -> LoadedVariants:
     ids = ids_by_name(catalog.tools)
     by_id: dict[str, Augmentation] = {}
     unknown_names = []

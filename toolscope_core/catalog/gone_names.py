@@ -113,7 +113,7 @@ def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> GoneNames:
     """Old name → new names of the tools that are gone, and the name with its server, as clients
     write it, → the new id. A bare name that a tool ``still`` has is none.
     """
-    rows = _changed(relabels)
+    rows = _changed_rows(relabels)
     alive = frozenset(still)
     new_names = {
         old: _either(row.new_name for row in group)
@@ -130,7 +130,7 @@ def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
     """The names and ids that a relabel mapping takes away, in every form in which files write them;
     none that means a tool of the merged toolset, and a bare name of several only as ``shared``.
     """
-    changed, same = _changed(relabels), [row for row in relabels if row.new_id == row.old_id]
+    changed, same = _changed_rows(relabels), [row for row in relabels if row.new_id == row.old_id]
     living = {form for row in same for form in _forms(row.old_id, row.server, row.new_name or "")}
     names = {
         form: row.new_name or ""
@@ -143,7 +143,7 @@ def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
     )
     living_by_name = grouped(same, lambda row: row.new_name or "")
     shared_names = {
-        name: _SharedName(_said_by(living_by_name[name]), _said_by(lost[name]))
+        name: _SharedName(_row_words(living_by_name[name]), _row_words(lost[name]))
         for name in lost.keys() & living_by_name.keys() - ids
     }
     names |= {name: _either((*(row.new_name for row in lost[name]), name)) for name in shared_names}
@@ -218,7 +218,7 @@ def _words_of(value: Any) -> set[str]:
     return words
 
 
-def _changed(relabels: Iterable[Relabel]) -> list[Relabel]:
+def _changed_rows(relabels: Iterable[Relabel]) -> list[Relabel]:
     return [row for row in relabels if row.new_id != row.old_id or row.new_name != row.old_name]
 
 
@@ -226,7 +226,7 @@ def _either(names: Iterable[str | None]) -> str:
     return " or ".join(sorted({name for name in names if name}))
 
 
-def _said_by(rows: Iterable[Relabel]) -> frozenset[str]:
+def _row_words(rows: Iterable[Relabel]) -> frozenset[str]:
     """What says one of these tools, and not another one of its name."""
     return frozenset(
         word

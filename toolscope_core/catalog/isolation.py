@@ -61,7 +61,7 @@ def read_isolated(sources: Sequence[Source], format_name: str | None = None) -> 
         from toolscope_core.catalog.readers import read_catalog  # else only the child loads it
 
         return read_catalog(sources, format_name)
-    return _catalog(_read_apart(sources, format_name))
+    return _catalog(_read_in_child(sources, format_name))
 
 
 def read_files(paths: Sequence[Path]) -> Catalog:
@@ -74,7 +74,7 @@ def read_files(paths: Sequence[Path]) -> Catalog:
     caches, name = read_environment().cache_dir, f"{_CACHED}/{_digest(sources)}.json"
     if body := read_sealed(caches / name):
         return _catalog(json.loads(body))
-    value = _read_apart(sources, None)
+    value = _read_in_child(sources, None)
     with suppress(ConfigError, OSError):  # it is read again then
         write_sealed(caches, name, json.dumps(value).encode())
         cached_files = (caches / _CACHED).glob("*.json")
@@ -92,10 +92,10 @@ def _digest(sources: Sequence[Source]) -> str:
     return hashlib.sha256(json.dumps(parts).encode() + content).hexdigest()
 
 
-def _read_apart(sources: Sequence[Source], format_name: str | None) -> JsonObject:
+def _read_in_child(sources: Sequence[Source], format_name: str | None) -> JsonObject:
     """The catalog as JSON, from a process with limits. Raises as ``read_isolated``."""
     started = time.monotonic()
-    with _waiting.connect() as connection:
+    with _reader.connect() as connection:
         connection.settimeout(READING_SECONDS + 5)
         answer: dict[str, Any] = {}
         with suppress(OSError):  # the child is gone, or does not move
@@ -114,7 +114,7 @@ def _read_apart(sources: Sequence[Source], format_name: str | None) -> JsonObjec
 def start_waiting() -> None:
     """Start the process before it is needed, where something else takes time meanwhile."""
     if CAN_FORK:
-        _waiting.start()
+        _reader.start()
 
 
 def _send(connection: socket.socket, sources: Sequence[Source], format_name: str | None) -> None:
@@ -200,8 +200,8 @@ class _ReadingProcess:
         return self.control
 
 
-_waiting = _ReadingProcess()
-atexit.register(_waiting.end)
+_reader = _ReadingProcess()
+atexit.register(_reader.end)
 
 
 def _catalog(value: JsonObject) -> Catalog:

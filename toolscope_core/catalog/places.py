@@ -157,14 +157,14 @@ def _entries(value: JsonObject, key: str) -> list[Any] | None:
     """The entries under the key; ``None`` where that is no place for tools."""
     content = value[key]
     if key in TOOL_LISTS:
-        entries = _listed(content)
+        entries = _entries_in(content)
         texts = not any(isinstance(entry, (dict, list)) for entry in entries or ())
         return None if texts and is_tool(value) else entries
     if key not in OTHERS or not _looks_filled(value, key):
         return None
     if key in WRAPPERS:
         return [{**cursor_of(value), **content} if isinstance(content, dict) else content]
-    return list(_by_name(content).values()) if names_servers(key, content) else _listed(content)
+    return list(_by_name(content).values()) if names_servers(key, content) else _entries_in(content)
 
 
 def _looks_filled(value: JsonObject, key: str) -> bool:
@@ -216,7 +216,7 @@ def _objects(value: Any) -> Iterator[JsonObject]:
             yield item
 
 
-def _listed(value: Any) -> list[Any] | None:
+def _entries_in(value: Any) -> list[Any] | None:
     """The entries of a list or of a map by name; a tool, and what holds a list, stands alone."""
     if isinstance(value, list):
         return value

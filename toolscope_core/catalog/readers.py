@@ -218,7 +218,7 @@ def read_catalog(
     source when its turn comes. Raises ``CatalogError`` where not one tool can be read, for an
     unknown format, and for more than the limits allow.
     """
-    sources = _loaded(sources)
+    sources = _all_sources(sources)
     all_contents, left_out = _without_toolless(read_contents(sources, format_name, report))
     uses = Counter(name for contents in all_contents for name in contents.server_names)
     common = {name for name, count in uses.items() if count > 1}
@@ -275,7 +275,7 @@ def _former_names(
     )
 
 
-def _loaded(inputs: Sequence[Source | Path | str]) -> Sequence[Source]:
+def _all_sources(inputs: Sequence[Source | Path | str]) -> Sequence[Source]:
     """The sources, with what the paths among them hold."""
     paths = [Path(one) for one in inputs if not isinstance(one, Source)]
     sources = tuple(one for one in inputs if isinstance(one, Source))
@@ -349,14 +349,14 @@ def _read_tool(record: Record, contents: SourceContents, common: set[str]) -> To
         flaw = f"is {value_excerpt(value)[:60]}, not an object; give an object with a name"
     if not flaw:
         try:
-            server = _apart(contents.server_of(record), contents, common)
+            server = _server_name(contents.server_of(record), contents, common)
             return read_record(value, contents.shape, server, contents.budget)
         except RecordError as error:
             flaw = str(error)
     return record.problem(flaw)
 
 
-def _apart(server: str, contents: SourceContents, common: set[str]) -> str:
+def _server_name(server: str, contents: SourceContents, common: set[str]) -> str:
     return f"{server} ({contents.name})" if server in common else server
 
 
@@ -367,7 +367,7 @@ def _all_servers(
     servers = {tool.server: Server(tool.server) for tool in tools if tool.server}
     for contents in all_contents:
         for server in contents.servers:
-            name = _apart(server.name, contents, common)
+            name = _server_name(server.name, contents, common)
             alike = (servers.get(name, server), replace(server, name=name))
             servers[name] = max(alike, key=lambda one: one.fullness)
     return tuple(servers[name] for name in sorted(servers))

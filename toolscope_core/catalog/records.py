@@ -123,9 +123,9 @@ class DocumentReading:
         else:
             yield from _unexpected(places.unexpected_tools(value, lists), record)
         if lists:
-            yield from self._held(record, lists)
+            yield from self._entries(record, lists)
 
-    def _held(self, record: Record, lists: places.Places) -> Iterator[SourceEntry]:
+    def _entries(self, record: Record, lists: places.Places) -> Iterator[SourceEntry]:
         """The entries at an object's places; a position names the place where there are several."""
         value = record.value
         server = _owner(value, lists)

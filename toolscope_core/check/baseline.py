@@ -89,7 +89,7 @@ def _with_files(baseline: Baseline, folder: Path) -> Baseline:
     return replace(
         baseline,
         outcomes={Pair.of(row["left"], row["right"]): _OUTCOMES[row["verdict"]] for row in rows},
-        decided_pairs=_settled(baseline) | {Pair.of(left, right) for left, right in kept_apart},
+        decided_pairs=_decided_pairs(baseline) | {Pair.of(*ids) for ids in kept_apart},
         dangling=frozenset((item["tool_id"], item["cites"]) for item in dangling),
         relabels=tuple(
             Relabel(**{**row, "status": _STATUSES[row["status"]]}) for row in relabel["entries"]
@@ -106,7 +106,7 @@ def _with_files(baseline: Baseline, folder: Path) -> Baseline:
     )
 
 
-def _settled(baseline: Baseline) -> frozenset[Pair]:
+def _decided_pairs(baseline: Baseline) -> frozenset[Pair]:
     links = constraints(baseline.catalog, baseline.log)
     together = (Pair.of(a, b) for group in links.must for a, b in combinations(group, 2))
     return links.cannot | frozenset(together)
@@ -114,18 +114,18 @@ def _settled(baseline: Baseline) -> frozenset[Pair]:
 
 @dataclass(frozen=True, slots=True)
 class BaselineChanges:
-    """The ``changes`` of a catalog against an earlier one, without those that only raw records
+    """The ``diff`` of a catalog against an earlier one, without those that only raw records
     hold; ``old_ids`` is by new id the old id of every tool that was there.
     """
 
-    changes: CatalogDiff
+    diff: CatalogDiff
     old_ids: Mapping[str, str]
 
     @property
     def new_ids(self) -> frozenset[str]:
         """Ids of the tools that came or changed."""
-        changed = {change.new.id for change in self.changes.changed}
-        return frozenset(changed.union(tool.id for tool in self.changes.added))
+        changed = {change.new.id for change in self.diff.changed}
+        return frozenset(changed.union(tool.id for tool in self.diff.added))
 
     def earlier(self, pair: Pair) -> Pair | None:
         """The pair by the ids of before; ``None`` where one of the two was not there."""
@@ -133,7 +133,7 @@ class BaselineChanges:
         return None if left is None or right is None else Pair.of(left, right)
 
 
-def matched(old: Catalog, new: Catalog) -> BaselineChanges:
+def catalog_changes(old: Catalog, new: Catalog) -> BaselineChanges:
     """The changes from ``old`` to ``new``; the order of records plays no part."""
     changes = diff(_differing(old, new), _differing(new, old))
     fresh = {tool.id for tool in changes.added}

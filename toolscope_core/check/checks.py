@@ -70,8 +70,8 @@ def new_pairs(
     """The pairs with a new or changed tool that are an overlap, a family or unsure, and were not
     the same before. Pairs that people keep apart or put together are left out.
     """
-    verdicts = _judged(catalog, changes.new_ids, judge)
-    earlier = _earlier(changes, baseline, judge) if verdicts else {}
+    verdicts = _near_verdicts(catalog, changes.new_ids, judge)
+    earlier = _old_outcomes(changes, baseline, judge) if verdicts else {}
     kinds: dict[PairOutcome, list[Verdict]] = {"merge": [], "family": [], "unsure": []}
     for verdict in verdicts:
         outcome = _outcome(verdict, baseline.least_probability)
@@ -88,14 +88,14 @@ def _was_there(now: PairOutcome, before: PairOutcome | None) -> bool:
     return before == now or (now == "unsure" and before in ("merge", "family"))
 
 
-def _earlier(
+def _old_outcomes(
     changes: BaselineChanges, baseline: Baseline, judge: PairJudge
 ) -> Mapping[Pair, PairOutcome]:
     """The verdicts of before on pairs of which both tools were there; judged where nobody had."""
     if baseline.outcomes is not None:
         return baseline.outcomes
-    changed_ids = {change.old.id for change in changes.changes.changed}
-    return {one.pair: one.outcome for one in _judged(baseline.catalog, changed_ids, judge)}
+    changed_ids = {change.old.id for change in changes.diff.changed}
+    return {one.pair: one.outcome for one in _near_verdicts(baseline.catalog, changed_ids, judge)}
 
 
 def _outcome(verdict: Verdict, least: float | None) -> PairOutcome:
@@ -107,7 +107,7 @@ def _outcome(verdict: Verdict, least: float | None) -> PairOutcome:
     return "unsure" if verdict.outcome == "merge" else verdict.outcome
 
 
-def _judged(catalog: Catalog, ids: Collection[str], judge: PairJudge) -> tuple[Verdict, ...]:
+def _near_verdicts(catalog: Catalog, ids: Collection[str], judge: PairJudge) -> tuple[Verdict, ...]:
     """The verdicts, without *keep*, on the near pairs that hold one of the tools with ``ids``."""
     if not ids:
         return ()
@@ -160,14 +160,14 @@ def new_danglings(
 def gone_tools(changes: BaselineChanges, baseline: Baseline) -> tuple[Relabel, ...]:
     """What became of each tool that is gone or renamed since the baseline, or by its merges."""
     merged = (row for row in baseline.relabels if row.status != "kept")
-    return (*_gone(changes), *merged)
+    return (*_gone_rows(changes), *merged)
 
 
-def _gone(tools: BaselineChanges) -> Iterator[Relabel]:
+def _gone_rows(changes: BaselineChanges) -> Iterator[Relabel]:
     """The tools that the catalog has no longer, or under another name."""
-    for tool in tools.changes.removed:
+    for tool in changes.diff.removed:
         yield Relabel(tool.id, None, tool.server, tool.name, None, "removed")
-    for change in tools.changes.changed:
+    for change in changes.diff.changed:
         old, new = change.old, change.new
         if old.name != new.name:
             yield Relabel(old.id, new.id, old.server, old.name, new.name, "renamed")

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from toolscope_core.catalog.gone_names import gone_names
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check import checks
-from toolscope_core.check.baseline import Baseline, BaselineChanges, matched
+from toolscope_core.check.baseline import Baseline, BaselineChanges, catalog_changes
 from toolscope_core.check.field_changes import FieldChange
 from toolscope_core.check.text_mentions import TextSearch, search_below
 from toolscope_core.check.version_changes import ToolChange, both_sides
@@ -30,7 +30,7 @@ class GateReport:
     """What a catalog brings against its baseline; empty parts where it brings nothing."""
 
     catalog: Catalog
-    tools: BaselineChanges
+    changes: BaselineChanges
     pairs: checks.NewPairs
     dangling: tuple[DanglingReference, ...]
     tokens: checks.TokenGrowth
@@ -45,15 +45,15 @@ def compare(catalog: Catalog, baseline: Baseline, judge: checks.PairJudge) -> Ga
     """The report on a catalog; only pairs with a new or changed tool are judged. Raises
     ``ModelError`` where the embedding model is missing.
     """
-    tools = matched(baseline.catalog, catalog)
+    changes = catalog_changes(baseline.catalog, catalog)
     return GateReport(
         catalog=catalog,
-        tools=tools,
-        pairs=checks.new_pairs(catalog, tools, baseline, judge),
-        dangling=checks.new_danglings(catalog, tools, baseline),
+        changes=changes,
+        pairs=checks.new_pairs(catalog, changes, baseline, judge),
+        dangling=checks.new_danglings(catalog, changes, baseline),
         tokens=checks.token_growth(baseline.catalog, catalog),
-        stale=checks.stale_decisions(catalog, baseline, tools),
-        findings=checks.new_findings(baseline.catalog, catalog, tools),
+        stale=checks.stale_decisions(catalog, baseline, changes),
+        findings=checks.new_findings(baseline.catalog, catalog, changes),
     )
 
 
@@ -61,7 +61,7 @@ def with_text_mentions(report: GateReport, baseline: Baseline, texts: Sequence[P
     """The report with what the texts in these folders name and is gone, and which were not read.
     Raises ``ConfigError`` for a folder that is none.
     """
-    rows, before = checks.gone_tools(report.tools, baseline), report.tools.old_ids
+    rows, before = checks.gone_tools(report.changes, baseline), report.changes.old_ids
     merged = {row.old_id for row in baseline.relabels if row.status != "kept"}
     still = (t.name for t in report.catalog.tools if before.get(t.id, t.id) not in merged)
     return replace(report, texts=search_below(texts, gone_names(rows, still)))
@@ -71,8 +71,8 @@ def with_cases(
     report: GateReport, baseline: Baseline, cases: Sequence[Query], ranker: Ranker
 ) -> GateReport:
     """The report with what these cases find now and did not before."""
-    before, now = baseline.catalog, report.catalog
-    return replace(report, replayed=checks.replayed_cases(before, now, report.tools, cases, ranker))
+    before, now, changes = baseline.catalog, report.catalog, report.changes
+    return replace(report, replayed=checks.replayed_cases(before, now, changes, cases, ranker))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,27 +170,27 @@ def _pairs(
 
     for verdict in sorted(verdicts, key=lambda one: (-probability(one), one.pair)):
         pair: Pair = verdict.pair
-        ids = sorted((pair.left, pair.right), key=lambda one: one not in report.tools.new_ids)
+        ids = sorted((pair.left, pair.right), key=lambda one: one not in report.changes.new_ids)
         relation = _PERHAPS if check == "unsure" else RELATIONS[verdict.relation]
         summary = f"{relation}, probability {probability(verdict):.2f}"
         yield _item(check, ids, summary, verdict.evidence, app.address(pair))
 
 
-def _named(check: str, place: str, name: str, now: str) -> GateItem:
+def _mention_item(check: str, place: str, name: str, now: str) -> GateItem:
     """A tool, or a line of a text whose place stands for the id of one, that names a gone tool."""
     detail = f"{name} is called {now} now" if now else f"{name} is gone"
     return _item(check, (place,), "names a tool that is gone", (detail,))
 
 
 def _breaking(report: GateReport) -> Iterator[GateItem]:
-    for row in report.tools.changes.rows:
+    for row in report.changes.diff.rows:
         change = row.change
         if change.breaking:
             details = (_of_field(change),) if change.field else ()
             yield _item("breaking", (row.tool_id,), change.breaking, details)
 
 
-def _stale(stale: checks.StaleDecision) -> GateItem:
+def _stale_item(stale: checks.StaleDecision) -> GateItem:
     decision = stale.decision
     details = [f"made by {decision.reviewer}, {decision.at[:16].replace('T', ' ')}"]
     details += [f"{tool_id} changed" for tool_id in stale.changed_ids]
@@ -199,7 +199,7 @@ def _stale(stale: checks.StaleDecision) -> GateItem:
     return _item("stale", decision.ids, summary, details)
 
 
-def _changed(change: ToolChange) -> GateItem:
+def _change_item(change: ToolChange) -> GateItem:
     summary = "renamed" if change.is_renamed else "changed since it was accepted"
     return _item("changed", (change.new.id,), summary, map(_of_field, change.fields))
 
@@ -307,7 +307,7 @@ CHECKS = (
         "Dangling references",
         "A description names a tool that is gone.",
         lambda report, _: (
-            _named("dangling", one.tool_id, one.cites, one.now) for one in report.dangling
+            _mention_item("dangling", one.tool_id, one.cites, one.now) for one in report.dangling
         ),
         "new dangling reference",
     ),
@@ -316,7 +316,7 @@ CHECKS = (
         "Texts that name a tool that is gone",
         "A prompt, a skill or rules name a tool that is gone.",
         lambda report, _: (
-            _named("text", f"{one.file}:{one.line}", one.name, one.new_name)
+            _mention_item("text", f"{one.file}:{one.line}", one.name, one.new_name)
             for one in report.texts.mentions
         ),
         "line of a text that names a tool that is gone",
@@ -341,7 +341,7 @@ CHECKS = (
         "stale",
         "Decisions gone stale",
         "A recorded decision names a tool that has changed or is gone.",
-        lambda report, _: map(_stale, report.stale),
+        lambda report, _: map(_stale_item, report.stale),
         "decision gone stale",
         "decisions gone stale",
     ),
@@ -349,7 +349,7 @@ CHECKS = (
         "changed",
         "Changed tools",
         "A tool is not as it was accepted.",
-        lambda report, _: map(_changed, report.tools.changes.changed),
+        lambda report, _: map(_change_item, report.changes.diff.changed),
         "changed tool",
         level="note",
     ),

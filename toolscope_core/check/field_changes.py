@@ -36,14 +36,14 @@ def normal_schema(schema: Any) -> Any:
         plain["enum"] = [plain.pop("const")]
     for key in _LISTS:
         if isinstance(plain.get(key), list) and len(plain[key]) == 1:
-            plain = _joined(plain, key, plain[key])
+            plain = _absorb(plain, key, plain[key])
     for key in _LISTS:
         if isinstance(plain.get(key), list):
-            plain = _joined(plain, key, [_together(plain[key])]) if _together(plain[key]) else plain
+            plain = _absorb(plain, key, [_union(plain[key])]) if _union(plain[key]) else plain
     return _sorted(plain)
 
 
-def _joined(schema: dict[str, Any], key: str, options: list[Any]) -> dict[str, Any]:
+def _absorb(schema: dict[str, Any], key: str, options: list[Any]) -> dict[str, Any]:
     """The schema with its only alternative beside it, where the two say nothing of one thing."""
     others = {name: sub for name, sub in schema.items() if name != key}
     (option,) = options
@@ -52,7 +52,7 @@ def _joined(schema: dict[str, Any], key: str, options: list[Any]) -> dict[str, A
     return {**others, **option}
 
 
-def _together(options: list[Any]) -> JsonObject | None:
+def _union(options: list[Any]) -> JsonObject | None:
     """One schema for alternatives that are all fixed values, or all of different types."""
     if not all(isinstance(option, dict) and option for option in options):
         return None

@@ -17,7 +17,7 @@ from toolscope_core.catalog.flaws import RecordLine
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check.comparison_report import CHECKS, Check, GateItem, GateReport
 from toolscope_core.check.limits import Failure
-from toolscope_core.check.version_changes import counted, shortened
+from toolscope_core.check.version_changes import change_counts, shortened
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 
@@ -186,7 +186,7 @@ def _blocks(
 ) -> Iterator[str]:
     yield f"## Tool catalog: {'the check fails' if failures else 'the check passes'}\n\n"
     yield "".join(f"- **{one.reason}**\n" for one in failures) + ("\n" if failures else "")
-    yield f"{quantity(len(report.catalog.tools), 'tool')}; {counted(report.tools.changes)}.\n"
+    yield f"{quantity(len(report.catalog.tools), 'tool')}; {change_counts(report.changes.diff)}.\n"
     yield from _tokens(report)
     for check in CHECKS:
         cases = [item for item in items if item.check == check.name and item.tools]

@@ -81,10 +81,10 @@ def search_below(folders: Sequence[Path], gone: GoneNames) -> TextSearch:
         files, unread = _files(folder)
         searches += [_search(path, folder, gone) for path in files]
         searches.append(TextSearch(unread=tuple(unread)))
-    return joined(searches)
+    return join(searches)
 
 
-def joined(searches: Sequence[TextSearch]) -> TextSearch:
+def join(searches: Sequence[TextSearch]) -> TextSearch:
     """Several searches as one."""
     return TextSearch(
         tuple(one for search in searches for one in search.mentions),
@@ -115,8 +115,8 @@ def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
     outside = [path for path in links if not Path(os.path.realpath(path)).is_relative_to(inside)]
     leads = "is a link that leads out of the folder; give its target too"
     return sorted(files), [
-        *(UnreadText(_shown(path, folder), leads) for path in sorted(outside)),
-        *(_unreadable(_shown(Path(error.filename), folder), error) for error in errors),
+        *(UnreadText(_label(path, folder), leads) for path in sorted(outside)),
+        *(_unreadable(_label(Path(error.filename), folder), error) for error in errors),
     ]
 
 
@@ -125,7 +125,7 @@ def _is_text(path: Path) -> bool:
 
 
 def _search(path: Path, folder: Path, gone: GoneNames) -> TextSearch:
-    label = _shown(path, folder)
+    label = _label(path, folder)
     try:
         if path.stat().st_size > LARGEST:
             return TextSearch(unread=(_too_large(label),))
@@ -142,5 +142,5 @@ def _unreadable(file: str, error: OSError) -> UnreadText:
     return UnreadText(file, f"cannot be read: {error.strerror}")
 
 
-def _shown(path: Path, folder: Path) -> str:
+def _label(path: Path, folder: Path) -> str:
     return writable(str(path if path == folder else folder / path.relative_to(folder)))

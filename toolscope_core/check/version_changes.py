@@ -196,7 +196,7 @@ def both_sides(change: FieldChange) -> tuple[str, str]:
     )
 
 
-def counted(changes: CatalogDiff) -> str:
+def change_counts(changes: CatalogDiff) -> str:
     """``2 added, 1 changed; 1 breaking``, of tools and of breaking changes."""
     count = Counter(
         {"removed": len(changes.removed), "added": len(changes.added)}

@@ -33,7 +33,7 @@ from toolscope_core.check.limits import (
     tokens_over,
 )
 from toolscope_core.check.report_files import junit_report, pull_request_summary, sarif_report
-from toolscope_core.check.version_changes import counted
+from toolscope_core.check.version_changes import change_counts
 from toolscope_core.cli.findability_options import OwnQueries, findability_below, least_findability
 from toolscope_core.cli.options import CatalogPaths, EmbedderName
 from toolscope_core.cli.terminal import command, fail_for, more, progress, say
@@ -201,7 +201,7 @@ def _with_requests(
         analysis = analyse(
             report.catalog, judge.config, judge.embedder, judge.cache, judge.progress
         )
-        profile = checked_profile(name, baseline, report.tools, analysis, requests, setup)
+        profile = checked_profile(name, baseline, report.changes, analysis, requests, setup)
         findings = (*report.findings, *profile.toolset.findings)
         report = replace(report, profile=profile, findings=findings)
     return with_cases(report, baseline, requests, ToolsetRanker(setup)) if cases else report
@@ -228,7 +228,7 @@ def _from_here(path: Path) -> Path:
 
 def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
     total = report.tokens.total
-    say(f"{quantity(len(report.catalog.tools), 'tool')}; {counted(report.tools.changes)}")
+    say(f"{quantity(len(report.catalog.tools), 'tool')}; {change_counts(report.changes.diff)}")
     for check in CHECKS:
         cases = [item for item in items if item.check == check.name and item.tools]
         for item in cases[:_MOST_SHOWN]:

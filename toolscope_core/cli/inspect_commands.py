@@ -10,7 +10,7 @@ import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
-from toolscope_core.check.version_changes import CatalogDiff, counted, table
+from toolscope_core.check.version_changes import CatalogDiff, change_counts, table
 from toolscope_core.check.version_changes import diff as changes_between
 from toolscope_core.cli import findability_options
 from toolscope_core.cli.options import HERE, CatalogPaths, EngineChoice
@@ -103,7 +103,7 @@ def diff(
                 row.warning and f"careful: {row.warning}",
             )
             say("; ".join(part for part in parts if part))
-        say(counted(changes))
+        say(change_counts(changes))
     if changes.breaking:
         raise typer.Exit(1)
 

@@ -142,14 +142,14 @@ def decision_lines(log: Sequence[Decision], catalog: Catalog) -> bytes:
     def rows() -> Iterator[JsonObject]:
         for one in log:
             tools = {i: catalog.by_id[i] for i in one.ids if i in catalog.by_id}
-            fresh = {i: _described(tool) for i, tool in tools.items() if i not in ids_so_far}
+            fresh = {i: _tool_row(tool) for i, tool in tools.items() if i not in ids_so_far}
             ids_so_far.update(fresh)
             yield decision_row(one) | ({_TOOLS: fresh} if fresh else {})
 
     return lines_of(rows())
 
 
-def _described(tool: Tool) -> JsonObject:
+def _tool_row(tool: Tool) -> JsonObject:
     """The parts of a tool by which ``versions`` finds it again."""
     return {
         "name": tool.name,
@@ -166,7 +166,7 @@ def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
 
 def numbered_decisions(catalog: Catalog, path: Path) -> dict[int, Decision]:
     """The log in a decisions file, by the lines on which its decisions stand."""
-    return _logged(catalog, read_rows(path), path.name)
+    return _by_line(catalog, read_rows(path), path.name)
 
 
 def decisions_in(catalog: Catalog, content: bytes, name: str) -> tuple[Decision, ...]:
@@ -177,10 +177,10 @@ def decisions_in(catalog: Catalog, content: bytes, name: str) -> tuple[Decision,
 
     Raises ``DecisionError`` with the line of the decision that is refused.
     """
-    return tuple(_logged(catalog, rows_in(content, name), name).values())
+    return tuple(_by_line(catalog, rows_in(content, name), name).values())
 
 
-def _logged(
+def _by_line(
     catalog: Catalog, rows: Iterable[tuple[int, JsonObject]], name: str
 ) -> dict[int, Decision]:
     rows, log, by_line = list(rows), tuple[Decision, ...](), dict[int, Decision]()
@@ -258,12 +258,12 @@ def import_preview(
             except DecisionError as error:
                 rows.append(ImportedRow(own, "refused", str(error)))
                 continue
-            rows.append(ImportedRow(own, "recorded") if row in grown else _added(catalog, own))
+            rows.append(ImportedRow(own, "recorded") if row in grown else _row_of(catalog, own))
             grown = grown if row in grown else (*grown, row)
     return ImportPreview(tuple(rows))
 
 
-def _added(catalog: Catalog, decision: Decision) -> ImportedRow:
+def _row_of(catalog: Catalog, decision: Decision) -> ImportedRow:
     """What becomes of a decision that is added: it may name tools that have changed or are gone."""
     prints = {tool.fingerprint for tool in catalog.tools}
     unmatched = [

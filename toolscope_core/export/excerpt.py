@@ -40,7 +40,7 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
         raise ExportError(f"{folder} is no bundle; give the folder that merge wrote")
     try:
         catalog = read_parts(folder, "original.json")
-        proposals = _waiting(json.loads(read_file(folder / "clusters.json")), catalog)
+        proposals = _queue(json.loads(read_file(folder / "clusters.json")), catalog)
     except DAMAGE as error:
         raise ExportError(f"the bundle {folder} is damaged ({error}); export it again") from error
     if unknown := set(servers) - {server.name for server in catalog.servers}:
@@ -65,12 +65,12 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
     )
 
 
-def _waiting(clusters: list[JsonObject], catalog: Catalog) -> list[JsonObject]:
+def _queue(clusters: list[JsonObject], catalog: Catalog) -> list[JsonObject]:
     """The proposals that wait, those first that save most."""
     proposals = [row for row in clusters if row["state"] in _WAITING]
     return sorted(
         proposals,
-        key=lambda row: (-_saved(row, catalog), row["weakest_edge"] or 0.0, row["cluster_id"]),
+        key=lambda row: (-_saving(row, catalog), row["weakest_edge"] or 0.0, row["cluster_id"]),
     )
 
 
@@ -78,7 +78,7 @@ def _members(row: JsonObject) -> list[str]:
     return [*row["members"], *row["newcomers"]]
 
 
-def _saved(row: JsonObject, catalog: Catalog) -> int:
+def _saving(row: JsonObject, catalog: Catalog) -> int:
     """About how many tokens a merge saves: those of all its tools but the largest."""
     tokens = [tool_tokens(catalog.by_id[one]) for one in _members(row)]
     return sum(tokens) - max(tokens)

@@ -81,7 +81,7 @@ def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str 
                 (new / name).write_bytes(content)
             if not folder.exists():
                 new.rename(folder)
-            elif not _exchanged(new, folder):
+            elif not _exchange(new, folder):
                 _swap(new, folder, scratch / "old")
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -146,7 +146,7 @@ def _hashes(path: Path, program: str) -> dict[str, str] | None:
     return hashes if is_ours else None
 
 
-def _exchanged(new: Path, folder: Path) -> bool:
+def _exchange(new: Path, folder: Path) -> bool:
     """Whether the two could be exchanged in one step."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2

@@ -154,9 +154,9 @@ def add_tool_counts(counts: Iterable[ToolCallCounts]) -> ToolCallCounts:
 
 
 def _counts_of(call: TracedCall) -> ToolCallCounts:
-    is_bad = int(call.failed or call.malformed)
+    is_bad = int(call.has_failed or call.is_malformed)
     days = {call.at[:_DATE]: (1, is_bad)}
-    return ToolCallCounts(1, int(call.failed), int(call.malformed), call.at, days)
+    return ToolCallCounts(1, int(call.has_failed), int(call.is_malformed), call.at, days)
 
 
 def _added_by_name(rows: Iterable[tuple[str, ToolCallCounts]]) -> dict[str, ToolCallCounts]:

@@ -59,10 +59,8 @@ def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
         if tools[row]:
             first = outermost(row)
             key = _key(spans[first], attributes[first], tools[row])
-            failed = _failed(span, own)
-            calls.append(
-                traced_calls.TracedCall(tools[row], failed=failed, at=_start(span), key=key)
-            )
+            failed, at = _has_failed(span, own), _start(span)
+            calls.append(traced_calls.TracedCall(tools[row], has_failed=failed, at=at, key=key))
             tools_of.setdefault(trace, {})[key or str(row)] = tools[row]
         if (text := _request(own)) and trace not in texts:
             texts[trace] = text
@@ -124,7 +122,7 @@ def _is_call(attributes: Mapping[str, Any]) -> bool:
     return operation == "execute_tool" or method == "tools/call"
 
 
-def _failed(span: Span, attributes: Mapping[str, Any]) -> bool:
+def _has_failed(span: Span, attributes: Mapping[str, Any]) -> bool:
     status = span.get("status")
     code = status.get("code", status.get("status_code")) if isinstance(status, dict) else status
     return code in ERRORS or bool(attributes.get("error.type"))

@@ -61,7 +61,7 @@ class _Reading:
         if place != new:
             return
         malformed = _is_no_json(message.get("arguments"))
-        self.calls.append(traced_calls.TracedCall(name, at=at, malformed=malformed, key=keys[0]))
+        self.calls.append(traced_calls.TracedCall(name, at=at, is_malformed=malformed, key=keys[0]))
         if self.requests:
             last = self.requests[-1]
             self.requests[-1] = replace(last, tools=(*last.tools, name))
@@ -69,8 +69,8 @@ class _Reading:
     def result(self, number: Any, *, failed: bool) -> None:
         place = self.last.get(str(number))
         self.answered[str(number)] += 1
-        if failed and place is not None and not self.calls[place].malformed:
-            self.calls[place] = replace(self.calls[place], failed=True)
+        if failed and place is not None and not self.calls[place].is_malformed:
+            self.calls[place] = replace(self.calls[place], has_failed=True)
 
 
 def conversation(messages: Sequence[_Message], scope: str) -> traced_calls.CallTrace:
@@ -180,7 +180,7 @@ def read_traces(files: Mapping[str, bytes]) -> traced_calls.CallTrace:
     logged: list[traced_calls.TracedCall] = []
     spans: list[Mapping[str, Any]] = []
     for records in read:
-        lines, own = _logged(records.log_rows), [*_conversations(records)]
+        lines, own = _gateway_calls(records.log_rows), [*_conversations(records)]
         if not (lines or any(one.calls for one in (*own, trace_of_spans(records.spans)))):
             raise ConfigError(
                 f"{labels[records.scope]} has no call of a tool; give a gateway's log, messages of "
@@ -266,7 +266,7 @@ def _conversations(records: _Records) -> Iterator[traced_calls.CallTrace]:
         yield conversation(messages, f"session {session or records.scope}")
 
 
-def _logged(rows: Iterable[Mapping[str, Any]]) -> tuple[traced_calls.TracedCall, ...]:
+def _gateway_calls(rows: Iterable[Mapping[str, Any]]) -> tuple[traced_calls.TracedCall, ...]:
     """The lines of a gateway's log, without calls that were withheld or ended early. Lines that are
     alike are calls of their own in one file, and the same calls in two.
     """

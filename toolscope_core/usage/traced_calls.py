@@ -20,8 +20,8 @@ _LONGEST_CALL = timedelta(minutes=10)
 @dataclass(frozen=True, slots=True)
 class TracedCall:
     """One call: ``tool`` by the name that was called; ``original`` the id of the tool that a
-    gateway passed it to, else empty. ``malformed``: no tool got it, as its name or its arguments
-    were refused or are no JSON; such a call is not ``failed``. ``at`` is ISO 8601 in UTC, empty
+    gateway passed it to, else empty. ``is_malformed``: no tool got it, as its name or its arguments
+    were refused or are no JSON; such a call is not ``has_failed``. ``at`` is ISO 8601 in UTC, empty
     where the trace does not say. What has the same ``key`` is one call, wherever it is written down
     again; an empty one is like no other. ``logged_name`` is the name that a gateway's log has,
     which may be one of before.
@@ -29,9 +29,9 @@ class TracedCall:
 
     tool: str
     original: str = ""
-    failed: bool = False
+    has_failed: bool = False
     at: str = ""
-    malformed: bool = False
+    is_malformed: bool = False
     key: str = field(default="", compare=False)
     logged_name: str = field(default="", compare=False)
 
@@ -77,7 +77,7 @@ def distinct_calls(calls: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
             first,
             tool=max(first.tool, call.tool, key=len),
             original=first.original or call.original,
-            failed=first.failed or call.failed,
+            has_failed=first.has_failed or call.has_failed,
             at=first.at or call.at,
         )
     return tuple(distinct.values())

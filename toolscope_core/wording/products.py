@@ -54,7 +54,7 @@ class Products:
 
 def products_of(tools: Sequence[Tool]) -> tuple[Products, ...]:
     """By row what each tool is made for; it depends on the tool and its own server alone."""
-    products = [_named(tool) for tool in tools]
+    products = [_own_products(tool) for tool in tools]
     spoken_of: dict[str, Counter[str]] = {}
     sizes = Counter(tool.server for tool in tools)
     for tool, own in zip(tools, products, strict=True):
@@ -79,7 +79,7 @@ def server_products(server: str) -> Products:
     spellings = ([word for part in parts for word in split_name(part)], [p.lower() for p in parts])
     every = [_mentions([(word, True) for word in words]) for words in spellings]
     products = _products(mention for mentions in every for mention in mentions)
-    known_words = {word for spelling in _listed() for word in spelling}
+    known_words = {word for spelling in _by_spelling() for word in spelling}
     rare = {word for word in product_words(server) if word_weight(word) >= _RARE}
     return replace(products, unlisted=frozenset(rare - known_words))
 
@@ -136,7 +136,7 @@ def _with_server(own: Products, server: Products, profile: frozenset[str]) -> Pr
 
 
 @lru_cache(maxsize=65_536)
-def _named(tool: Tool) -> Products:
+def _own_products(tool: Tool) -> Products:
     """The products in a tool's name and description. A spelling that is an English word too counts
     where it has a capital within a sentence.
     """
@@ -164,7 +164,7 @@ def _mentions(words: Sequence[tuple[str, bool]]) -> Iterator[tuple[_Kind, Iterab
             length = len(spelling)
             same = tuple(word for word, _ in words[at : at + length]) == spelling
             if same and (length > 1 or words[at][1]):
-                yield _listed()[spelling]
+                yield _by_spelling()[spelling]
                 at += length
                 break
         else:
@@ -190,7 +190,7 @@ def _fields() -> Mapping[str, frozenset[str]]:
 
 
 @lru_cache(maxsize=1)
-def _listed() -> Mapping[tuple[str, ...], tuple[_Kind, Sequence[str]]]:
+def _by_spelling() -> Mapping[tuple[str, ...], tuple[_Kind, Sequence[str]]]:
     """Spelling, as words → kind and the products that it names."""
     content = json.loads(PRODUCTS.read_text("utf-8"))
     table: dict[tuple[str, ...], tuple[_Kind, Sequence[str]]] = {}
@@ -210,6 +210,6 @@ def _listed() -> Mapping[tuple[str, ...], tuple[_Kind, Sequence[str]]]:
 def _spellings() -> Mapping[str, Sequence[tuple[str, ...]]]:
     """First word → the spellings that begin with it, the longest first."""
     spellings: dict[str, list[tuple[str, ...]]] = {}
-    for spelling in sorted(_listed(), key=len, reverse=True):
+    for spelling in sorted(_by_spelling(), key=len, reverse=True):
         spellings.setdefault(spelling[0], []).append(spelling)
     return spellings

@@ -56,7 +56,7 @@ def test_a_new_tool_of_a_server_that_runs_waits_is_logged_and_said_once(toolset,
     assert [(row["server"], row["tool"]) for row in waiting] == [("north", "brand_new")]
     trace = read_trace((tmp_path / "calls.jsonl").read_bytes(), "calls.jsonl")
     assert rows[-1]["outcome"] == "held"
-    assert all(call.malformed for call in trace.calls if call.tool == "brand_new")
+    assert all(call.is_malformed for call in trace.calls if call.tool == "brand_new")
 
 
 def test_a_second_tool_of_a_name_with_other_words_is_said_and_neither_is_called(

@@ -19,7 +19,7 @@ from toolscope_core.model.tool import JsonObject, digest
 class Switch:
     """The tools of a server: names switched off, names that stay, texts that changed.
 
-    Names are sorted; ``described`` holds the new description by name. A server of which no tool
+    Names are sorted; ``descriptions`` holds the new description by name. A server of which no tool
     stays goes as a whole (``is_off``). ``eager`` are the names of those that stay which are in
     every prompt, ``None`` where clients do not search.
     """
@@ -27,7 +27,7 @@ class Switch:
     server: str
     off: tuple[str, ...]
     on: tuple[str, ...]
-    described: Mapping[str, str]
+    descriptions: Mapping[str, str]
     eager: tuple[str, ...] | None = None
 
     @property
@@ -143,19 +143,19 @@ def _write_claude_code(switches: Sequence[Switch], _: MergePlan) -> str:
     """A part of ``settings.json``: the permission rules that deny a tool, or all of a server, which
     is not started either. Two that have one name there are denied only together.
     """
-    servers_on = {_cleaned(switch.server) for switch in switches if not switch.is_off}
+    servers_on = {_rule_name(switch.server) for switch in switches if not switch.is_off}
     staying = {
-        (_cleaned(switch.server), _cleaned(tool)) for switch in switches for tool in switch.on
+        (_rule_name(switch.server), _rule_name(tool)) for switch in switches for tool in switch.on
     }
     deny, servers = list[str](), []
     for switch in switches:
-        name = _cleaned(switch.server)
+        name = _rule_name(switch.server)
         if switch.is_off and name not in servers_on:
             deny.append(f"mcp__{name}")
             if name == switch.server:  # an odd name would make the settings invalid
                 servers.append({"serverName": name})
         else:
-            off = [tool for tool in switch.off if (name, _cleaned(tool)) not in staying]
+            off = [tool for tool in switch.off if (name, _rule_name(tool)) not in staying]
             deny += [f"mcp__{name}__{tool}" for tool in off]
     settings: JsonObject = {"permissions": {"deny": deny}}
     return json_text({**settings, "deniedMcpServers": servers} if servers else settings)
@@ -169,7 +169,7 @@ def _write_search_claude_code(switches: Sequence[Switch]) -> str:
     return json_text({"mcpServers": eager}) if eager else ""
 
 
-def _cleaned(server: str) -> str:
+def _rule_name(server: str) -> str:
     """The name of a server or a tool as Claude Code writes it in the full names of tools."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", server)
 
@@ -217,11 +217,12 @@ def _write_toolhive(switches: Sequence[Switch], _: MergePlan) -> str:
     for switch in switches:
         if switch.is_off:
             parts.append(f"# No tool of the server {json.dumps(switch.server)} stays: stop it.\n")
-        elif switch.off or switch.described:
+        elif switch.off or switch.descriptions:
             spec: dict[str, Any] = {"toolsFilter": list(switch.on)} if switch.off else {}
-            if switch.described:
+            if switch.descriptions:
                 spec["toolsOverride"] = {
-                    name: {"description": text} for name, text in sorted(switch.described.items())
+                    name: {"description": text}
+                    for name, text in sorted(switch.descriptions.items())
                 }
             document = {
                 "apiVersion": "toolhive.stacklok.dev/v1alpha1",
@@ -292,7 +293,7 @@ def _write_fastmcp(switches: Sequence[Switch], _: MergePlan) -> str:
             servers[switch.server] = {"include_tags": [_NO_TOOL]}
             continue
         tools: dict[str, Any] = {name: {"enabled": False} for name in switch.off}
-        tools |= {name: {"description": text} for name, text in sorted(switch.described.items())}
+        tools |= {name: {"description": text} for name, text in sorted(switch.descriptions.items())}
         if tools:
             servers[switch.server] = {"tools": tools}
     return json_text({"mcpServers": servers})

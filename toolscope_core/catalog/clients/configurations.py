@@ -125,7 +125,7 @@ def configured_servers(value: Any) -> tuple[str, ...]:
     """
     if not isinstance(value, dict) or "tools" in value:
         return ()
-    return tuple(writable(name) for name in _listed(as_usual(value)))
+    return tuple(writable(name) for name in _servers_in(as_usual(value)))
 
 
 def server_entries(value: Any) -> dict[str, dict[str, Any]]:
@@ -136,17 +136,17 @@ def server_entries(value: Any) -> dict[str, dict[str, Any]]:
     """
     if not isinstance(value, dict):
         return {}
-    servers = _listed(as_usual(value))
+    servers = _servers_in(as_usual(value))
     entries = {writable(name): usual_entry(entry) for name, entry in servers.items()}
     for folder, project in object_at(value, "projects").items():
-        for name, entry in _listed(object_at(project)).items():
+        for name, entry in _servers_in(object_at(project)).items():
             is_taken = writable(name) in entries
             own_name = writable(f"{name} ({folder})" if is_taken else name)
             entries[own_name] = usual_entry(entry)
     return entries
 
 
-def _listed(value: JsonObject) -> dict[str, dict[str, Any]]:
+def _servers_in(value: JsonObject) -> dict[str, dict[str, Any]]:
     for key in SERVER_MAPS:
         for holder in (value, object_at(value, "mcp")):
             servers = holder.get(key)

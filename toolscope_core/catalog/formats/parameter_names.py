@@ -267,7 +267,7 @@ class _Opener:
     """Opens the alternatives of one schema (``root``), what a reference names once a depth."""
 
     root: JsonObject
-    left: int = MAX_ALTERNATIVES
+    remaining: int = MAX_ALTERNATIVES
     _by_reference: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
 
     def opened(self, schema: JsonObject, depth: int) -> dict[str, Any]:
@@ -292,8 +292,8 @@ class _Opener:
         return plain
 
     def _branch(self, part: Any, depth: int) -> JsonObject:
-        self.left -= 1
-        if not isinstance(part, dict) or self.left < 0:
+        self.remaining -= 1
+        if not isinstance(part, dict) or self.remaining < 0:
             return {}
         key = (str(part["$ref"]), depth) if part.keys() == {"$ref"} else None
         if key in self._by_reference:

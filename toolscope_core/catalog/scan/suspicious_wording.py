@@ -75,7 +75,7 @@ class WordingRule:
     """
 
     code: str
-    says: str
+    sentence: str
     needs: tuple[str, ...]
     pattern: re.Pattern[str]
 
@@ -261,7 +261,7 @@ def _hits(plain: str) -> Iterator[Hit]:
             quoted = " ".join(match.group().split())[:60]
             literal = quoted.replace("{", "{{").replace("}", "}}")
             quotation = f" “{literal}”" if quoted else ""
-            message = f"The {{field}}{quotation} {rule.says}."
+            message = f"The {{field}}{quotation} {rule.sentence}."
             yield Hit("warn", rule.code, message, match.start())
     secret = _FROM_USERS.search(plain) if codes & _TAKES_SECRETS else None
     if secret:

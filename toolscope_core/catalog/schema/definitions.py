@@ -47,7 +47,7 @@ class Definitions:
         sizes = [
             0 if isinstance(targets, OutsideError) else self._size(targets) for targets in reached
         ]
-        limit = _fair_share(sizes, self.budget.left)
+        limit = _fair_share(sizes, self.budget.remaining)
         self.budget.take(sum(min(size, limit) for size in sizes))
         for schema, targets in zip(schemas, reached, strict=True):
             if isinstance(targets, OutsideError):

@@ -107,13 +107,13 @@ class Extent(NamedTuple):
 class ExpansionBudget:
     """The values that all readers of one document may still write out."""
 
-    left: int = MAX_EXPANDED
+    remaining: int = MAX_EXPANDED
 
     def take(self, values: int) -> bool:
         """Whether so many are left; if so, they are taken."""
-        if values > self.left:
+        if values > self.remaining:
             return False
-        self.left -= values
+        self.remaining -= values
         return True
 
 

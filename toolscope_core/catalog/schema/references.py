@@ -104,7 +104,7 @@ def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None)
     checked = drop_narrowed(_check(schema))
     merger = _Merger(checked, budget or ExpansionBudget())
     merged = dict(_unfollowed(merger.merge(_inline(checked, checked))))
-    return marked_as_shortened(merged, UNMERGED) if merger.refused else merged
+    return marked_as_shortened(merged, UNMERGED) if merger.is_refused else merged
 
 
 def marked_as_shortened(schema: JsonObject, how: str) -> JsonObject:
@@ -279,7 +279,7 @@ class _Merger:
 
     root: JsonObject
     budget: ExpansionBudget
-    refused: bool = False
+    is_refused: bool = False
     _parts: dict[str, tuple[JsonObject, Extent]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -316,7 +316,7 @@ class _Merger:
                 extent = self._named(part["$ref"])[1]
                 values, levels = values + extent.values, max(levels, level + extent.levels)
         enough = levels <= MAX_DEPTH and self.budget.take(values)
-        self.refused |= not enough
+        self.is_refused |= not enough
         return enough
 
     def _part(self, part: JsonObject) -> JsonObject:

@@ -143,7 +143,7 @@ def _changes(
     return version_changes.Changes(
         number=earlier.number,
         same=old == new,
-        summary=version_changes.counted(changes),
+        summary=version_changes.change_counts(changes),
         breaking=changes.breaking,
         rows=version_changes.table(changes),
         reworded=tuple(_reworded(changes)),
