@@ -6,6 +6,7 @@ import streamlit as st
 
 from toolscope_core.catalog.clients.client_table import Client, switches_of
 from toolscope_core.catalog.formats.record_format import Target
+from toolscope_core.check.text_mentions import TextMention
 from toolscope_core.export.bundle_readme import HOME, files_for, name_in_zip, where_it_goes
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
@@ -111,5 +112,6 @@ def texts_panel(snapshot: Snapshot, config: PlanConfig) -> None:
         if not matches.mentions:
             st.caption("No text that was read names a tool that is gone.")
             return
-        columns = data_tables.attributes(file="file", line="line", name="names", now="renamed to")
-        data_tables.draw(matches.mentions, columns, title)
+        columns = data_tables.attributes(file="file", line="line", name="names")
+        now = data_tables.Column[TextMention]("now", lambda one: one.new_name, title="renamed to")
+        data_tables.draw(matches.mentions, [*columns, now], title)
