@@ -81,10 +81,10 @@ def search_below(folders: Sequence[Path], gone: GoneNames) -> TextSearch:
         files, unread = _files(folder)
         searches += [_search(path, folder, gone) for path in files]
         searches.append(TextSearch(unread=tuple(unread)))
-    return join(searches)
+    return join_searches(searches)
 
 
-def join(searches: Sequence[TextSearch]) -> TextSearch:
+def join_searches(searches: Sequence[TextSearch]) -> TextSearch:
     """Several searches as one."""
     return TextSearch(
         tuple(one for search in searches for one in search.mentions),

@@ -11,7 +11,7 @@ from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size
-from toolscope_core.check.text_mentions import TextSearch, join, search_text
+from toolscope_core.check.text_mentions import TextSearch, join_searches, search_text
 from toolscope_core.decisions.forms import id_list
 from toolscope_core.export import checked_plan
 from toolscope_core.export.bundle import bundle_of, zipped
@@ -203,7 +203,7 @@ def text_search(snapshot: Snapshot, config: PlanConfig, texts: Mapping[str, byte
     """
     plan = snapshot.plan_under(config)
     gone = gone_names(plan.relabels, (item.tool.name for item in plan.tools))
-    return join([search_text(file, content, gone) for file, content in texts.items()])
+    return join_searches([search_text(file, content, gone) for file, content in texts.items()])
 
 
 def file_name(snapshot: Snapshot, config: PlanConfig, use: Use, fix: bool = False) -> str:
